@@ -1,0 +1,187 @@
+import { resolve } from "node:path"
+import { type Environment, readEnvironment, type VariableName } from "./environment.js"
+
+/** An HTTP service of AI: where it answers, its key (null: it asks for none) and the model that is meant. */
+export interface ModelService {
+  /** Without a trailing slash and including the version, so that `${baseUrl}/chat/completions` (`/messages`, `/embeddings`) is the address. */
+  readonly baseUrl: string
+  readonly apiKey: string | null
+  readonly model: string
+}
+
+/** The environment as the server sees it: read once, complete, frozen. Times and rates are in the unit that their name ends in. */
+export interface Config {
+  /** `NODE_ENV=production`: secrets must be given. */
+  readonly production: boolean
+  /** 0 lets the system choose a free port. */
+  readonly port: number
+  readonly host: string
+  /** As configured, without a trailing slash; null when it is to be derived, see `publicUrl()`. */
+  readonly publicUrl: string | null
+  /** null: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | null
+  /** Absolute. */
+  readonly dataDir: string
+  readonly mongodbUrl: string | null
+  readonly redisUrl: string | null
+  /** null: media are files in `dataDir`. An `endpoint` of null is Amazon's own. */
+  readonly s3: {
+    readonly bucket: string
+    readonly endpoint: string | null
+    readonly region: string
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+  } | null
+  /** null, like `encryptionKey`: `loadSecrets()` generates it once into `dataDir`. */
+  readonly jwtSecret: string | null
+  readonly encryptionKey: Buffer | null
+  /** Whether an empty database gets the demo company. */
+  readonly demo: boolean
+  /** null, like `anthropic`, `embedding` and `elevenlabs`: not configured. */
+  readonly openai: ModelService | null
+  readonly anthropic: ModelService | null
+  readonly embedding: ModelService | null
+  readonly elevenlabs: { readonly baseUrl: string; readonly apiKey: string; readonly webhookSecret: string | null } | null
+  readonly telegramBaseUrl: string
+  readonly metaGraphBaseUrl: string
+  readonly resendBaseUrl: string
+  readonly gmailBaseUrl: string
+  readonly googleOauthBaseUrl: string
+  /** Whether webhooks, crawling, media and events may go to loopback and private addresses. */
+  readonly allowPrivateNetwork: boolean
+  readonly replyDebounceMs: number
+  readonly replyMaxWaitMs: number
+  readonly contextWindowMs: number
+  readonly autoResumeAfterMs: number
+  readonly callQueueWaitMs: number
+  readonly jwtTtlSeconds: number
+  /** 0, like `rateLimitPerMinute`: unlimited. */
+  readonly signInAttemptsPerMinute: number
+  readonly rateLimitPerMinute: number
+  readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"
+  /** Proxies in front whose `X-Forwarded-*` is believed; 0 is none. For Koa: `proxy: trustProxy > 0, maxIpsCount: trustProxy`. */
+  readonly trustProxy: number
+  /** Origins that a browser may call from; `["*"]` is any, `[]` none but our own. */
+  readonly corsOrigins: readonly string[]
+}
+
+/** What is wrong with the environment: one line per fault, each beginning with its variable. The server does not start. */
+export class ConfigError extends Error {
+  override name = "ConfigError"
+}
+
+/** Reads the environment; throws a `ConfigError` that tells all faults at once. Reads nothing else and writes nothing. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const environment = readEnvironment(env)
+  const faults = [...environment.faults, ...missing(env, environment.given)]
+  if (!environment.values || faults.length > 0) throw new ConfigError(faults.join("\n"))
+  return frozen(configOf(environment.values, environment.given))
+}
+
+/** Where the server is reached from outside: `PUBLIC_URL`, else its own address with the port that it really listens on. */
+export function publicUrl(config: Config, port = config.port): string {
+  if (config.publicUrl) return config.publicUrl
+  const everywhere = config.host === "0.0.0.0" || config.host === "::"
+  const host = everywhere ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
+  return `http://${host}:${port}`
+}
+
+/** Faults of variables that are fine alone but cannot work together, whatever else is wrong with them. */
+function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] {
+  const faults: string[] = []
+  const needs = (name: VariableName, why: string, when: boolean) => {
+    if (when && !given(name)) faults.push(`${name}: ${why}`)
+  }
+  const any = (...names: VariableName[]) => names.find(given)
+
+  const production = env["NODE_ENV"]?.trim() === "production"
+  needs("JWT_SECRET", "is required when NODE_ENV=production", production)
+  needs("ENCRYPTION_KEY", "is required when NODE_ENV=production", production)
+
+  const s3 = any("S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY")
+  needs("S3_BUCKET", `is required when ${s3} is set`, s3 !== undefined)
+  needs("S3_ACCESS_KEY_ID", "is required when S3_BUCKET is set", given("S3_BUCKET"))
+  needs("S3_SECRET_ACCESS_KEY", "is required when S3_BUCKET is set", given("S3_BUCKET"))
+
+  // A key without an address means the public service; an address without a key is a server of one's own, which may ask for none.
+  for (const service of ["OPENAI", "ANTHROPIC", "EMBEDDING"] as const) {
+    const configured = given(`${service}_API_KEY`) || given(`${service}_BASE_URL`)
+    needs(`${service}_API_KEY`, `or ${service}_BASE_URL is required when ${service}_MODEL is set`, given(`${service}_MODEL`) && !configured)
+    const host = vendors.find((vendor) => env[`${service}_BASE_URL`]?.includes(`//${vendor}`))
+    needs(`${service}_API_KEY`, `is required by ${host}`, host !== undefined)
+  }
+
+  const voice = any("ELEVENLABS_BASE_URL", "ELEVENLABS_WEBHOOK_SECRET")
+  needs("ELEVENLABS_API_KEY", `is required when ${voice} is set`, voice !== undefined)
+  return faults
+}
+
+/** Public services that answer nobody without a key. */
+const vendors = ["api.openai.com", "api.anthropic.com"]
+
+function configOf(values: NonNullable<Environment["values"]>, given: Environment["given"]): Config {
+  const demo = values.DEMO ?? !values.DATABASE_URL
+  const service = (name: "OPENAI" | "ANTHROPIC" | "EMBEDDING"): ModelService | null =>
+    given(`${name}_API_KEY`) || given(`${name}_BASE_URL`)
+      ? { baseUrl: values[`${name}_BASE_URL`], apiKey: values[`${name}_API_KEY`] ?? null, model: values[`${name}_MODEL`] }
+      : null
+  const anthropic = service("ANTHROPIC")
+  return {
+    production: values.NODE_ENV === "production",
+    port: values.PORT,
+    host: values.HOST,
+    publicUrl: values.PUBLIC_URL ?? null,
+    databaseUrl: values.DATABASE_URL ?? null,
+    dataDir: resolve(values.DATA_DIR),
+    mongodbUrl: values.MONGODB_URL ?? null,
+    redisUrl: values.REDIS_URL ?? null,
+    s3: values.S3_BUCKET
+      ? {
+          bucket: values.S3_BUCKET,
+          endpoint: values.S3_ENDPOINT ?? null,
+          region: values.S3_REGION,
+          accessKeyId: values.S3_ACCESS_KEY_ID!,
+          secretAccessKey: values.S3_SECRET_ACCESS_KEY!,
+        }
+      : null,
+    jwtSecret: values.JWT_SECRET ?? null,
+    encryptionKey: values.ENCRYPTION_KEY ?? null,
+    demo,
+    openai: service("OPENAI"),
+    // Anthropic's own tools take the address without its version, the AI SDK with it: both are understood.
+    anthropic: anthropic && { ...anthropic, baseUrl: anthropic.baseUrl.replace(/(\/v1)?$/, "/v1") },
+    embedding: service("EMBEDDING"),
+    elevenlabs: values.ELEVENLABS_API_KEY
+      ? {
+          baseUrl: values.ELEVENLABS_BASE_URL,
+          apiKey: values.ELEVENLABS_API_KEY,
+          webhookSecret: values.ELEVENLABS_WEBHOOK_SECRET ?? null,
+        }
+      : null,
+    telegramBaseUrl: values.TELEGRAM_BASE_URL,
+    metaGraphBaseUrl: values.META_GRAPH_BASE_URL,
+    resendBaseUrl: values.RESEND_BASE_URL,
+    gmailBaseUrl: values.GMAIL_BASE_URL,
+    googleOauthBaseUrl: values.GOOGLE_OAUTH_BASE_URL,
+    allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK ?? demo,
+    replyDebounceMs: values.REPLY_DEBOUNCE_MS,
+    replyMaxWaitMs: values.REPLY_MAX_WAIT_MS,
+    contextWindowMs: values.CONTEXT_WINDOW_MS,
+    autoResumeAfterMs: values.AUTO_RESUME_AFTER_MS,
+    callQueueWaitMs: values.CALL_QUEUE_WAIT_MS,
+    jwtTtlSeconds: values.JWT_TTL_SECONDS,
+    signInAttemptsPerMinute: values.SIGN_IN_ATTEMPTS_PER_MINUTE,
+    rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+    logLevel: values.LOG_LEVEL,
+    trustProxy: values.TRUST_PROXY,
+    corsOrigins: values.CORS_ORIGINS,
+  }
+}
+
+/** Freezes an object and those within it; a Buffer stays as it is, since its bytes cannot be frozen. */
+function frozen<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) {
+    if (inner && typeof inner === "object" && !Buffer.isBuffer(inner)) frozen(inner)
+  }
+  return Object.freeze(value)
+}

@@ -1,0 +1,91 @@
+import type { MikroORM } from "@mikro-orm/postgresql"
+import { v7 } from "uuid"
+import { deliveredByEvent } from "../entities/channel.js"
+import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
+import { columnsOf } from "./source.js"
+import type { Statement } from "./unit.js"
+
+/** A message that is about to get its place in a chat. */
+export interface MessageDraft {
+  id?: string
+  chatId: string
+  role: MessageRole
+  type: MessageType
+  text?: string | null
+  authorId?: string | null
+  externalId?: string | null
+  /** The quoted message as a row, so that the event shows it. */
+  replyTo?: { id: string } | null
+  sources?: MessageSource[]
+  functionCall?: FunctionCall | null
+  functionCallOutput?: FunctionCallOutput | null
+}
+
+const statements = new WeakMap<MikroORM, Statement>()
+
+/**
+ * The one way a message gets into a chat, in one statement: the chat's row is locked and gives the next place, the message is inserted, the
+ * chat's recency and unread count move, and the event is written. A chat out of reach yields no row.
+ */
+export function appendMessage(orm: MikroORM): Statement {
+  const known = statements.get(orm)
+  if (known) return known
+  const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
+  const text = `
+    with place as (
+      update chat set
+        last_sequence = last_sequence + 1,
+        updated_at = $1,
+        last_message_at = case when $4 then greatest(last_message_at, $1) else last_message_at end,
+        last_message_id = case when $4 then $2 else last_message_id end,
+        unread_count = unread_count + $5
+      where id = $3 and company_id = any($6::uuid[])
+      returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
+        case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status
+    ), made as (
+      insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at,
+        external_id, author_id, reply_to_message_id, sources, function_call, function_call_output)
+      select $2, $1, $1, company_id, id, last_sequence, $7, $9, $10, from_id, status, case when status = 'sent' then $1::timestamptz end,
+        $11, $12::uuid, $13::uuid, $14::jsonb, $15::jsonb, $16::jsonb
+      from place returning *
+    ), shown as (
+      select ${shown} from made
+    ), told as (
+      insert into event (company_id, chat_id, type, payload, created_at)
+      select "companyId", "chatId", 'MESSAGE_CREATED',
+        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'messageMedia', '[]'::jsonb)), $1
+      from shown
+    )
+    select * from shown`
+  const statement = { name: "append-message", text }
+  statements.set(orm, statement)
+  return statement
+}
+
+const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
+
+/** The values of the statement above, for a draft. */
+export function appendValues(draft: MessageDraft, companyIds: string[], now: Date): unknown[] {
+  const isConversation = draft.role !== "System" && !frames.includes(draft.type)
+  return [
+    now,
+    draft.id ?? v7(),
+    draft.chatId,
+    isConversation,
+    draft.role === "Customer" ? 1 : 0,
+    companyIds,
+    draft.role,
+    deliveredByEvent,
+    draft.type,
+    draft.text ?? null,
+    draft.externalId ?? null,
+    draft.authorId ?? null,
+    draft.replyTo?.id ?? null,
+    JSON.stringify(draft.sources ?? []),
+    json(draft.functionCall),
+    json(draft.functionCallOutput),
+    json(draft.replyTo),
+  ]
+}
+
+const json = (value: unknown) => (value == null ? null : JSON.stringify(value))

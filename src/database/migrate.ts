@@ -1,0 +1,32 @@
+import { PostgresBackend } from "@agendajs/postgres-backend"
+import { readdir } from "node:fs/promises"
+import { Pool } from "pg"
+import type { Database } from "./connect.js"
+
+/** Any number, the same in every version: who holds this advisory lock may change the schema. */
+const schemaLock = 7_304_211
+
+/** Brings the schema up to date, one process at a time; refuses a schema that is newer than the code. */
+export async function migrate(database: Database): Promise<void> {
+  // On a connection of its own: the lock is held while the pool runs the migrations.
+  const pool = new Pool({ connectionString: database.url, max: 1 })
+  const client = await pool.connect()
+  try {
+    await client.query("select pg_advisory_lock($1)", [schemaLock])
+    await refuseNewerSchema(database)
+    await database.orm.migrator.up()
+    // Agenda makes its own tables, and two of them at once on an empty database crash.
+    await new PostgresBackend({ pool: database.pool }).connect()
+  } finally {
+    client.release(true)
+    await pool.end()
+  }
+}
+
+async function refuseNewerSchema({ orm }: Database) {
+  const files = await readdir(orm.config.get("migrations").path!)
+  const known = new Set(files.map((file) => file.replace(/\.(d\.)?[jt]s(\.map)?$/, "")))
+  const unknown = (await orm.migrator.getExecuted()).map((migration) => migration.name).filter((name) => !known.has(name))
+  if (unknown.length === 0) return
+  throw new Error(`The database has a newer schema than this version knows (${unknown.join(", ")}); start a newer version`)
+}

@@ -1,0 +1,55 @@
+import { Migrator } from "@mikro-orm/migrations"
+import { defineConfig, PostgreSqlDriver } from "@mikro-orm/postgresql"
+import { fileURLToPath } from "node:url"
+import { AccessToken } from "../entities/access-token.js"
+import { Assistant } from "../entities/assistant.js"
+import { AssistantFolder } from "../entities/assistant-folder.js"
+import { Channel } from "../entities/channel.js"
+import { Chat } from "../entities/chat.js"
+import { ChatFolder } from "../entities/chat-folder.js"
+import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
+import { Company, Member, Subscription } from "../entities/company.js"
+import { ControlChange } from "../entities/control-change.js"
+import { Event, EventLog } from "../entities/event.js"
+import { Knowledge } from "../entities/knowledge.js"
+import { Message } from "../entities/message.js"
+import { RefreshToken, Session, User } from "../entities/user.js"
+
+/** Every stored noun. */
+export const entities = [
+  Company,
+  Member,
+  Subscription,
+  User,
+  Session,
+  RefreshToken,
+  AccessToken,
+  AssistantFolder,
+  Assistant,
+  Knowledge,
+  Channel,
+  ChatFolder,
+  ChatTag,
+  ChatTagging,
+  Chat,
+  ControlChange,
+  Message,
+  Event,
+  EventLog,
+]
+
+const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
+
+/** The mapper's options; the command line that generates migrations uses the same. */
+export const ormOptions = (url: string, poolSize = 10) =>
+  defineConfig({
+    driver: PostgreSqlDriver,
+    clientUrl: url,
+    entities,
+    extensions: [Migrator],
+    pool: { min: 0, max: poolSize },
+    discovery: { warnWhenNoEntities: false, checkDuplicateTableNames: true },
+    allowGlobalContext: false,
+    schemaGenerator: { disableForeignKeys: false },
+    migrations: { path: migrations, pathTs: migrations, emit: "ts", snapshot: true, snapshotName: ".snapshot", disableForeignKeys: false },
+  })

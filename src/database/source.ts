@@ -1,0 +1,91 @@
+import type { EntityMetadata, MikroORM } from "@mikro-orm/postgresql"
+import type { SelectQueryBuilder } from "kysely"
+import type { Reader } from "./reader.js"
+
+/** What an operation asks of a type: its fields, each with what is asked of them. */
+export interface Selection {
+  [field: string]: Selection
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a plain row, shaped by the selection; GraphQL types it at the door.
+export type PlainRow = Record<string, any>
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named at run time, from the mapper's metadata.
+export type Query = SelectQueryBuilder<any, any, any>
+
+/** A field that is no column: which columns it needs, and how it is put on all rows of a page at once. */
+export interface Extra {
+  needs: string[]
+  load(rows: PlainRow[], reader: Reader, selection: Selection): Promise<void> | void
+}
+
+/** Where the rows of a GraphQL type come from. */
+export interface Source {
+  /** Name of the GraphQL type and of the entity. */
+  name: string
+  extras: Record<string, Extra>
+  /** Narrows a query to the companies in reach; by `company_id` when nothing else is said. */
+  scope?(query: Query, companyIds: string[]): Query
+}
+
+const registry = new Map<string, Source>()
+
+/** Declares where the rows of a type come from; every planned read of the type goes by it. */
+export function source(name: string, extras: Record<string, Extra> = {}, scope?: Source["scope"]): Source {
+  const made: Source = { name, extras, scope }
+  registry.set(name, made)
+  return made
+}
+
+/** The source of a type, by its name; undefined for a type that is no row. */
+export const sourceOf = (name: string) => registry.get(name)
+
+/** A field that holds the row which one of our columns names. */
+export const one = (field: string, target: () => Source, key: string): Extra => ({
+  needs: [key],
+  async load(rows, reader, selection) {
+    const found = await Promise.all(rows.map((row) => (row[key] ? reader.byId(target(), row[key], selection) : null)))
+    rows.forEach((row, index) => {
+      row[field] = found[index] ?? null
+    })
+  },
+})
+
+/** A field that is computed from the row itself. */
+export const derived = (field: string, needs: string[], of: (row: PlainRow) => unknown): Extra => ({
+  needs,
+  load: (rows) => {
+    for (const row of rows) row[field] = of(row)
+  },
+})
+
+interface Columns {
+  table: string
+  /** Column names by property. */
+  of: Map<string, string>
+}
+
+const columnsCache = new WeakMap<MikroORM, Map<string, Columns>>()
+
+/** The table and the columns of a type, from the mapper's metadata. */
+export function columnsOf(orm: MikroORM, name: string): Columns {
+  const cache = columnsCache.get(orm) ?? new Map<string, Columns>()
+  columnsCache.set(orm, cache)
+  const known = cache.get(name)
+  if (known) return known
+  const meta = [...orm.getMetadata().getAll().values()].find((each) => (each as EntityMetadata).className === name) as EntityMetadata | undefined
+  if (!meta) throw new Error(`${name} is no stored type`)
+  const columns = { table: meta.tableName, of: new Map(meta.props.filter((prop) => prop.persist !== false).map((prop) => [prop.name as string, prop.fieldNames[0]!])) }
+  cache.set(name, columns)
+  return columns
+}
+
+/** The columns that an operation selected, with what the other selected fields need; ids always. */
+export function plannedProperties(source: Source, columns: Columns, selection: Selection): string[] {
+  const wanted = new Set<string>(["id", "companyId"])
+  for (const field of Object.keys(selection)) {
+    wanted.add(field)
+    for (const needed of source.extras[field]?.needs ?? []) wanted.add(needed)
+  }
+  return [...wanted].filter((property) => columns.of.has(property))
+}

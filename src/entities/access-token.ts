@@ -1,0 +1,80 @@
+import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
+import { createHash, randomInt } from "node:crypto"
+import { crc32 } from "node:zlib"
+import { Field, ObjectType } from "type-graphql"
+import { limits } from "../limits.js"
+import { clock } from "./kit/clock.js"
+import { CompanyOwned } from "./kit/row.js"
+import { Timestamp, UUID } from "./kit/scalars.js"
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+function base62(value: number, digits: number) {
+  let text = ""
+  for (let rest = value; text.length < digits; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text
+  return text
+}
+
+const checksum = (body: string) => base62(crc32(body), 6)
+
+/** A fresh token: `amp_`, 36 random base62 characters, `_`, and the CRC-32 of the 40 before it (contract, section 2). */
+export function newTokenValue(): string {
+  const body = `amp_${Array.from({ length: 36 }, () => alphabet[randomInt(62)]).join("")}`
+  return `${body}_${checksum(body)}`
+}
+
+/** Whether a text can be a token at all, told without a query. */
+export const looksLikeToken = (value: string) =>
+  /^amp_[0-9A-Za-z]{36}_[0-9A-Za-z]{6}$/.test(value) && checksum(value.slice(0, 40)) === value.slice(41)
+
+/** What is stored of a token: its SHA-256 digest in hex. */
+export const tokenDigest = (value: string) => createHash("sha256").update(value).digest("hex")
+
+@ObjectType({ description: "A long-lived credential of one company, for integrations." })
+@Entity()
+export class AccessToken extends CompanyOwned {
+  @Field(() => String, { description: "What people call it." })
+  @Property({ type: "text" })
+  name!: string
+
+  @Field(() => String, { description: "Its first 12 characters, to recognise it by." })
+  @Property({ type: "text" })
+  tokenPrefix!: string
+
+  @Property({ type: "text", hidden: true })
+  @Unique()
+  digest!: string
+
+  @Field(() => Timestamp, { nullable: true, description: "When it was last used, to the minute." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  lastUsedAt: Date | null = null
+
+  @Field(() => UUID, { nullable: true, description: "The user who made it; null when the command line did." })
+  @Property({ type: "uuid", nullable: true })
+  @Index()
+  createdBy: string | null = null
+
+  @Field(() => Timestamp, { nullable: true, description: "When it was revoked; null while it works." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  revokedAt: Date | null = null
+
+  @Field(() => String, { nullable: true, description: "The full value, in the answer to its creation alone." })
+  token?: string
+
+  /** Makes a token; its value is on the returned row and nowhere else. */
+  static issue(companyId: string, name: string, createdBy: string | null) {
+    const token = new AccessToken()
+    token.companyId = companyId
+    token.name = name
+    token.createdBy = createdBy
+    token.token = newTokenValue()
+    token.tokenPrefix = token.token.slice(0, limits.tokenPrefixLength)
+    token.digest = tokenDigest(token.token)
+    return token
+  }
+
+  /** Ends the token for good. */
+  revoke() {
+    this.revokedAt ??= clock.now()
+  }
+}

@@ -1,0 +1,32 @@
+import { Entity, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
+import { Field, ObjectType } from "type-graphql"
+import { CompanyOwned } from "./kit/row.js"
+import { HexColor } from "./kit/scalars.js"
+
+@ObjectType({ description: "A word of the company's dictionary that chats are marked with." })
+@Entity()
+@Unique({ properties: ["companyId", "id"] })
+@Index({ name: "chat_tag_name_unique", expression: "create unique index chat_tag_name_unique on chat_tag (company_id, lower(name))" })
+export class ChatTag extends CompanyOwned {
+  @Field(() => String, { description: "Shown to people, 1 to 64 characters, unique in the company regardless of case." })
+  @Property({ type: "text" })
+  name!: string
+
+  @Field(() => HexColor, { description: "Shown beside the name." })
+  @Property({ type: "text", default: "#808080" })
+  color: string = "#808080"
+}
+
+/** That a chat carries a tag. */
+@Entity()
+@Index({ properties: ["tagId"] })
+export class ChatTagging {
+  @PrimaryKey({ type: "uuid" })
+  chatId!: string
+
+  @PrimaryKey({ type: "uuid" })
+  tagId!: string
+
+  @Property({ type: "uuid" })
+  companyId!: string
+}

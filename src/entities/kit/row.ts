@@ -1,0 +1,89 @@
+import type { EntityManager } from "@mikro-orm/postgresql"
+import { Filter, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
+import { Field, ObjectType } from "type-graphql"
+import { v7 } from "uuid"
+import { clock } from "./clock.js"
+import { Timestamp, UUID } from "./scalars.js"
+
+/** Something that happened and that the company's clients will hear of; becomes an event row in the same transaction. */
+export interface Fact {
+  type: string
+  companyId: string
+  /** The chat whose subscribers hear of it; null for what belongs to no chat. */
+  chatId: string | null
+  /** The payload itself, or the row whose REST representation at commit is the payload. */
+  payload: { value: unknown } | { row: "Chat" | "Message"; id: string }
+}
+
+/** What else belongs to a change and is written in its transaction; answers the facts that it made. */
+export type Consequence = (em: EntityManager) => Promise<Fact[]>
+
+/** Work that becomes due on the row: the job's name is its file's name, the row's own column holds the time. */
+export interface Wake {
+  job: string
+  companyId: string
+  id: string
+  at: Date
+}
+
+interface Notes {
+  facts: Fact[]
+  consequences: Consequence[]
+  wakes: Wake[]
+}
+
+// Beside the rows and not on them: the mapper makes rows without running their constructor.
+const notes = new WeakMap<Row, Notes>()
+
+function notesOf(row: Row): Notes {
+  const noted = notes.get(row) ?? { facts: [], consequences: [], wakes: [] }
+  notes.set(row, noted)
+  return noted
+}
+
+/** Hands over what a row noted since the last time, once. */
+export function takeNotes(row: Row): Notes | undefined {
+  const noted = notes.get(row)
+  notes.delete(row)
+  return noted
+}
+
+/** What every stored noun has: an id that sorts by time (UUID v7) and two timestamps. */
+@ObjectType()
+export abstract class Row {
+  @Field(() => UUID, { description: "Its id." })
+  @PrimaryKey({ type: "uuid" })
+  id: string = v7()
+
+  @Field(() => Timestamp, { description: "When it was created." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  createdAt: Date = clock.now()
+
+  @Field(() => Timestamp, { description: "When it last changed." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: () => clock.now() })
+  updatedAt: Date = clock.now()
+
+  /** Notes a fact; the unit of work makes it an event when it commits. */
+  protected records(fact: Fact) {
+    notesOf(this).facts.push(fact)
+  }
+
+  /** Notes that a job is due; the clock is told after the commit. */
+  protected wakes(wake: Wake) {
+    notesOf(this).wakes.push(wake)
+  }
+
+  /** Notes what else must be written with this change. */
+  protected entails(consequence: Consequence) {
+    notesOf(this).consequences.push(consequence)
+  }
+}
+
+/** A row that belongs to one company; every read of it carries the viewer's companies, or throws. */
+@ObjectType()
+@Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
+export abstract class CompanyOwned extends Row {
+  @Field(() => UUID, { description: "The company it belongs to." })
+  @Property({ type: "uuid" })
+  companyId!: string
+}

@@ -1,0 +1,106 @@
+import { GraphQLScalarType, Kind, type ValueNode } from "graphql"
+import { BadUserInput } from "../../errors.js"
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Whether a text has the form of a UUID, in any case. */
+export const isUuid = (text: unknown): text is string => typeof text === "string" && uuidPattern.test(text)
+
+const fromString = (name: string, parse: (value: unknown) => unknown) => ({
+  parseValue: parse,
+  parseLiteral(node: ValueNode) {
+    if (node.kind !== Kind.STRING) throw new BadUserInput(`${name} must be a string`)
+    return parse(node.value)
+  },
+})
+
+/** An id: accepted in any case, stored and answered in lower case. */
+export const UUID = new GraphQLScalarType({
+  name: "UUID",
+  description: "An id: a UUID, accepted in any case and answered in lower case.",
+  serialize: (value) => value,
+  ...fromString("UUID", (value) => {
+    if (!isUuid(value)) throw new BadUserInput("must be a UUID")
+    return value.toLowerCase()
+  }),
+})
+
+const isoPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+
+/** A moment: ISO 8601 in UTC with milliseconds, kept as a Date in the process and as text inside an event. */
+export const Timestamp = new GraphQLScalarType({
+  name: "Timestamp",
+  description: "A moment: ISO 8601 in UTC with milliseconds, such as 2026-01-31T09:15:00.123Z.",
+  serialize: (value) => (value instanceof Date ? value : new Date(value as string)).toISOString(),
+  ...fromString("Timestamp", (value) => {
+    const date = typeof value === "string" && isoPattern.test(value) ? new Date(value) : undefined
+    if (!date || Number.isNaN(date.getTime())) throw new BadUserInput("must be an ISO 8601 timestamp with a time zone")
+    return date
+  }),
+})
+
+/** Number of Unicode code points, which is what every length limit counts. */
+export const codePoints = (text: string) => Array.from(text).length
+
+const trimmedNames = new Map<string, GraphQLScalarType>()
+
+/**
+ * A text that is trimmed and then limited in Unicode code points; one scalar per pair of limits.
+ * @example Trimmed({ max: limits.chatTagName })
+ */
+export function Trimmed({ min = 1, max }: { min?: number; max: number }): GraphQLScalarType {
+  const name = `Text${min}to${max}`
+  const known = trimmedNames.get(name)
+  if (known) return known
+  const scalar = new GraphQLScalarType({
+    name,
+    description: `A text of ${min} to ${max} characters (Unicode code points), trimmed.`,
+    extensions: { jsonSchema: { type: "string", minLength: min, maxLength: max } },
+    serialize: (value) => value,
+    ...fromString(name, (value) => {
+      if (typeof value !== "string") throw new BadUserInput("must be a string")
+      const text = value.trim()
+      const length = codePoints(text)
+      if (length < min || length > max) throw new BadUserInput(`must be ${min} to ${max} characters`)
+      return text
+    }),
+  })
+  trimmedNames.set(name, scalar)
+  return scalar
+}
+
+/** A text that is limited in Unicode code points and otherwise kept as it is (messages, prompts, knowledge). */
+export function Verbatim(max: number): GraphQLScalarType {
+  const name = `TextUpTo${max}`
+  const known = trimmedNames.get(name)
+  if (known) return known
+  const scalar = new GraphQLScalarType({
+    name,
+    description: `A text of at most ${max} characters (Unicode code points), kept as it is.`,
+    extensions: { jsonSchema: { type: "string", maxLength: max } },
+    serialize: (value) => value,
+    ...fromString(name, (value) => {
+      if (typeof value !== "string") throw new BadUserInput("must be a string")
+      if (codePoints(value) > max) throw new BadUserInput(`must be at most ${max} characters`)
+      return value
+    }),
+  })
+  trimmedNames.set(name, scalar)
+  return scalar
+}
+
+/** A color: #rgb or #rrggbb, stored in lower case. */
+export const HexColor = new GraphQLScalarType({
+  name: "HexColor",
+  description: "A color: #rgb or #rrggbb, stored in lower case.",
+  extensions: { jsonSchema: { type: "string", pattern: "^#([0-9a-f]{3}|[0-9a-f]{6})$" } },
+  serialize: (value) => value,
+  ...fromString("HexColor", (value) => {
+    const color = typeof value === "string" ? value.trim().toLowerCase() : ""
+    if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/.test(color)) throw new BadUserInput("must be a hex color, #rgb or #rrggbb")
+    return color
+  }),
+})
+
+/** Any JSON value, passed through as it is; for event payloads and tool arguments. */
+export { GraphQLJSON as JSONValue } from "graphql-scalars"

@@ -1,0 +1,61 @@
+import { Entity, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
+import { Field, ObjectType } from "type-graphql"
+import { v7 } from "uuid"
+import { limits } from "../limits.js"
+import { clock } from "./kit/clock.js"
+import { Row } from "./kit/row.js"
+
+@ObjectType({ description: "A person who signs in." })
+@Entity({ tableName: "users" })
+export class User extends Row {
+  @Field(() => String, { description: "Email address, in lower case." })
+  @Property({ type: "text" })
+  @Unique()
+  email!: string
+
+  @Field(() => String, { description: "Name shown to colleagues." })
+  @Property({ type: "text" })
+  name!: string
+
+  /** argon2id hash; never leaves the server. */
+  @Property({ type: "text", hidden: true })
+  passwordHash!: string
+}
+
+/** One signed-in browser or program; everything issued to it ends with it. */
+@Entity()
+export class Session extends Row {
+  @Property({ type: "uuid" })
+  @Index()
+  userId!: string
+
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  endedAt: Date | null = null
+}
+
+/** One refresh token of a session, by its `jti`; used once. */
+@Entity()
+export class RefreshToken {
+  @PrimaryKey({ type: "uuid" })
+  id: string = v7()
+
+  @Property({ type: "uuid" })
+  @Index()
+  sessionId!: string
+
+  @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  expiresAt!: Date
+
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  rotatedAt: Date | null = null
+
+  /** Uses the token up, or says what its reuse means: two tabs that raced, or a theft. */
+  rotate(): "rotated" | "raced" | "stolen" {
+    const now = clock.now()
+    if (this.rotatedAt === null) {
+      this.rotatedAt = now
+      return "rotated"
+    }
+    return now.getTime() - this.rotatedAt.getTime() <= limits.refreshReuseGraceMs ? "raced" : "stolen"
+  }
+}

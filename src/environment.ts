@@ -1,0 +1,151 @@
+import { z } from "zod"
+import { limits } from "./limits.js"
+
+/** The longest time that a timer of Node can hold, in milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
+/** A variable's rule: `parse` answers undefined for what it refuses, `must` ends the sentence "NAME: must be …". Secrets, and what may hold one, are not quoted. */
+function rule<T>(must: string, parse: (text: string) => T | undefined, quoted = true) {
+  return z.string().transform((text, context) => {
+    const value = parse(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: "custom", message: `must be ${must}${quoted && !text.includes("@") ? `, got ${JSON.stringify(text)}` : ""}` })
+    return z.NEVER
+  })
+}
+
+const text = z.string()
+
+const whole = (min: number, max: number) =>
+  rule(`a whole number from ${min} to ${max}`, (given) => {
+    const value = Number(given)
+    return /^\d{1,15}$/.test(given) && value >= min && value <= max ? value : undefined
+  })
+
+const words: Record<string, boolean> = { true: true, on: true, yes: true, "1": true, false: false, off: false, no: false, "0": false }
+const flag = rule("true or false", (given) => words[given.toLowerCase()])
+
+const oneOf = <const T extends string>(...values: T[]) =>
+  rule(`one of ${values.join(", ")}`, (given) => values.find((value) => value === given.toLowerCase()))
+
+/** A connection string; it may hold a password, so it is never quoted. */
+const connection = (...schemes: string[]) =>
+  rule(
+    `an address that starts with ${schemes.join(" or ")}`,
+    (given) => (schemes.some((s) => given.startsWith(s)) ? given : undefined),
+    false,
+  )
+
+/** An absolute http or https address, kept without its trailing slash, query or fragment. */
+const web = rule("an absolute http or https address such as https://example.com", (given) => {
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined
+  return url.href.replace(/\/+$/, "")
+})
+
+const origins = rule('"*" or a comma-separated list of origins such as https://app.example.com', (given) => {
+  const list = given.split(",").flatMap((part) => part.trim() || [])
+  if (list.length === 1 && list[0] === "*") return ["*"]
+  const parsed = list.map((one) => (URL.canParse(one) ? new URL(one) : undefined))
+  const plain = parsed.every((url) => url && /^https?:$/.test(url.protocol) && url.pathname === "/" && !url.search && !url.username)
+  return plain && list.length > 0 ? parsed.map((url) => url!.origin) : undefined
+})
+
+const jwtSecret = rule(
+  `at least ${limits.jwtSecretCharacters} characters long`,
+  (given) => (given.length >= limits.jwtSecretCharacters ? given : undefined),
+  false,
+)
+
+/** The bytes of an encryption key written as hexadecimal or base64 (either alphabet), or undefined when it is not 32 bytes. */
+export function parseEncryptionKey(given: string): Buffer | undefined {
+  const hex = /^[0-9a-f]+$/i.test(given) && given.length === limits.encryptionKeyBytes * 2
+  if (!hex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(given)) return undefined
+  const key = Buffer.from(given, hex ? "hex" : "base64")
+  return key.length === limits.encryptionKeyBytes ? key : undefined
+}
+
+const encryptionKey = rule(`${limits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`, parseEncryptionKey, false)
+
+/** How many proxies stand in front: their entries in X-Forwarded-For are believed, and no more (the rest is what a stranger wrote). */
+const proxies = rule("off, on (one proxy) or the number of proxies in front, up to 10", (given) => {
+  const flagged = words[given.toLowerCase()]
+  if (flagged !== undefined) return flagged ? 1 : 0
+  return /^([2-9]|10)$/.test(given) ? Number(given) : undefined
+})
+
+const ms = (fallback: number, min = 0) => whole(min, longestTimer).default(fallback)
+const model = (name: string) => text.default(name)
+
+/** Every variable with its rule and, where it has one, its default (contract, section 9; `NODE_ENV` beside it, because it decides what is required). */
+const variables = z.object({
+  NODE_ENV: text.optional(),
+  PORT: whole(0, 65535).default(4000),
+  HOST: text.default("127.0.0.1"),
+  PUBLIC_URL: web.optional(),
+  DATABASE_URL: connection("postgres://", "postgresql://").optional(),
+  DATA_DIR: text.default("./data"),
+  MONGODB_URL: connection("mongodb://", "mongodb+srv://").optional(),
+  REDIS_URL: connection("redis://", "rediss://").optional(),
+  S3_BUCKET: text.optional(),
+  S3_ENDPOINT: web.optional(),
+  S3_REGION: text.default("us-east-1"),
+  S3_ACCESS_KEY_ID: text.optional(),
+  S3_SECRET_ACCESS_KEY: text.optional(),
+  JWT_SECRET: jwtSecret.optional(),
+  ENCRYPTION_KEY: encryptionKey.optional(),
+  DEMO: flag.optional(),
+  OPENAI_BASE_URL: web.default("https://api.openai.com/v1"),
+  OPENAI_API_KEY: text.optional(),
+  OPENAI_MODEL: model("gpt-4.1-mini"),
+  ANTHROPIC_BASE_URL: web.default("https://api.anthropic.com/v1"),
+  ANTHROPIC_API_KEY: text.optional(),
+  ANTHROPIC_MODEL: model("claude-sonnet-4-6"),
+  EMBEDDING_BASE_URL: web.default("https://api.openai.com/v1"),
+  EMBEDDING_API_KEY: text.optional(),
+  EMBEDDING_MODEL: model("text-embedding-3-small"),
+  ELEVENLABS_BASE_URL: web.default("https://api.elevenlabs.io"),
+  ELEVENLABS_API_KEY: text.optional(),
+  ELEVENLABS_WEBHOOK_SECRET: text.optional(),
+  TELEGRAM_BASE_URL: web.default("https://api.telegram.org"),
+  META_GRAPH_BASE_URL: web.default("https://graph.facebook.com"),
+  RESEND_BASE_URL: web.default("https://api.resend.com"),
+  GMAIL_BASE_URL: web.default("https://gmail.googleapis.com"),
+  GOOGLE_OAUTH_BASE_URL: web.default("https://oauth2.googleapis.com"),
+  ALLOW_PRIVATE_NETWORK: flag.optional(),
+  REPLY_DEBOUNCE_MS: ms(limits.replyDebounceMs),
+  REPLY_MAX_WAIT_MS: ms(limits.replyMaxWaitMs),
+  CONTEXT_WINDOW_MS: ms(limits.contextWindowMs, 1),
+  AUTO_RESUME_AFTER_MS: ms(limits.autoResumeAfterMs, 1),
+  CALL_QUEUE_WAIT_MS: ms(limits.callQueueWaitMs, 1),
+  JWT_TTL_SECONDS: whole(1, limits.refreshTokenSeconds).default(limits.jwtSeconds),
+  SIGN_IN_ATTEMPTS_PER_MINUTE: whole(0, 1_000_000).default(limits.signInAttemptsPerMinute),
+  RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(limits.requestsPerMinute),
+  LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),
+  TRUST_PROXY: proxies.default(0),
+  CORS_ORIGINS: origins.default([]),
+})
+
+/** A variable's name, as it stands in the environment. */
+export type VariableName = keyof typeof variables.shape
+
+/** The name of every variable that the server reads, in the order of `.env.example`. */
+export const variableNames = Object.keys(variables.shape) as VariableName[]
+
+/** What was read: the values by name (null when any is bad), one line per bad variable, and which variables the operator set. */
+export interface Environment {
+  readonly values: z.output<typeof variables> | null
+  readonly faults: string[]
+  readonly given: (name: VariableName) => boolean
+}
+
+/** Reads and checks every variable; an empty one is as if it were not set, and blanks around a value do not count. Never throws. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+  const set = new Map(variableNames.map((name) => [name, env[name]?.trim()] as const).filter(([, value]) => value))
+  const read = variables.safeParse(Object.fromEntries(set))
+  return {
+    values: read.success ? read.data : null,
+    faults: read.success ? [] : read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`),
+    given: (name) => set.has(name),
+  }
+}

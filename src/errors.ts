@@ -1,0 +1,218 @@
+import { STATUS_CODES } from "node:http"
+import { isNativeError } from "node:util/types"
+import { GraphQLError, Kind } from "graphql"
+import { foreignAnswer } from "./foreign-errors.js"
+import { limits } from "./limits.js"
+
+/** One thing that is wrong with the input: where, as a dotted path, and what it must be. */
+export interface Detail {
+  path: string
+  message: string
+}
+
+/** An error that is an answer: a status, a code and a sentence that a caller can act on (contract, section 1). Nothing in it is secret. */
+export class ApiError extends Error {
+  override name = "ApiError"
+
+  constructor(
+    readonly statusCode: number,
+    readonly code: string,
+    message: string,
+    readonly details: Detail[] = [],
+    /** Response headers that belong to the answer, such as `Allow`. */
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+  }
+}
+
+/** 400: the request is wrong, and repeating it will not help. */
+export class BadUserInput extends ApiError {
+  constructor(message: string, details: Detail[] = []) {
+    super(400, "BAD_USER_INPUT", message, details)
+  }
+}
+
+/** 401: no credentials, or none that hold. */
+export class Unauthenticated extends ApiError {
+  constructor(message = "Sign in, or send a valid access token") {
+    super(401, "UNAUTHENTICATED", message)
+  }
+}
+
+/** 403: known, but not allowed. */
+export class Forbidden extends ApiError {
+  constructor(message = "You may not do this") {
+    super(403, "FORBIDDEN", message)
+  }
+}
+
+/** 404: `noun` as a person would say it, "Chat"; missing and foreign are the same answer. */
+export class NotFound extends ApiError {
+  constructor(noun: string) {
+    super(404, "NOT_FOUND", `${noun} not found`)
+  }
+}
+
+/** 405: the path exists, for the methods in `allow` ("GET, HEAD"). */
+export class MethodNotAllowed extends ApiError {
+  constructor(allow: string) {
+    super(405, "METHOD_NOT_ALLOWED", `This path takes ${allow}`, [], { Allow: allow })
+  }
+}
+
+/** 409: it would collide with something that is already there. */
+export class Conflict extends ApiError {
+  constructor(message: string) {
+    super(409, "CONFLICT", message)
+  }
+}
+
+/** 410: the event cursor is older than the log; what was missed has to be read anew. */
+export class ResyncRequired extends ApiError {
+  constructor(message = "The cursor is older than the event log: read the current state anew and subscribe without it") {
+    super(410, "RESYNC_REQUIRED", message)
+  }
+}
+
+/** 413: larger than `bytes`, the limit that was passed. */
+export class PayloadTooLarge extends ApiError {
+  constructor(bytes: number = limits.bodyBytes) {
+    super(413, "PAYLOAD_TOO_LARGE", `The request is larger than ${Math.floor(bytes / 1024 / 1024)} MB`)
+  }
+}
+
+/** 415: a body, or a file, of a type that is not taken. */
+export class UnsupportedMediaType extends ApiError {
+  constructor(message = "Send the body as application/json") {
+    super(415, "UNSUPPORTED_MEDIA_TYPE", message)
+  }
+}
+
+/** 422: the idempotency key was used for another request. */
+export class IdempotencyKeyReused extends ApiError {
+  constructor(message = "This Idempotency-Key was used for a different request: take a new key") {
+    super(422, "IDEMPOTENCY_KEY_REUSED", message)
+  }
+}
+
+/** 429: again after `seconds`, which are rounded up to a whole second. */
+export class RateLimited extends ApiError {
+  readonly retryAfterSeconds: number
+
+  constructor(seconds: number) {
+    const wait = Math.max(1, Math.ceil(seconds))
+    super(429, "RATE_LIMITED", `Too many requests: try again in ${wait} ${wait === 1 ? "second" : "seconds"}`, [], {
+      "Retry-After": String(wait),
+    })
+    this.retryAfterSeconds = wait
+  }
+}
+
+/** What an error means to a caller, for every door alike. */
+export interface ErrorDescription {
+  statusCode: number
+  /** The status in words: "Not Found". */
+  error: string
+  message: string
+  code: string
+  details: Detail[]
+  headers: Readonly<Record<string, string>>
+  /** Ours to log and to repair: the caller learns nothing of what happened. */
+  unexpected: boolean
+}
+
+/** The body of a failed REST request (contract, section 1). */
+export interface RestErrorBody {
+  statusCode: number
+  error: string
+  message: string
+  code: string
+  details: Detail[]
+  requestId: string
+}
+
+/** The one mapping from whatever was thrown to what the caller is told. Unknown errors give a 500 that says nothing of the inside. */
+export function describe(error: unknown): ErrorDescription {
+  const known = asApiError(error)
+  const shown = known ?? new ApiError(500, "INTERNAL_SERVER_ERROR", unexpectedMessage)
+  const { statusCode, code, message, details, headers } = shown
+  return { statusCode, error: STATUS_CODES[statusCode] ?? "Error", message, code, details, headers, unexpected: !known }
+}
+
+/** The REST answer to an error. */
+export function toRestBody(error: unknown, requestId: string): RestErrorBody {
+  const { statusCode, error: phrase, message, code, details } = describe(error)
+  return { statusCode, error: phrase, message, code, details, requestId }
+}
+
+/** The GraphQL answer to an error, at the place in the document and in the result where it happened. */
+export function toGraphQLError(error: unknown, requestId: string): GraphQLError {
+  const { statusCode, code, message, details } = describe(error)
+  const at = error instanceof GraphQLError ? error : undefined
+  return new GraphQLError(message, {
+    nodes: at?.nodes ?? null,
+    source: at?.source ?? null,
+    positions: at?.positions ?? null,
+    path: at?.path ?? null,
+    originalError: at?.originalError ?? (error instanceof Error ? error : null),
+    extensions: { code, statusCode, details, requestId },
+  })
+}
+
+const unexpectedMessage = "Something went wrong on our side; quote the request id when you report it."
+
+function asApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error
+  if (error instanceof GraphQLError) return fromGraphQL(error)
+  const foreign = isNativeError(error) ? foreignAnswer(error) : null
+  return foreign && new ApiError(foreign.statusCode, foreign.code, foreign.message)
+}
+
+/** Status of the codes that graphql-js, Apollo or a scalar put on a GraphQLError; the last three are Apollo's own words for a bad request. */
+const statusOfCode: Record<string, number> = {
+  GRAPHQL_PARSE_FAILED: 400,
+  GRAPHQL_VALIDATION_FAILED: 400,
+  BAD_USER_INPUT: 400,
+  PERSISTED_QUERY_NOT_FOUND: 400,
+  PERSISTED_QUERY_NOT_SUPPORTED: 400,
+  BAD_REQUEST: 400,
+  OPERATION_RESOLUTION_FAILURE: 400,
+}
+
+/** A GraphQLError is a wrapper (of what a resolver or a scalar threw), Apollo's refusal (with a code), or graphql-js's (without one). */
+function fromGraphQL(error: GraphQLError): ApiError | null {
+  // Within a field, a bare one tells by its place alone whose fault it is (see codeOfBare): it is not asked by itself.
+  const inner = error.originalError && !(error.path && isBare(error.originalError)) ? asApiError(error.originalError) : null
+  const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION
+  // Of a bad variable graphql-js says more than the scalar does: which one, and where in it.
+  if (variable) return new ApiError(inner?.statusCode ?? 400, inner?.code ?? "BAD_USER_INPUT", error.message, detailsOf(error.message))
+  if (inner) return inner
+  const http = error.extensions["http"] as { status?: number } | undefined
+  if (http?.status === 405) return new ApiError(405, "METHOD_NOT_ALLOWED", error.message, [], { Allow: "POST" })
+  const code = String(error.extensions["code"] ?? codeOfBare(error))
+  const status = statusOfCode[code]
+  if (!status) return null
+  return new ApiError(status, /^(GRAPHQL|PERSISTED)_/.test(code) ? code : "BAD_USER_INPUT", error.message)
+}
+
+const isBare = (error: Error) => error instanceof GraphQLError && !error.originalError && !error.extensions["code"]
+
+/** graphql-js's own refusals: of a document before it runs, or of a literal argument while it runs. Else a resolver's failure: no code. */
+function codeOfBare(error: GraphQLError): string | null {
+  const { path, originalError, nodes } = error
+  if (path) return originalError instanceof GraphQLError && originalError.nodes ? "BAD_USER_INPUT" : null
+  if (originalError && !(originalError instanceof GraphQLError)) return null
+  if (error.message.startsWith("Syntax Error")) return "GRAPHQL_PARSE_FAILED"
+  return nodes ? "GRAPHQL_VALIDATION_FAILED" : "BAD_USER_INPUT"
+}
+
+/** Where a bad variable is bad: `Variable "$input" got invalid value "x" at "input.color"; must be …` names input.color. */
+function detailsOf(message: string): Detail[] {
+  const [, name, rest] = /^Variable "\$(\w+)" (.*)$/s.exec(message) ?? []
+  if (!name || !rest) return []
+  if (rest.startsWith("of required type")) return [{ path: name, message: "is required" }]
+  const [, place, said] = /^got invalid value .* at "([\w.[\]]+)"; (.*)$/s.exec(rest) ?? []
+  const [, whole] = /^got invalid value .*; (.*)$/s.exec(rest) ?? []
+  return [{ path: (place ?? name).replace(/\[(\d+)\]/g, ".$1"), message: said ?? whole ?? rest }]
+}

@@ -1,0 +1,48 @@
+import { limits } from "./limits.js"
+
+/** What a caller is told about an error that a library threw. */
+export interface ForeignAnswer {
+  statusCode: number
+  code: string
+  message: string
+}
+
+/**
+ * Errors of addresses, body parsers and PostgreSQL that are the caller's doing, or null for those that are ours. A status alone is not believed: errors
+ * of outgoing calls carry one too, and a vendor's 404 must not become our answer.
+ */
+export function foreignAnswer(error: Error): ForeignAnswer | null {
+  if (error.name === "URIError") return bad("The address is not properly percent-encoded")
+  return ofBody(error) ?? ofDatabase(error)
+}
+
+/** co-body's malformed JSON, raw-body's and busboy's http-errors, formidable's, zlib's. */
+function ofBody(error: Error): ForeignAnswer | null {
+  const { status, expose, httpCode, code, type } = error as unknown as Record<string, unknown>
+  if (error.name === "SyntaxError" && status === 400) return bad("The request body is not valid JSON")
+  if (typeof code === "string" && code.startsWith("Z_")) return bad("The request body cannot be decompressed")
+  if (error.message.startsWith("Unsupported Content-Encoding") && status === 415)
+    return unsupported("This Content-Encoding is not supported")
+  const refused = expose === true ? status : httpCode
+  if (refused === 413) return tooLarge(type === "entity.too.large" ? limits.bodyBytes : limits.uploadBytes)
+  if (refused === 415) return unsupported("The request body is of a type or encoding that is not supported")
+  return refused === 400 ? bad("The request body is incomplete or malformed") : null
+}
+
+/** What validation should have caught: a malformed value (22P02), or U+0000 in text (22021) or in JSON (22P05). */
+function ofDatabase(error: Error): ForeignAnswer | null {
+  const { code, severity } = error as unknown as Record<string, unknown>
+  if (typeof severity !== "string") return null
+  if (code === "22021" || code === "22P05") return bad("Text must not contain the character U+0000")
+  return code === "22P02" ? bad("A value is not of the form that its field needs") : null
+}
+
+const bad = (message: string) => ({ statusCode: 400, code: "BAD_USER_INPUT", message })
+
+const unsupported = (message: string) => ({ statusCode: 415, code: "UNSUPPORTED_MEDIA_TYPE", message })
+
+const tooLarge = (bytes: number) => ({
+  statusCode: 413,
+  code: "PAYLOAD_TOO_LARGE",
+  message: `The request is larger than ${Math.floor(bytes / 1024 / 1024)} MB`,
+})

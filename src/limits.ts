@@ -1,0 +1,212 @@
+/**
+ * Every number of the specification's Limits table and of the contract, named once. Times end in their unit (`Ms`, `Seconds`), sizes in
+ * `Bytes` or `Characters` where the name alone would not say; plain text lengths are Unicode code points after trimming. A number that an
+ * operator may change is here as its default and is read from `Config`.
+ */
+export const limits = {
+  // The wire (contract, section 1)
+
+  /** Smallest `take` and `first`. */
+  pageMin: 1,
+  /** Largest `take` and `first` of every paged list. */
+  pageMax: 100,
+  /** Page size of every list that names no other: chats, calls, tools, tool calls, knowledge, event deliveries. */
+  pageDefault: 20,
+  /** Page size of messages (Limits table). */
+  messagePageDefault: 30,
+  /** Page size of assistants (Limits table). */
+  assistantPageDefault: 10,
+  /** Largest JSON body; beyond it 413. */
+  bodyBytes: 1024 * 1024,
+  /** Longest `X-Request-Id` of a caller that is taken over; a longer one is replaced. */
+  requestIdCharacters: 128,
+  /** Tokens in one GraphQL document. */
+  graphqlTokens: 5_000,
+  /** Levels of nesting in one GraphQL document, introspection apart. */
+  graphqlDepth: 12,
+  /** Root fields in one GraphQL operation, aliases counted each. */
+  graphqlRootFields: 30,
+  /** Cost of one GraphQL operation, counted by the sizes of its lists. */
+  graphqlCost: 20_000,
+  /** How long the answer to an idempotency key is kept. */
+  idempotencySeconds: 24 * 60 * 60,
+  /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
+  idempotencyKeyCharacters: 255,
+
+  // Signing in (contract, section 2)
+
+  /** Life of an access JWT; default of `JWT_TTL_SECONDS` (Limits table: 15 minutes). */
+  jwtSeconds: 15 * 60,
+  /** Life of a refresh token (Limits table: 7 days). */
+  refreshTokenSeconds: 7 * 24 * 60 * 60,
+  /** A rotated refresh token used again within this time (two tabs) is refused without ending the session. */
+  refreshReuseGraceMs: 10_000,
+  /** Sign-in attempts a minute per client address and per email; default of `SIGN_IN_ATTEMPTS_PER_MINUTE` (Limits table). */
+  signInAttemptsPerMinute: 10,
+  /** Other requests a minute per credential; default of `RATE_LIMIT_PER_MINUTE`. */
+  requestsPerMinute: 6_000,
+  /** Shortest password. */
+  passwordMin: 8,
+  /** Longest password. */
+  passwordMax: 200,
+  /** Shortest `JWT_SECRET`: 32 characters, as long as the HMAC that it keys. */
+  jwtSecretCharacters: 32,
+  /** Size of `ENCRYPTION_KEY`: the key of AES-256. */
+  encryptionKeyBytes: 32,
+  /** Longest name of an access token. */
+  accessTokenName: 100,
+  /** Random base62 characters in an access token. */
+  accessTokenRandomCharacters: 36,
+  /** Base62 digits of an access token's CRC-32. */
+  accessTokenChecksumCharacters: 6,
+  /** First characters of an access token, shown as `tokenPrefix`. */
+  tokenPrefixLength: 12,
+  /** `lastUsedAt` of an access token is written at most once in this time. */
+  accessTokenTouchSeconds: 60,
+
+  // Companies (contract, section 3)
+
+  /** Embedding credits of a new company; every knowledge query spends one. */
+  newEmbeddingCredits: 10_000,
+  /** Voice balance of a new company, in minutes. */
+  newVoiceBalance: 0,
+  /** Calls that a new company may have on the line at once. */
+  newVoiceLines: 1,
+
+  // Assistants, tools, knowledge (contract, section 3)
+
+  /** Longest name of an assistant. */
+  assistantName: 120,
+  /** Longest name of an assistant folder; ours, as of a chat folder. */
+  assistantFolderName: 80,
+  /** Longest prompt of an assistant. */
+  assistantPrompt: 32_000,
+  /** Longest greeting of an assistant. */
+  assistantGreeting: 2_000,
+  /** Highest temperature; the lowest is 0. */
+  temperatureMax: 2,
+  /** Longest name of a tool (`^[A-Za-z0-9_-]{1,64}$`). */
+  toolName: 64,
+  /** Longest description of a tool. */
+  toolDescription: 1_024,
+  /** Shortest time that a tool's endpoint may be given. */
+  toolTimeoutMinSeconds: 1,
+  /** Longest time that a tool's endpoint may be given. */
+  toolTimeoutMaxSeconds: 60,
+  /** Time that a tool's endpoint is given when nothing is said. */
+  toolTimeoutDefaultSeconds: 10,
+  /** Longest text of a knowledge item that is given to the model as it is; ours, about a quarter of a large context. */
+  knowledgeText: 200_000,
+  /** Longest name of a knowledge item. */
+  knowledgeName: 200,
+  /** Smallest `chunkSize`, in characters. */
+  chunkSizeMin: 200,
+  /** Largest `chunkSize`, in characters. */
+  chunkSizeMax: 4_000,
+  /** `chunkSize` when nothing is said, in characters. */
+  chunkSizeDefault: 1_000,
+  /** `chunkOverlap` when nothing is said, in characters. */
+  chunkOverlapDefault: 150,
+  /** Largest `chunkOverlap` as a share of `chunkSize`. */
+  chunkOverlapMaxShare: 1 / 2,
+  /** Longest knowledge query. */
+  knowledgeQuery: 2_000,
+  /** Most chunks that one knowledge query answers. */
+  knowledgeQueryTakeMax: 50,
+  /** Chunks that a knowledge query answers when nothing is said. */
+  knowledgeQueryTakeDefault: 5,
+
+  // Chats, messages, media (Limits table; contract, section 3)
+
+  /** Longest name, account name, phone number or channel id of a chat; ours, so that an index can hold it. */
+  chatText: 500,
+  /** Longest label; a label is the name of a tag. */
+  chatLabel: 64,
+  /** Longest name of a chat tag. */
+  chatTagName: 64,
+  /** Longest name of a chat folder. */
+  chatFolderName: 80,
+  /** Longest internal comment. */
+  chatComment: 2_000,
+  /** Color of a folder or a tag when nothing is said. */
+  defaultColor: "#808080",
+  /** Longest text of a message. */
+  messageText: 16_000,
+  /** Most `mediaIds` of one message. */
+  attachments: 10,
+  /** Largest upload; beyond it 413. */
+  uploadBytes: 25 * 1024 * 1024,
+  /** Life of a signed media url in an answer. */
+  mediaUrlSeconds: 60 * 60,
+  /** Life of a signed media url that is handed to a channel. */
+  mediaUrlForChannelSeconds: 7 * 24 * 60 * 60,
+
+  // The assistant's turn (Limits table; contract, section 5)
+
+  /** Quiet time after a customer's message before the reply is due; default of `REPLY_DEBOUNCE_MS`. */
+  replyDebounceMs: 4_000,
+  /** Longest time from a burst's first message to its reply being due; default of `REPLY_MAX_WAIT_MS`. */
+  replyMaxWaitMs: 7_000,
+  /** Age up to which messages are shown to the model; default of `CONTEXT_WINDOW_MS`. */
+  contextWindowMs: 10 * 60_000,
+  /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */
+  autoResumeAfterMs: 10 * 60_000,
+  /** Calls of the model for one answer, the first one included. */
+  modelTries: 4,
+  /** Wait before the second model call of an answer; it doubles with each failure. */
+  modelRetryBaseMs: 1_000,
+  /** Longest time that one model call may take. */
+  modelCallMs: 60_000,
+  /** How long the worker of a turn is believed to live after its last sign of life … */
+  turnLeaseMs: 10_000,
+  /** … which it gives this often. */
+  turnRenewMs: 3_000,
+  /** Rounds of tool calls in one turn; after them the model answers without tools. */
+  toolRounds: 8,
+  /** Time for tool calls in one turn; after it the model answers without tools. */
+  turnSeconds: 60,
+  /** Times that a newer customer message may restart a running turn. */
+  turnRestarts: 1,
+  /** A sweep looks at least once in this share of the time that it watches … */
+  sweepShare: 1 / 10,
+  /** … and at least this often. */
+  sweepMaxMs: 30_000,
+
+  // Tool webhooks (contract, section 6)
+
+  /** Most that is read of an integrator's answer. */
+  toolResponseReadBytes: 256 * 1024,
+  /** Most of an integrator's answer that the model is shown. */
+  toolResponseShownBytes: 16 * 1024,
+
+  // Events (contract, section 7)
+
+  /** How long events can be resumed from. */
+  eventRetentionSeconds: 24 * 60 * 60,
+  /** Open sockets of a revoked credential are closed within this time. */
+  revokedSocketMs: 1_000,
+  /** Waits before the second and each later attempt of an outbound event webhook; jitter is added. */
+  eventWebhookRetrySeconds: [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600],
+  /** An endpoint that failed for this long is disabled. */
+  eventWebhookGiveUpSeconds: 5 * 24 * 60 * 60,
+  /** How long the old secret of an event webhook stays valid after a rotation. */
+  eventWebhookSecretOverlapSeconds: 24 * 60 * 60,
+
+  // Channels (contract, section 8)
+
+  /** Attempts to deliver one message to its channel. */
+  deliveryAttempts: 8,
+  /** Wait before the second delivery attempt; it doubles with each. */
+  deliveryBackoffMs: 1_000,
+  /** Longest wait between two delivery attempts. */
+  deliveryBackoffMaxMs: 5 * 60_000,
+  /** Life of a widget visitor's token, from its last use. */
+  visitorTokenSeconds: 30 * 24 * 60 * 60,
+
+  // Calls (Limits table; contract, section 3)
+
+  /** How long a call waits for a free line before it ends as `not_dialed`; default of `CALL_QUEUE_WAIT_MS`. */
+  callQueueWaitMs: 5 * 60_000,
+  /** Real time that a simulated call takes; the contract says "about three seconds". */
+  simulatedCallMs: 3_000,
+} as const

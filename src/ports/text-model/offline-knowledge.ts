@@ -1,0 +1,195 @@
+import { askedIn, type Concept, type Meaning, meaningOf } from "./offline-topics.js"
+
+/** A sentence of the knowledge as it is quoted; `title` is what stands above it (headings, the question of a Q/A pair, the item's name). */
+export interface Passage {
+  text: string
+  block: number
+  /** Its title is a question, so the block as a whole is the answer. */
+  whole: boolean
+  own: Meaning
+  title: Meaning
+}
+
+const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence" })
+const abbreviation = /(?:^|[\s(])(?:\p{L}|approx|ca|no|nr|mr|mrs|dr|st|e\.g|i\.e|z\.b|bzw|вул|ул|тел|грн|руб|буд|хв|стр|стор)\.$/iu
+
+/** Splits a text into sentences, each line for itself; "approx." and the like end none. */
+export function sentences(text: string): string[] {
+  const found: string[] = []
+  for (const line of text.split(/\r?\n/)) {
+    let open = ""
+    for (const { segment } of sentenceSegmenter.segment(line)) {
+      open += segment
+      if (abbreviation.test(open.trim())) continue
+      if (open.trim()) found.push(open.trim())
+      open = ""
+    }
+    if (open.trim()) found.push(open.trim())
+  }
+  return found
+}
+
+// Reading a long document takes tens of milliseconds; the same few are read at every answer.
+const read = new Map<string, Passage[]>()
+
+/** Reads one document into passages; the last few hundred are remembered. */
+export function passagesOf(name: string, content: string): Passage[] {
+  const key = `${name}\n${content}`
+  const passages = read.get(key) ?? parse(name, content)
+  read.delete(key)
+  read.set(key, passages)
+  if (read.size > 200) read.delete(read.keys().next().value!)
+  return passages
+}
+
+const heading = /^(#{1,6})\s+(.+?)\s*#*$|^\*\*([^*]+)\*\*:?$/
+const questionMark = /^(?:q|question|п|питання|в|вопрос|f|frage|p|pregunta|pytanie)\s*\d*\s*:\s*(.+)$/iu
+const answerMark = /^(?:a|answer|відповідь|о|ответ|antwort|r|respuesta|réponse|odpowiedź)\s*\d*\s*:\s*/iu
+const bullet = /^\s*(?:[-*•–]|\d+[.)])\s+/
+
+// A table's row reads like an item of a list.
+function linesOf(content: string): string[] {
+  const lines = content.split(/\r?\n/).map((line) => line.trim())
+  const row = (line: string) => line.split("|").flatMap((cell) => cell.trim() || [])
+  return lines.filter((line) => !/^\|[\s:|-]+\|?$/.test(line)).map((line) => (line.startsWith("|") ? `- ${row(line).join(" – ")}` : line))
+}
+
+// Headings have the levels 0 to 5, the question of a pair stands below them.
+const QUESTION = 6
+
+function parse(name: string, content: string): Passage[] {
+  const lines = linesOf(content)
+  const passages: Passage[] = []
+  const above: string[] = []
+  let lead = ""
+  let block = 0
+  let paragraph: string[] = []
+  const close = () => {
+    const title = meaningOf([name, ...above, lead].filter(Boolean).join("\n"))
+    for (const text of sentences(paragraph.join(" ")))
+      passages.push({ text, block, whole: above.length > QUESTION, own: meaningOf(text), title })
+    paragraph = []
+  }
+  const open = (title: string, level: number) => {
+    close()
+    // A heading stands for everything below it until one of its own level.
+    above.splice(level)
+    above[level] = title
+    lead = ""
+    block++
+  }
+  for (const [at, line] of lines.entries()) {
+    const marked = heading.exec(line)
+    const asks = questionMark.exec(line)
+    const next = lines[at + 1] ?? ""
+    if (marked) open(marked[2] ?? marked[3]!, (marked[1]?.length ?? 6) - 1)
+    else if (asks) open(asks[1]!, QUESTION)
+    else if (line.endsWith("?") && next && !next.endsWith("?")) open(line.replace(bullet, ""), QUESTION)
+    else if (isTitle(line, lines[at - 1] ?? "", next)) open(line, 5)
+    else if (!line) {
+      close()
+      // An answer ends with its paragraph; what follows is not about the question.
+      if (passages.at(-1)?.block === block) above.splice(QUESTION)
+      lead = ""
+      block++
+    } else if (line.endsWith(":") && bullet.test(next)) {
+      close()
+      lead = line
+      block++
+    } else if (bullet.test(line)) {
+      close()
+      paragraph = [line.replace(bullet, "")]
+    } else paragraph.push(line.replace(answerMark, "").replace(/^>\s*/, ""))
+  }
+  close()
+  return passages
+}
+
+// "Delivery" alone above a paragraph: a heading without its mark.
+function isTitle(line: string, before: string, next: string) {
+  return (
+    !before && next.length > line.length && !bullet.test(line) && /^\p{Lu}[^.!?:;,\d]{1,40}$/u.test(line) && line.split(/\s+/).length <= 5
+  )
+}
+
+interface Match {
+  passage: Passage
+  matched: Set<Concept>
+  score: number
+  byTitle: boolean
+}
+
+/** Quotes what the passages say to a question, at most `most` sentences in their own order; nothing when they do not speak of it. */
+export function quote(question: string, passages: Passage[], most: number): string[] {
+  const { asked, hope } = askedIn(question)
+  if (!asked.length) return []
+  const weigh = weights(asked, passages)
+  const matches = passages.map((passage) => match(passage, asked, hope, weigh)).filter(({ matched }) => matched.size)
+  const candidates = matches.filter((one) => answers(one, asked, weigh))
+  const best = candidates.reduce<Match | null>((one, other) => (one && one.score >= other.score ? one : other), null)
+  if (!best) return []
+  const chosen = best.byTitle ? matches.filter(({ passage }) => passage.block === best.passage.block) : alike(best, matches, asked)
+  const kept = new Set(chosen.slice(0, most).map(({ passage }) => passage))
+  return passages.filter((passage) => kept.has(passage)).map(({ text }) => text)
+}
+
+type Weigh = (concept: Concept) => number
+
+// Rare words tell passages apart; a word that the knowledge does not have at all counts most, for it shows that the question is foreign.
+function weights(asked: Concept[], passages: Passage[]): Weigh {
+  const weight = new Map<Concept, number>()
+  for (const concept of asked) {
+    const times = passages.filter(({ own, title }) => has(own, concept) || has(title, concept)).length
+    const rarity = times ? 1 - Math.log(times) / Math.log(passages.length + 1) : 1
+    weight.set(concept, (concept.topic ? 1.5 : 1) * (0.6 + 0.4 * rarity))
+  }
+  return (concept) => weight.get(concept)!
+}
+
+const sharesStem = (meaning: Meaning, concept: Concept) => [...concept.stems].some((one) => meaning.stems.has(one))
+const has = (meaning: Meaning, concept: Concept) =>
+  sharesStem(meaning, concept) || (concept.topic !== null && meaning.topics.has(concept.topic))
+
+function match(passage: Passage, asked: Concept[], hope: string | null, weigh: Weigh): Match {
+  const matched = new Set<Concept>()
+  let own = 0
+  let onlyTitle = 0
+  let title = 0
+  for (const concept of asked) {
+    const inTitle = has(passage.title, concept)
+    if (inTitle) title += weigh(concept)
+    if (has(passage.own, concept)) own += weigh(concept) * (sharesStem(passage.own, concept) ? 1 : 0.9)
+    else if (inTitle) onlyTitle += weigh(concept) * 0.8
+    else continue
+    matched.add(concept)
+  }
+  const hoped = hope !== null && passage.own.topics.has(hope) ? 0.5 : 0
+  return { passage, matched, score: own + onlyTitle + hoped, byTitle: passage.whole ? title >= own : title > own + hoped }
+}
+
+/** Whether a match is about the question, rather than sharing a word with it. */
+function answers({ matched, passage }: Match, asked: Concept[], weigh: Weigh): boolean {
+  const found = [...matched].reduce((sum, concept) => sum + weigh(concept), 0)
+  if (!found || [...matched].every(({ named }) => named) !== asked.every(({ named }) => named)) return false
+  const missing = asked.filter((concept) => !matched.has(concept))
+  // A long story about one thing is still about it, but a name that nobody here knows is not forgiven.
+  const story = missing.filter(({ named }) => !named).reduce((sum, concept) => sum + weigh(concept), 0)
+  const names = missing.filter(({ named }) => named).length * 2
+  const share = found / (found + Math.min(story, 2.5) + names)
+  const onTopic = [...matched].some((concept) => concept.topic || has(passage.title, concept))
+  return share >= (onTopic ? 0.35 : 0.55)
+}
+
+// Beside the best sentence stand those that say as much, and those that answer another part of the question ("… and how much is delivery?").
+function alike(best: Match, matches: Match[], asked: Concept[]): Match[] {
+  const chosen = [best]
+  const covered = new Set(best.matched)
+  for (const other of [...matches].sort((one, two) => two.score - one.score)) {
+    if (other === best) continue
+    const fresh = asked.filter((concept) => concept.topic && other.matched.has(concept) && !covered.has(concept))
+    if (other.score < best.score * 0.88 && !fresh.length) continue
+    chosen.push(other)
+    for (const concept of fresh) covered.add(concept)
+  }
+  return chosen
+}

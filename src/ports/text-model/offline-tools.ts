@@ -1,0 +1,130 @@
+import type { ModelTool } from "../text-model.js"
+import { fold, isStopWord, stem, words } from "./offline-words.js"
+
+const systemTools = ["turnOffAiMode", "searchKnowledge", "setChatTags", "platformPostCall"]
+
+/** Whether a tool is one of the platform's own, which no customer calls by name. */
+export const isSystemTool = (name: string): boolean => systemTools.includes(name)
+
+const nameWords = (name: string) => words(name.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/[_-]+/g, " "))
+
+/** A tool's name as a customer would read it: "getOrderStatus" is "Get order status". */
+export function toolTitle(name: string): string {
+  const title = nameWords(name).join(" ")
+  return title.charAt(0).toUpperCase() + title.slice(1)
+}
+
+/** The tools that a burst names: each one spelled out as it is called, else the one whose name's words stand in one sentence. */
+export function namedTools(sentences: string[], tools: ModelTool[]): ModelTool[] {
+  const own = tools.filter(({ name }) => !isSystemTool(name))
+  const text = sentences.join("\n").toLowerCase()
+  const spelled = own
+    .map((tool) => ({ tool, at: text.search(new RegExp(`(?<![\\p{L}\\p{N}_-])${tool.name.toLowerCase()}(?![\\p{L}\\p{N}_-])`, "u")) }))
+    .filter(({ at }) => at >= 0)
+  if (spelled.length) return spelled.sort((one, two) => one.at - two.at).map(({ tool }) => tool)
+  const said = sentences.map((sentence) => new Set(words(sentence).map(stem)))
+  const meant = own
+    .map((tool) => ({ tool, wanted: subjectOf(tool.name) }))
+    .filter(({ wanted }) => wanted.length && said.some((stems) => wanted.every((word) => stems.has(stem(word)))))
+    .sort((one, two) => two.wanted.length - one.wanted.length)
+  return meant.slice(0, 1).map(({ tool }) => tool)
+}
+
+// Customers ask for "my order status", nobody says "get" or "fetch".
+function subjectOf(name: string) {
+  const all = nameWords(name)
+  const subject = all.filter(
+    (word, at) => !(at === 0 && /^(?:get|fetch|find|check|look|lookup|show|list|read)$/.test(word)) && !isStopWord(word),
+  )
+  return subject.length > 1 ? subject : all
+}
+
+interface Schema {
+  type?: unknown
+  format?: unknown
+  enum?: unknown
+  description?: unknown
+  properties?: Record<string, Schema>
+  required?: unknown
+}
+
+/** Fills a tool's arguments from what the customer wrote, as far as its schema lets them be found; required texts get the message itself. */
+export function argumentsFor(tool: ModelTool, text: string): Record<string, unknown> {
+  const schema = tool.parameters as Schema
+  const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : []
+  const properties = Object.entries(schema.properties ?? {})
+  const given = spelledOut(text, schema.properties ?? {})
+  // A number said after its name is not free for another argument.
+  let free = text
+  for (const [name, property] of properties) {
+    const said = name in given ? null : afterName(name, free)
+    const value = said && shaped(said.value, property)
+    if (value === undefined || value === null || value === "") continue
+    given[name] = value
+    free = free.replace(said!.whole, " ")
+  }
+  for (const [name, property] of properties) {
+    if (name in given) continue
+    const found = unnamed(name, property, free)
+    if (found) {
+      given[name] = found.value
+      free = free.replace(found.said, " ")
+    } else if (required.includes(name) && property.type === "string" && !property.enum && !property.format) given[name] = text
+  }
+  return given
+}
+
+// Someone who tries a tool out writes its arguments as JSON.
+function spelledOut(text: string, properties: Record<string, Schema>): Record<string, unknown> {
+  try {
+    const value = JSON.parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? "{}") as object
+    return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
+  } catch {
+    return {}
+  }
+}
+
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+
+function afterName(name: string, text: string): { whole: string; value: string } | null {
+  const spelled = [escaped(name), nameWords(name).join("[\\s_-]*")].join("|")
+  const said = new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${spelled})\\s*(?:[:=#№]|is\\s|number\\s)\\s*(?:"([^"]+)"|'([^']+)'|([^\\s,;]+))`,
+    "iu",
+  ).exec(text)
+  return said && { whole: said[0], value: said[1] ?? said[2] ?? said[3]!.replace(/[.!?)}\]]+$/, "") }
+}
+
+function shaped(said: string, { type, enum: choices }: Schema): unknown {
+  if (Array.isArray(choices)) return choices.find((choice) => fold(String(choice)) === fold(said))
+  if (type === "number" || type === "integer") {
+    const number = Number(said.replace(",", "."))
+    return Number.isFinite(number) && (type === "number" || Number.isInteger(number)) ? number : undefined
+  }
+  if (type === "boolean") return /^(?:true|yes|1)$/i.test(said) ? true : /^(?:false|no|0)$/i.test(said) ? false : undefined
+  return type === "string" || type === undefined ? said : undefined
+}
+
+function unnamed(name: string, property: Schema, text: string): { value: unknown; said: string } | null {
+  const { type, format, enum: choices } = property
+  const first = (pattern: RegExp) => {
+    const said = pattern.exec(text)?.[0]
+    const value = said === undefined ? undefined : shaped(said, property)
+    return value === undefined ? null : { value, said: said! }
+  }
+  if (Array.isArray(choices)) {
+    const said = choices.find((choice) => new RegExp(`(?<!\\p{L})${escaped(fold(String(choice)))}(?!\\p{L})`, "u").test(fold(text)))
+    return said === undefined ? null : { value: said, said: String(said) }
+  }
+  if (type === "integer") return first(/(?<![\p{L}\d.])-?\d+(?![\d.]*\d|\p{L})/u)
+  if (type === "number") return first(/(?<![\p{L}\d])-?\d+(?:[.,]\d+)?/u)
+  if (type !== "string") return null
+  if (format === "email" || /mail/i.test(name)) return first(/[^\s<>,;:"']+@[^\s<>,;"']+\.\p{L}{2,}/u)
+  if (format === "uri" || /url|link/i.test(name)) return first(/https?:\/\/[^\s<>"']+/)
+  if (format === "uuid") return first(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i)
+  if (format === "date" || /date/i.test(name)) return first(/\d{4}-\d\d-\d\d/)
+  if (/phone/i.test(name)) return first(/\+?\d[\d\s()-]{6,}\d/)
+  // Ids and numbers of things are the word with a digit in it: A-1042, #77.
+  if (/(?:id|number|no|code|order|sku|ref\w*)$/i.test(name)) return first(/(?<=#|№|\b)(?=[\w-]*\d)[\p{L}\d][\p{L}\d-]*/u)
+  return null
+}

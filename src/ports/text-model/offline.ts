@@ -1,0 +1,111 @@
+import { v4 as uuidV4 } from "uuid"
+import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelRequest, type TextModel, textModelId } from "../text-model.js"
+import { passagesOf, quote, sentences } from "./offline-knowledge.js"
+import { phrases, smallTalk, wantsPerson } from "./offline-phrases.js"
+import { resultSentence, searchResults } from "./offline-results.js"
+import { argumentsFor, isSystemTool, namedTools } from "./offline-tools.js"
+import { askedIn } from "./offline-topics.js"
+import { type Language, languageOf } from "./offline-words.js"
+
+const HAND_OVER = "turnOffAiMode"
+const SEARCH = "searchKnowledge"
+
+/** The built-in model: no network and no chance; it quotes the knowledge, calls the tools that are named, and hands over what it does not know. */
+export function offlineModel(): TextModel {
+  return {
+    id: textModelId("offline", "offline"),
+    name: "Offline",
+    provider: "offline",
+    async answer(request) {
+      if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
+      return answered(request)
+    },
+  }
+}
+
+/** What the customer waits for: the burst of messages at the end, and what tools have returned to it so far. */
+interface Pending {
+  text: string
+  sentences: string[]
+  language: Language
+  results: Extract<ModelMessage, { role: "result" }>[]
+}
+
+function answered(request: ModelRequest): ModelAnswer {
+  const pending = pendingIn(request)
+  const say = phrases[pending.language]
+  const results = pending.results.filter(({ name }) => !isSystemTool(name))
+  if (results.length) return told(results.map(({ name, output }) => resultSentence(name, output, pending.language)).join(" "))
+  if (wantsPerson(pending.sentences)) return handOver("The customer asked for a person.", say.noPerson, request, pending)
+  const named = namedTools(pending.sentences, request.tools)
+  if (named.length) return calls(...named.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, pending.text) })))
+  const manners = smallTalk(pending.text)
+  if (manners === "hello") return told(request.greeting?.trim() || say.hello)
+  if (manners === "thanks") return told(say.welcome)
+  return fromKnowledge(request, pending)
+}
+
+function pendingIn({ messages, language }: ModelRequest): Pending {
+  const last = messages.findLastIndex(({ role }) => role === "customer")
+  const before = messages.slice(0, last + 1)
+  const start = before.findLastIndex(({ role }) => role === "assistant" || role === "person") + 1
+  const text = before
+    .slice(start)
+    .flatMap((message) => (message.role === "customer" ? [message.text] : []))
+    .join("\n")
+  return {
+    text,
+    sentences: sentences(text),
+    language: languageOf(text, language),
+    results: messages.slice(last + 1).filter((message) => message.role === "result"),
+  }
+}
+
+function fromKnowledge(request: ModelRequest, pending: Pending): ModelAnswer {
+  const say = phrases[pending.language]
+  const searches = pending.results.filter(({ name }) => name === SEARCH)
+  const known = [...request.knowledge, ...searches.flatMap(({ output }) => searchResults(output))]
+  const { quotes, open } = answersTo(pending, known)
+  const offered = (name: string) => request.tools.some((tool) => tool.name === name)
+  if ((open.length || !quotes.length) && !searches.length && offered(SEARCH)) {
+    return calls({ name: SEARCH, arguments: { query: (open.join(" ") || pending.text).slice(0, 1_000) } })
+  }
+  if (!quotes.length) return handOver("The knowledge has no answer to the customer's question.", say.unknown, request, pending)
+  return told(paragraph([...quotes, ...open.map((question) => say.unknownRest(question.replace(/\s*\?+$/, "?")))]))
+}
+
+/** Answers every sentence of the burst that asks something; `open` are the questions that found nothing. */
+function answersTo(pending: Pending, known: ModelRequest["knowledge"]): { quotes: string[]; open: string[] } {
+  const passages = known.flatMap(({ name, content }, item) =>
+    passagesOf(name, content).map((passage) => ({ ...passage, block: item * 100_000 + passage.block })),
+  )
+  const asking = pending.sentences.filter((sentence) => askedIn(sentence).asked.length)
+  const questions = asking.filter((sentence) => sentence.includes("?"))
+  // What surrounds a question is its story; without a question mark every sentence may be one.
+  const tried = questions.length ? questions : asking
+  const most = tried.length > 2 ? 1 : tried.length === 2 ? 2 : 3
+  const found = tried.map((question) => ({ question, quotes: quote(question, passages, most) }))
+  const quotes = [...new Set(found.flatMap((one) => one.quotes))]
+  if (quotes.length) return { quotes, open: questions.length ? found.filter((one) => !one.quotes.length).map((one) => one.question) : [] }
+  // "It is about a sofa. Can it go back?": perhaps the story tells what the question means.
+  return { quotes: quote(pending.text, passages, 3), open: [] }
+}
+
+// The sentences stand as the knowledge has them; one without its full stop would run into the next.
+function paragraph(quotes: string[]): string {
+  return quotes.map((text, at) => (at < quotes.length - 1 && /[\p{L}\p{N})%]$/u.test(text) ? `${text}.` : text)).join(" ")
+}
+
+function handOver(reason: string, instead: string, { tools }: ModelRequest, { results }: Pending): ModelAnswer {
+  // Asked once already in this turn and still here: the hand-off did not work, so say it.
+  const tried = results.some(({ name }) => name === HAND_OVER)
+  return tools.some(({ name }) => name === HAND_OVER) && !tried ? calls({ name: HAND_OVER, arguments: { reason } }) : told(instead)
+}
+
+const usage = { inputTokens: null, outputTokens: null }
+
+const told = (text: string): ModelAnswer => ({ text, toolCalls: [], usage })
+
+function calls(...asked: { name: string; arguments: unknown }[]): ModelAnswer {
+  return { text: null, toolCalls: asked.map((call) => ({ callId: uuidV4(), ...call })), usage }
+}

@@ -1,0 +1,82 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { sql } from "kysely"
+import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import type { Query as Sql } from "../database/source.js"
+import { Assistant } from "../entities/assistant.js"
+import { AssistantFolder } from "../entities/assistant-folder.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { limits } from "../limits.js"
+import { AssistantPage, assistantSource, CreateAssistantInput, checkAssistant, TextModel, UpdateAssistantInput } from "../schema/assistant.js"
+import { Access } from "../schema/kit/access.js"
+import { patch } from "../schema/kit/input.js"
+import { offsetPage } from "../schema/kit/page.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+async function applyInput(viewer: Viewer, assistant: Assistant, input: UpdateAssistantInput) {
+  checkAssistant(input, viewer.services.models)
+  const { draftOfId, ...fields } = input
+  if (input.folderId) await viewer.referred(AssistantFolder, input.folderId, "folderId", assistant.companyId)
+  patch(viewer, assistant, fields)
+  if (draftOfId) assistant.varies(await viewer.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
+  if (draftOfId === null) assistant.draftOfId = null
+  return assistant
+}
+
+@Resolver()
+export class AssistantResolver {
+  @Access("company")
+  @Query(() => [TextModel], { description: "Text models of this server: configured ones first, the offline model last and always." })
+  textModels(@Ctx() viewer: Viewer) {
+    return viewer.services.models
+  }
+
+  @Access("company")
+  @Query(() => AssistantPage, { description: "Assistants, most recently updated first." })
+  assistants(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
+    @Arg("folderId", () => UUID, { nullable: true, description: "Only those in this folder." }) folderId?: string,
+    @Arg("q", () => String, { nullable: true, description: "Part of the name, in any case." }) q?: string,
+    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
+    @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 10 when absent." }) take?: number,
+    @Arg("includeVariants", () => Boolean, { nullable: true, description: "Whether drafts are listed too." }) includeVariants?: boolean,
+  ) {
+    const filter = (query: Sql) => {
+      let found = query
+      if (folderId) found = found.where("t.folder_id", "=", folderId)
+      if (q?.trim()) found = found.where(sql<boolean>`strpos(lower(t.name), lower(${q.trim()})) > 0`)
+      return includeVariants ? found : found.where("t.is_draft", "=", false)
+    }
+    const order = (query: Sql) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
+    return offsetPage(viewer.reader, assistantSource, selectionOf(info), { skip, take, standard: limits.assistantPageDefault }, filter, order, viewer.reach(companyId))
+  }
+
+  @Access("company")
+  @Query(() => Assistant, { nullable: true, description: "One assistant." })
+  assistant(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+    return viewer.one(assistantSource, id, info)
+  }
+
+  @Access("company")
+  @Mutation(() => Assistant, { description: "Creates an assistant." })
+  async createAssistant(@Ctx() viewer: Viewer, @Arg("input", () => CreateAssistantInput) input: CreateAssistantInput) {
+    const assistant = new Assistant()
+    assistant.companyId = viewer.company(input.companyId)
+    assistant.textModelId = viewer.services.models[0]!.id
+    await applyInput(viewer, assistant, { ...input, companyId: undefined } as UpdateAssistantInput)
+    viewer.em.persist(assistant)
+    return assistant
+  }
+
+  @Access("company")
+  @Mutation(() => Assistant, { description: "Changes an assistant." })
+  async updateAssistant(
+    @Ctx() viewer: Viewer,
+    @Arg("id", () => UUID) id: string,
+    @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
+  ) {
+    return applyInput(viewer, await viewer.find(Assistant, id), input)
+  }
+}

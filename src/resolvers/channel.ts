@@ -1,0 +1,26 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { Arg, Ctx, Info, Query, Resolver } from "type-graphql"
+import { Channel } from "../entities/channel.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { channelSource } from "../schema/channel.js"
+import { Access } from "../schema/kit/access.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+@Resolver()
+export class ChannelResolver {
+  @Access("company")
+  @Query(() => [Channel], { description: "Active channel connections." })
+  channels(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
+  ) {
+    return viewer.reader.list(
+      channelSource,
+      selectionOf(info),
+      (query) => query.where("t.is_active", "=", true).orderBy("t.created_at").orderBy("t.id"),
+      viewer.reach(companyId),
+    )
+  }
+}

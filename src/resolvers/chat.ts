@@ -1,0 +1,117 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { Assistant } from "../entities/assistant.js"
+import { Chat } from "../entities/chat.js"
+import { Member, Subscription } from "../entities/company.js"
+import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-words.js"
+import { clock } from "../entities/kit/clock.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { BadUserInput, Conflict, Forbidden, NotFound } from "../errors.js"
+import { CreateChatInput, chatSource, UpdateChatInput } from "../schema/chat.js"
+import { Access } from "../schema/kit/access.js"
+import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+const mustBeMember = async (viewer: Viewer, companyId: string, userId: string) => {
+  if (await viewer.em.findOne(Member, { companyId, userId })) return
+  throw new BadUserInput("managerId names nobody in this company", [{ path: "managerId", message: "names nobody in this company" }])
+}
+
+/** An AI flag that is turned on needs a subscription that is active now. */
+async function mustBePaidFor(viewer: Viewer, chat: Chat) {
+  const subscription = await viewer.em.findOne(Subscription, { companyId: chat.companyId })
+  if (!subscription?.isActiveAt(clock.now())) throw new Forbidden("Turning AI on needs an active subscription")
+}
+
+@Resolver()
+export class ChatResolver {
+  @Access("company")
+  @Query(() => Chat, { nullable: true, description: "One chat." })
+  chat(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+    return viewer.one(chatSource, id, info)
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, { description: "Creates a chat; nothing is sent to the customer." })
+  async createChat(@Ctx() viewer: Viewer, @Arg("input", () => CreateChatInput) input: CreateChatInput) {
+    const { assistantId, managerId, ...fields } = input
+    const chat = patch(viewer, new Chat(), { ...fields, companyId: viewer.company(input.companyId) })
+    if (managerId) {
+      await mustBeMember(viewer, chat.companyId, managerId)
+      chat.managerId = managerId
+    }
+    if (assistantId) chat.assign(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId), viewer.actor)
+    const { companyId, messenger, fromId, externalId } = chat
+    if (externalId && (await viewer.em.count(Chat, { companyId, messenger, fromId, externalId })) > 0) throw new Conflict("A chat for this customer exists")
+    viewer.em.persist(chat.opened())
+    return chat
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, { description: "Changes a chat, without the business rules." })
+  async updateChat(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("input", () => UpdateChatInput) input: UpdateChatInput) {
+    const chat = await viewer.find(Chat, id)
+    const { assistantId, isUnderAiControl, ...fields } = input
+    if (isUnderAiControl === null)
+      throw new BadUserInput("isUnderAiControl must not be null", [{ path: "isUnderAiControl", message: "must not be null" }])
+    if (fields.managerId) await mustBeMember(viewer, chat.companyId, fields.managerId)
+    if (assistantId) await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId)
+    patch(viewer, chat, fields).changed()
+    if (assistantId !== undefined) chat.setAssistant(assistantId)
+    if (isUnderAiControl === true) chat.setAi(true, null, viewer.actor)
+    if (isUnderAiControl === false) chat.turnAiOff("manual", viewer.actor)
+    return chat
+  }
+
+  @Access("company")
+  @Mutation(() => DeleteResult, { description: "Deletes a chat with its messages, on this side only; a later customer message creates a new one." })
+  async deleteChat(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
+    return deleted(viewer, (await viewer.find(Chat, id)).deleted())
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, { description: "Turns AI on or off; off is always allowed." })
+  async setAiControl(
+    @Ctx() viewer: Viewer,
+    @Arg("id", () => UUID) id: string,
+    @Arg("isUnderAiControl", () => Boolean, { description: "On or off." }) isUnderAiControl: boolean,
+    @Arg("aiDisableReason", () => AiDisableReasonEnum, { nullable: true, description: "Why it is turned off; MANUAL when absent." })
+    aiDisableReason?: AiDisableReason | null,
+  ) {
+    const chat = await viewer.find(Chat, id)
+    if (!isUnderAiControl) chat.turnAiOff(aiDisableReason ?? "manual", viewer.actor)
+    else {
+      chat.turnAiOn(viewer.actor)
+      await mustBePaidFor(viewer, chat)
+    }
+    return chat
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, { description: "Gives the chat to an assistant and turns AI on." })
+  async assignAssistant(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("assistantId", () => UUID) assistantId: string) {
+    const chat = await viewer.find(Chat, id)
+    chat.assign(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId), viewer.actor)
+    return chat
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, { description: "Takes the assistant off the chat; the AI flag stays as it is." })
+  async unassignAssistant(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
+    const chat = await viewer.find(Chat, id)
+    chat.setAssistant(null)
+    return chat
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, { description: "Assigns the chat to a manager of the company, or to nobody." })
+  async assignManager(
+    @Ctx() viewer: Viewer,
+    @Arg("id", () => UUID) id: string,
+    @Arg("managerId", () => UUID, { nullable: true, description: "The manager; null takes the chat off them." }) managerId: string | null,
+  ) {
+    const chat = await viewer.find(Chat, id)
+    if (managerId) await mustBeMember(viewer, chat.companyId, managerId)
+    return patch(viewer, chat, { managerId: managerId ?? null }).changed()
+  }
+}

@@ -1,0 +1,21 @@
+import { hash, verify } from "@node-rs/argon2"
+import { BadUserInput } from "../../errors.js"
+import { codePoints } from "../../entities/kit/scalars.js"
+import { limits } from "../../limits.js"
+
+let decoy: Promise<string> | undefined
+
+/** Hashes a password with argon2id; refuses one that is too short or too long. */
+export async function hashPassword(password: string): Promise<string> {
+  const length = codePoints(password)
+  if (length < limits.passwordMin || length > limits.passwordMax)
+    throw new BadUserInput(`The password must be ${limits.passwordMin} to ${limits.passwordMax} characters`)
+  return hash(password)
+}
+
+/** Whether a password fits; takes the same time when there is no user to compare with. */
+export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
+  decoy ??= hash("nobody has this password")
+  const fits = await verify(passwordHash ?? (await decoy), password)
+  return fits && passwordHash !== undefined
+}

@@ -1,0 +1,24 @@
+import { v7 } from "uuid"
+import { clock } from "../../entities/kit/clock.js"
+import { RefreshToken, type Session } from "../../entities/user.js"
+import { limits } from "../../limits.js"
+import { sign } from "../../schema/kit/json-web-token.js"
+import type { Viewer } from "../../schema/kit/viewer.js"
+import type { TokenPair } from "../../schema/session.js"
+
+/** Issues the next pair of a session, inside the unit that allows it. */
+export function issuePair(viewer: Viewer, session: Session): TokenPair {
+  const now = clock.now()
+  const { secrets, config } = viewer.services
+  const refresh = new RefreshToken()
+  refresh.sessionId = session.id
+  refresh.expiresAt = new Date(now.getTime() + limits.refreshTokenSeconds * 1000)
+  viewer.em.persist(refresh)
+  const claims = { sub: session.userId, sid: session.id }
+  return {
+    accessToken: sign({ ...claims, typ: "access", jti: v7() }, secrets.jwtSecret, config.jwtTtlSeconds, now),
+    refreshToken: sign({ ...claims, typ: "refresh", jti: refresh.id }, secrets.jwtSecret, limits.refreshTokenSeconds, now),
+    tokenType: "Bearer",
+    expiresIn: config.jwtTtlSeconds,
+  }
+}

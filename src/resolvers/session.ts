@@ -1,0 +1,100 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { createHash } from "node:crypto"
+import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { LockMode } from "@mikro-orm/postgresql"
+import { z } from "zod"
+import { clock } from "../entities/kit/clock.js"
+import { RefreshToken, Session, User } from "../entities/user.js"
+import { BadUserInput, NotFound, Unauthenticated } from "../errors.js"
+import { companySource, userSource } from "../schema/company.js"
+import { Access } from "../schema/kit/access.js"
+import { verify } from "../schema/kit/json-web-token.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { Me, TokenPair } from "../schema/session.js"
+import { passwordFits } from "./kit/password.js"
+import { issuePair } from "./kit/tokens.js"
+
+const emailForm = z.email()
+
+function readEmail(email: string | null | undefined, password: string | null | undefined) {
+  const details = []
+  const trimmed = email?.trim().toLowerCase() ?? ""
+  if (!emailForm.safeParse(trimmed).success) details.push({ path: "email", message: "must be an email address" })
+  if (!password) details.push({ path: "password", message: "must not be empty" })
+  if (details.length > 0) throw new BadUserInput("Invalid email or password", details)
+  return trimmed
+}
+
+@Resolver()
+export class SessionResolver {
+  @Access("user")
+  @Query(() => Me, { description: "The signed-in user." })
+  async me(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo) {
+    if (viewer.identity.kind !== "user") throw new Unauthenticated()
+    const { userId, roles } = viewer.identity
+    const selection = selectionOf(info)
+    const [user] = await viewer.reader.list(userSource, selection, (query) => query.where("t.id", "=", userId), viewer.companyIds)
+    if (!user) throw new NotFound("User")
+    const companies = selection["companies"] ? await viewer.reader.list(companySource, { id: {}, name: {} }, (query) => query.orderBy("t.name")) : []
+    return { ...user, companies: companies.map((company) => ({ ...company, role: roles.get(company["id"]) })) }
+  }
+
+  @Access("public", { steps: true })
+  @Mutation(() => TokenPair, { description: "Signs a user in; 10 attempts a minute per client address and per email." })
+  async signIn(
+    @Ctx() viewer: Viewer,
+    @Arg("email", () => String, { nullable: true, description: "The user's email address." }) email?: string,
+    @Arg("password", () => String, { nullable: true, description: "The user's password." }) password?: string,
+  ): Promise<TokenPair> {
+    const { services, request } = viewer
+    // A REST attempt was counted at the door, before its body was read.
+    if (!request.attemptCounted) await services.signInLimit.count(`address:${request.address}`, request.headers)
+    const digest = createHash("sha256").update((email ?? "").trim().toLowerCase()).digest("hex")
+    if (email) await services.signInLimit.count(`email:${digest}`, request.headers)
+    const address = readEmail(email, password)
+    const user = await viewer.change((within) => within.em.findOne(User, { email: address }))
+    if (!(await passwordFits(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")
+    return viewer.change(async (within) => {
+      const session = Object.assign(new Session(), { userId: user.id })
+      within.em.persist(session)
+      return issuePair(within, session)
+    })
+  }
+
+  @Access("public", { steps: true })
+  @Mutation(() => TokenPair, { description: "Exchanges a refresh token, once, for a new pair." })
+  async refreshSession(
+    @Ctx() viewer: Viewer,
+    @Arg("refreshToken", () => String, { description: "The refresh token of the last pair." }) refreshToken: string,
+  ): Promise<TokenPair> {
+    const claims = verify(refreshToken, viewer.services.secrets.jwtSecret, "refresh", clock.now())
+    if (claims === "invalid" || claims === "expired") throw new BadUserInput("The refresh token is invalid or expired")
+    const outcome = await viewer.change(async (within) => {
+      const session = await within.em.findOne(Session, { id: claims.sid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+      const token = await within.em.findOne(RefreshToken, { id: claims.jti, sessionId: claims.sid })
+      if (!session || session.endedAt || !token) return "unknown"
+      const use = token.rotate()
+      if (use === "rotated") return issuePair(within, session)
+      // Ended in this unit, which commits: the refusal below must not undo it.
+      if (use === "stolen") session.endedAt = clock.now()
+      return use
+    })
+    if (outcome === "stolen") await viewer.services.wakeUp.publish("credentials", claims.sid)
+    if (typeof outcome === "string") throw new Unauthenticated("The refresh token is not valid any more: sign in again")
+    return outcome
+  }
+
+  @Access("user", { steps: true })
+  @Mutation(() => Boolean, { description: "Ends the session, with all its tokens and open sockets." })
+  async signOut(@Ctx() viewer: Viewer): Promise<boolean> {
+    if (viewer.identity.kind !== "user") throw new Unauthenticated()
+    const { sessionId } = viewer.identity
+    await viewer.change(async (within) => {
+      const session = await within.em.findOneOrFail(Session, { id: sessionId })
+      session.endedAt ??= clock.now()
+    })
+    await viewer.services.wakeUp.publish("credentials", sessionId)
+    return true
+  }
+}

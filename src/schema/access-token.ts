@@ -1,0 +1,3 @@
+import { source } from "../database/source.js"
+
+export const accessTokenSource = source("AccessToken")

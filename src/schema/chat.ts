@@ -1,0 +1,126 @@
+import { sql } from "kysely"
+import { Field, InputType } from "type-graphql"
+import { inList, type Reader } from "../database/reader.js"
+import { derived, one, type PlainRow, source } from "../database/source.js"
+import { type Messenger, MessengerEnum } from "../entities/channel.js"
+import { Chat } from "../entities/chat.js"
+import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
+import { Trimmed, UUID } from "../entities/kit/scalars.js"
+import { words } from "../entities/kit/words.js"
+import { limits } from "../limits.js"
+import { assistantSource } from "./assistant.js"
+import { chatFolderSource } from "./chat-folder.js"
+import { userSource } from "./company.js"
+import { InCompany } from "./kit/input.js"
+import { connectionOf } from "./kit/page.js"
+import { messageSource } from "./message.js"
+
+export const chatTagSource = source("ChatTag")
+export const controlChangeSource = source("ControlChange")
+
+async function tagsOf(rows: PlainRow[], reader: Reader) {
+  const ids = rows.map((row) => row["id"])
+  const found = await reader
+    .scoped(chatTagSource)
+    .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
+    .where("g.chat_id", ...inList(ids))
+    .select(["g.chat_id as chatId", "t.id", "t.company_id as companyId", "t.name", "t.color", "t.created_at as createdAt", "t.updated_at as updatedAt"])
+    .orderBy(sql`lower(t.name)`)
+    .execute()
+  return (row: PlainRow) => found.filter((tag) => tag["chatId"] === row["id"])
+}
+
+export const chatSource = source("Chat", {
+  assistant: one("assistant", () => assistantSource, "assistantId"),
+  manager: one("manager", () => userSource, "managerId"),
+  folder: one("folder", () => chatFolderSource, "folderId"),
+  lastMessage: one("lastMessage", () => messageSource, "lastMessageId"),
+  needsAttention: derived("needsAttention", ["isUnderAiControl", "aiDisableReason"], (row) => !row["isUnderAiControl"] && row["aiDisableReason"] === "auto"),
+  tags: {
+    needs: [],
+    async load(rows, reader) {
+      const tags = await tagsOf(rows, reader)
+      for (const row of rows) row["tags"] = tags(row)
+    },
+  },
+  meta: {
+    needs: ["comments", "sourceChannel"],
+    async load(rows, reader, selection) {
+      const tags = selection["labels"] ? await tagsOf(rows, reader) : () => []
+      for (const row of rows) {
+        row["meta"] = { labels: tags(row).map((tag) => tag["name"]), comments: row["comments"], sourceChannel: row["sourceChannel"] }
+      }
+    },
+  },
+  controlChanges: {
+    needs: [],
+    async load(rows, reader, selection) {
+      const ids = rows.map((row) => row["id"])
+      const newest = sql`select id from (
+        select id, row_number() over (partition by chat_id order by created_at desc, id desc) as place
+        from control_change where chat_id = any(${ids}::uuid[])) ranked where place <= ${limits.pageMax}`
+      const found = await reader.list(controlChangeSource, { ...selection, chatId: {} }, (query) =>
+        query.where(sql<boolean>`t.id in (${newest})`).orderBy("t.created_at", "desc").orderBy("t.id", "desc"),
+      )
+      for (const row of rows) row["controlChanges"] = found.filter((change) => change["chatId"] === row["id"])
+    },
+  },
+})
+
+export const ChatConnection = connectionOf(Chat)
+
+export const SortOrderEnum = words("SortOrder", "Direction of a list.", ["ASC", "DESC"])
+
+const ShortText = Trimmed({ min: 0, max: limits.chatText })
+const NeededText = Trimmed({ max: limits.chatText })
+
+@InputType({ description: "A new chat; nothing is sent to the customer." })
+export class CreateChatInput extends InCompany {
+  @Field(() => MessengerEnum, { description: "The channel it is on." })
+  messenger!: Messenger
+
+  @Field(() => NeededText, { description: "Id of the connected account on the channel." })
+  fromId!: string
+
+  @Field(() => NeededText, { nullable: true, description: "The customer's id on the channel." })
+  externalId?: string | null
+
+  @Field(() => ShortText, { nullable: true, description: "The customer's name." })
+  name?: string | null
+
+  @Field(() => ShortText, { nullable: true, description: "Name of the connected account." })
+  accountName?: string | null
+
+  @Field(() => ShortText, { nullable: true, description: "The customer's user name on the channel." })
+  username?: string | null
+
+  @Field(() => ShortText, { nullable: true, description: "The customer's phone number." })
+  phoneNumber?: string | null
+
+  @Field(() => ChatTypeEnum, { nullable: true, description: "PRIVATE when absent." })
+  chatType?: ChatType | null
+
+  @Field(() => UUID, { nullable: true, description: "The assistant that answers in it; AI is on exactly when it is given." })
+  assistantId?: string | null
+
+  @Field(() => UUID, { nullable: true, description: "The manager it is assigned to." })
+  managerId?: string | null
+
+  @Field(() => ShortText, { nullable: true, description: "Origin channel of an aggregator's chat." })
+  sourceChannel?: string | null
+}
+
+@InputType({ description: "What changes about a chat, without the business rules." })
+export class UpdateChatInput {
+  @Field(() => ShortText, { nullable: true, description: "The customer's name." })
+  name?: string | null
+
+  @Field(() => UUID, { nullable: true, description: "The assistant it is assigned to." })
+  assistantId?: string | null
+
+  @Field(() => UUID, { nullable: true, description: "The manager it is assigned to." })
+  managerId?: string | null
+
+  @Field(() => Boolean, { nullable: true, description: "Whether the assistant answers new messages." })
+  isUnderAiControl?: boolean | null
+}

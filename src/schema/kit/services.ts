@@ -1,0 +1,38 @@
+import type { Logger } from "pino"
+import type { Config } from "../../config.js"
+import type { Database } from "../../database/connect.js"
+import type { Wake } from "../../entities/kit/row.js"
+import type { TextModel } from "../../ports/text-model.js"
+import type { SignInLimit } from "./sign-in-limit.js"
+
+/** Tells every instance that something in the database is worth a look; the database stays the truth. */
+export interface WakeUp {
+  publish(topic: WakeUpTopic, message: string): Promise<void>
+  /** Hears every message of a topic, those of this instance too; answers how to stop. */
+  subscribe(topic: WakeUpTopic, hear: (message: string) => void): () => void
+}
+export type WakeUpTopic = "events" | "credentials"
+
+/** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
+export interface Clockwork {
+  at(wake: Wake): Promise<void>
+}
+
+/** The event log's side for writers: called after a commit that wrote event rows. */
+export interface Sequencer {
+  poke(): void
+}
+
+/** Everything a request, a job or a command can reach besides its own input. */
+export interface Services {
+  config: Config
+  secrets: { jwtSecret: string; encryptionKey: Buffer }
+  log: Logger
+  database: Database
+  /** Configured text models first, the offline model last and always. */
+  models: TextModel[]
+  clockwork: Clockwork
+  sequencer: Sequencer
+  wakeUp: WakeUp
+  signInLimit: SignInLimit
+}

@@ -1,0 +1,50 @@
+import { Field, InputType } from "type-graphql"
+import { one, type PlainRow, source } from "../database/source.js"
+import { UUID, Verbatim } from "../entities/kit/scalars.js"
+import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
+import { limits } from "../limits.js"
+import { chatSource } from "./chat.js"
+import { InCompany } from "./kit/input.js"
+import { connectionOf } from "./kit/page.js"
+
+export const messageSource = source("Message", {
+  replyTo: one("replyTo", () => messageSource, "replyToMessageId"),
+  chat: one("chat", () => chatSource, "chatId"),
+  messageMedia: {
+    needs: [],
+    load: (rows) => {
+      for (const row of rows) row["messageMedia"] = []
+    },
+  },
+})
+
+export const MessageConnection = connectionOf(Message)
+
+@InputType({ description: "A new message." })
+export class CreateMessageInput extends InCompany {
+  @Field(() => UUID, { nullable: true, description: "The chat; without it the message is only stored." })
+  chatId?: string | null
+
+  @Field(() => Verbatim(limits.messageText), { nullable: true, description: "Its text." })
+  text?: string | null
+
+  @Field(() => MessageRoleEnum, { nullable: true, description: "Who speaks; USER when absent." })
+  role?: MessageRole | null
+
+  @Field(() => MessageTypeEnum, { nullable: true, description: "What it is; TEXT when absent." })
+  type?: MessageType | null
+
+  @Field(() => UUID, { nullable: true, description: "The earlier message of the same chat that it quotes." })
+  replyToMessageId?: string | null
+}
+
+const visibleToVisitors = ["Customer", "User", "Assistant"]
+
+/** Whether a widget's visitor sees a message at all: no system messages and no function frames. */
+export const isForVisitors = (row: PlainRow) => visibleToVisitors.includes(row["role"]) && row["functionCall"] == null && row["functionCallOutput"] == null
+
+/** A message as a widget's visitor sees it: without author, sources and the chat behind it. */
+export function forVisitor(row: PlainRow): PlainRow {
+  const replyTo = row["replyTo"] && isForVisitors(row["replyTo"]) ? forVisitor(row["replyTo"]) : null
+  return { ...row, authorId: null, sources: [], chat: null, replyTo }
+}

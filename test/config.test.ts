@@ -1,0 +1,209 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { ConfigError, publicUrl, readConfig } from "../src/config.js"
+import { readEnvironment, variableNames } from "../src/environment.js"
+import { loadSecrets } from "../src/secrets.js"
+
+const secret = "a secret of more than thirty-two characters"
+const key = Buffer.alloc(32, 7)
+
+/** The lines that the operator is shown. */
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as ConfigError).message.split("\n")
+  }
+  throw new Error("this environment was accepted")
+}
+
+describe("the configuration", () => {
+  it("runs a demo on this machine alone when nothing is set", () => {
+    expect(readConfig({})).toMatchObject({
+      port: 4000,
+      host: "127.0.0.1",
+      publicUrl: null,
+      databaseUrl: null,
+      dataDir: resolve("data"),
+      demo: true,
+      allowPrivateNetwork: true,
+      openai: null,
+      anthropic: null,
+      embedding: null,
+      elevenlabs: null,
+      s3: null,
+      replyDebounceMs: 4000,
+      replyMaxWaitMs: 7000,
+      contextWindowMs: 600_000,
+      autoResumeAfterMs: 600_000,
+      callQueueWaitMs: 300_000,
+      jwtTtlSeconds: 900,
+      signInAttemptsPerMinute: 10,
+      rateLimitPerMinute: 6000,
+      logLevel: "info",
+      trustProxy: 0,
+      corsOrigins: [],
+    })
+  })
+
+  it("cannot be changed afterwards, at any depth", () => {
+    const config = readConfig({ OPENAI_API_KEY: "k", ENCRYPTION_KEY: key.toString("hex") })
+    expect(Object.isFrozen(config)).toBe(true)
+    expect(Object.isFrozen(config.openai)).toBe(true)
+    expect(Object.isFrozen(config.corsOrigins)).toBe(true)
+  })
+
+  it("takes an empty value, and one of blanks, for none", () => {
+    expect(readConfig({ PORT: "", DATABASE_URL: "  ", DEMO: "" })).toEqual(readConfig({}))
+  })
+
+  it("tells all faults at once, each by the name of its variable", () => {
+    const faults = faultsOf({
+      PORT: "abc",
+      LOG_LEVEL: "loud",
+      DEMO: "maybe",
+      REDIS_URL: "http://redis",
+      S3_BUCKET: "media",
+      OPENAI_MODEL: "m",
+    })
+    expect(faults).toEqual([
+      'PORT: must be a whole number from 0 to 65535, got "abc"',
+      "REDIS_URL: must be an address that starts with redis:// or rediss://",
+      'DEMO: must be true or false, got "maybe"',
+      'LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent, got "loud"',
+      "S3_ACCESS_KEY_ID: is required when S3_BUCKET is set",
+      "S3_SECRET_ACCESS_KEY: is required when S3_BUCKET is set",
+      "OPENAI_API_KEY: or OPENAI_BASE_URL is required when OPENAI_MODEL is set",
+    ])
+  })
+
+  it.each([
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "1e3"],
+    ["PUBLIC_URL", "example.com"],
+    ["PUBLIC_URL", "https://example.com/?a=b"],
+    ["DATABASE_URL", "mysql://host/db"],
+    ["MONGODB_URL", "localhost:27017"],
+    ["ENCRYPTION_KEY", "abcd"],
+    ["ENCRYPTION_KEY", key.toString("base64").slice(4)],
+    ["JWT_SECRET", "short"],
+    ["JWT_TTL_SECONDS", "0"],
+    ["REPLY_DEBOUNCE_MS", "4s"],
+    ["TRUST_PROXY", "11"],
+    ["CORS_ORIGINS", "https://a.example/path"],
+    ["CORS_ORIGINS", "*, https://a.example"],
+  ])("refuses %s=%s", (name, value) => {
+    expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)])
+  })
+
+  it("never prints what may be a secret", () => {
+    const message = faultsOf({
+      JWT_SECRET: "hunter2",
+      ENCRYPTION_KEY: "hunter2",
+      DATABASE_URL: "pg://me:hunter2@host",
+      PUBLIC_URL: "me:hunter2@host",
+    }).join()
+    expect(message).not.toContain("hunter2")
+  })
+
+  it("demands both secrets in production, and no more", () => {
+    expect(faultsOf({ NODE_ENV: "production" })).toEqual([
+      "JWT_SECRET: is required when NODE_ENV=production",
+      "ENCRYPTION_KEY: is required when NODE_ENV=production",
+    ])
+    const config = readConfig({ NODE_ENV: "production", JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("base64") })
+    expect(config).toMatchObject({ production: true, jwtSecret: secret, encryptionKey: key })
+  })
+
+  it.each(["hex", "base64", "base64url"] as const)("reads an encryption key written as %s", (encoding) => {
+    expect(readConfig({ ENCRYPTION_KEY: key.toString(encoding) }).encryptionKey).toEqual(key)
+  })
+
+  it("shows the demo with the embedded database only, unless told otherwise", () => {
+    const database = { DATABASE_URL: "postgres://db/platform" }
+    expect(readConfig(database)).toMatchObject({ demo: false, allowPrivateNetwork: false })
+    expect(readConfig({ ...database, DEMO: "true" })).toMatchObject({ demo: true, allowPrivateNetwork: true })
+    expect(readConfig({ ...database, DEMO: "true", ALLOW_PRIVATE_NETWORK: "false" })).toMatchObject({
+      demo: true,
+      allowPrivateNetwork: false,
+    })
+    expect(readConfig({ DEMO: "off" })).toMatchObject({ demo: false, allowPrivateNetwork: false })
+  })
+
+  it("knows a model by its key, or by the address of a server that asks for none", () => {
+    expect(readConfig({ OPENAI_API_KEY: "k" }).openai).toEqual({ baseUrl: "https://api.openai.com/v1", apiKey: "k", model: "gpt-4.1-mini" })
+    const own = readConfig({ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1/", OPENAI_MODEL: "qwen" })
+    expect(own.openai).toEqual({ baseUrl: "http://127.0.0.1:8080/v1", apiKey: null, model: "qwen" })
+    expect(faultsOf({ EMBEDDING_BASE_URL: "https://api.openai.com/v1" })).toEqual(["EMBEDDING_API_KEY: is required by api.openai.com"])
+    expect(faultsOf({ ELEVENLABS_WEBHOOK_SECRET: "s" })).toEqual(["ELEVENLABS_API_KEY: is required when ELEVENLABS_WEBHOOK_SECRET is set"])
+  })
+
+  it.each(["https://api.anthropic.com", "https://api.anthropic.com/v1", "https://api.anthropic.com/v1/"])(
+    "finds Anthropic's version at %s",
+    (url) => {
+      expect(readConfig({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url }).anthropic?.baseUrl).toBe("https://api.anthropic.com/v1")
+    },
+  )
+
+  it("reads lists of origins and numbers of proxies", () => {
+    expect(readConfig({ CORS_ORIGINS: "https://a.example/, http://localhost:3000" }).corsOrigins).toEqual([
+      "https://a.example",
+      "http://localhost:3000",
+    ])
+    expect(readConfig({ CORS_ORIGINS: "*" }).corsOrigins).toEqual(["*"])
+    expect(["off", "on", "2"].map((given) => readConfig({ TRUST_PROXY: given }).trustProxy)).toEqual([0, 1, 2])
+  })
+
+  it("derives the public address from where it really listens", () => {
+    expect(publicUrl(readConfig({ PORT: "0" }), 50123)).toBe("http://127.0.0.1:50123")
+    expect(publicUrl(readConfig({ HOST: "0.0.0.0" }))).toBe("http://localhost:4000")
+    expect(publicUrl(readConfig({ HOST: "::1" }))).toBe("http://[::1]:4000")
+    expect(publicUrl(readConfig({ PUBLIC_URL: "https://chat.example.com/" }))).toBe("https://chat.example.com")
+  })
+})
+
+describe(".env.example", () => {
+  it("lists every variable, with the default that the server takes", async () => {
+    const lines = (await readFile(".env.example", "utf8")).matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)
+    const example = Object.fromEntries([...lines].map(([, name, value]) => [name!, value]))
+    expect(Object.keys(example)).toEqual(variableNames)
+    expect(readEnvironment(example)).toMatchObject({ faults: [], values: readEnvironment({}).values })
+  })
+})
+
+describe("the secrets", () => {
+  let dataDir: string
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "secrets-"))
+  })
+  afterEach(() => rm(dataDir, { recursive: true }))
+
+  it("are generated once, for the owner's eyes only, and stay", async () => {
+    const config = readConfig({ DATA_DIR: join(dataDir, "not/yet/there") })
+    const first = await loadSecrets(config)
+    expect(first.encryptionKey).toHaveLength(32)
+    expect(await loadSecrets(config)).toEqual(first)
+    expect((await stat(join(config.dataDir, "secrets.json"))).mode & 0o777).toBe(0o600)
+  })
+
+  it("are the same for servers that start at once", async () => {
+    const config = readConfig({ DATA_DIR: dataDir })
+    const all = await Promise.all(Array.from({ length: 20 }, () => loadSecrets(config)))
+    expect(new Set(all.map((one) => one.jwtSecret)).size).toBe(1)
+    expect(await readdir(dataDir)).toEqual(["secrets.json"])
+  })
+
+  it("come from the environment first, and then nothing is written", async () => {
+    const config = readConfig({ DATA_DIR: dataDir, JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("hex") })
+    expect(await loadSecrets(config)).toEqual({ jwtSecret: secret, encryptionKey: key })
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it("are not made anew over a damaged file, since that would lose what they encrypted", async () => {
+    await writeFile(join(dataDir, "secrets.json"), '{"jwtSecret":')
+    await expect(loadSecrets(readConfig({ DATA_DIR: dataDir }))).rejects.toThrow("secrets.json is damaged")
+  })
+})
