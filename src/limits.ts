@@ -28,6 +28,8 @@ export const limits = {
   graphqlRootFields: 30,
   /** Cost of one GraphQL operation, counted by the sizes of its lists. */
   graphqlCost: 20_000,
+  /** Items that a list without paging is reckoned to have, in the cost of an operation; ours. */
+  graphqlPlainListSize: 10,
   /** How long the answer to an idempotency key is kept. */
   idempotencySeconds: 24 * 60 * 60,
   /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
@@ -183,6 +185,14 @@ export const limits = {
 
   /** How long events can be resumed from. */
   eventRetentionSeconds: 24 * 60 * 60,
+  /** How long the sequencer gathers commits into one batch. */
+  eventBatchMs: 5,
+  /** Most events that get their places in one transaction, and that a reader takes at once. */
+  eventBatch: 500,
+  /** How often the sequencer looks for events that an instance left behind. */
+  eventSweepMs: 1_000,
+  /** Live events that may wait for a slow subscriber before it is closed with 1013. */
+  subscriberBacklog: 1_000,
   /** Open sockets of a revoked credential are closed within this time. */
   revokedSocketMs: 1_000,
   /** Waits before the second and each later attempt of an outbound event webhook; jitter is added. */

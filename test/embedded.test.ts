@@ -10,6 +10,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs"
 import { createRequire } from "node:module"
@@ -243,20 +244,23 @@ describe("one server, many commands", () => {
 describe("after a kill -9", () => {
   const dataDir = folder()
 
-  // What has come to be when the blow falls: the work of initdb, then the data.
-  it.each(["postgres.init-", "postgres"])("of a first start that has just made %s, the next start succeeds", async (sign) => {
-    const cut = folder()
-    const { child } = hold(cut, "server")
-    const made = () => readdirSync(cut).some((name) => (sign.endsWith("-") ? name.startsWith(sign) : name === sign))
-    expect(await until(made, 20_000)).toBe(true)
-    await kill(child)
-    const database = await open(cut)
-    await note(database.url, "here")
-    await database.stop()
-    // The killed process's initdb may have gone on for a while; the leftovers go with a later start.
-    await (await open(cut)).stop()
-    expect(readdirSync(cut).filter((name) => name.includes(".init-"))).toEqual([])
-  })
+  // What has come to be when the blow falls: the work of initdb, the data, the database process.
+  it.each(["postgres.init-", "postgres", "postgres.log"])(
+    "of a first start that has just made %s, the next start succeeds",
+    async (sign) => {
+      const cut = folder()
+      const { child } = hold(cut, "server")
+      const made = () => readdirSync(cut).some((name) => (sign.endsWith("-") ? name.startsWith(sign) : name === sign))
+      expect(await until(made, 20_000)).toBe(true)
+      await kill(child)
+      const database = await open(cut)
+      await note(database.url, "here")
+      await database.stop()
+      // The killed process's initdb may have gone on for a while; the leftovers go with a later start.
+      await (await open(cut)).stop()
+      expect(readdirSync(cut).filter((name) => name.includes(".init-"))).toEqual([])
+    },
+  )
 
   it("of the server, the next one finds its database and every note", async () => {
     const { child, said } = hold(dataDir, "server")
@@ -304,6 +308,14 @@ describe("after a kill -9", () => {
     expect(await notes(again.url)).toEqual(["1", "2"])
     await again.stop()
     expect(unrelated.exitCode).toBeNull()
+  })
+
+  it("an empty postmaster.pid, as a power cut may leave it, is cleared away", async () => {
+    const pidFile = join(dataOf(dataDir), "postmaster.pid")
+    writeFileSync(pidFile, "")
+    if (root) chownSync(pidFile, statSync(dirname(pidFile)).uid, statSync(dirname(pidFile)).gid)
+    utimesSync(pidFile, 1, 1)
+    await (await open(dataDir)).stop()
   })
 
   it("PostgreSQL survives a Ctrl-C that was sent to the server's process group", async () => {

@@ -2,8 +2,10 @@ import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { deliveredByEvent } from "../entities/channel.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
-import { columnsOf } from "./source.js"
-import type { Statement } from "./unit.js"
+import type { Chat, ReplyTiming } from "../entities/chat.js"
+import { clock } from "../entities/kit/clock.js"
+import { columnsOf, type PlainRow } from "./source.js"
+import type { Statement, Unit } from "./unit.js"
 
 /** A message that is about to get its place in a chat. */
 export interface MessageDraft {
@@ -63,6 +65,21 @@ export function appendMessage(orm: MikroORM): Statement {
 }
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
+
+/** Appends a message inside a unit and answers its row. */
+export async function append(unit: Unit, draft: MessageDraft): Promise<PlainRow> {
+  const [row] = await unit.run(appendMessage(unit.database.orm), appendValues(draft, unit.scope.companyIds, clock.now()))
+  unit.wroteEvents()
+  return row!
+}
+
+/** A customer's message: appended, and the reply to it expected, in one unit. The chat must be locked. */
+export async function receive(unit: Unit, chat: Chat, draft: Omit<MessageDraft, "chatId" | "role">, timing: ReplyTiming) {
+  chat.expectReply(clock.now(), timing)
+  // The chat is written before the statement: it may be new, and the statement has to find it.
+  await unit.settle()
+  return append(unit, { ...draft, chatId: chat.id, role: "Customer" })
+}
 
 /** The values of the statement above, for a draft. */
 export function appendValues(draft: MessageDraft, companyIds: string[], now: Date): unknown[] {

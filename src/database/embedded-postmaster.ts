@@ -7,6 +7,7 @@ import { giveToOwner, until } from "./embedded-locks.js"
 const ROTATE_BYTES = 1_000_000
 const FAST_STOP_MS = 15_000
 const HARD_STOP_MS = 10_000
+const EMPTY_FILE_MS = 3_000
 const NO_PROCESS = 2_147_483_647
 
 // Nothing that was committed may be lost, whoever is killed; errors of single statements are the caller's to log, so that the log stays small.
@@ -113,14 +114,24 @@ function commandLine(pid: number): string {
   return execFileSync("ps", ["-ww", "-o", "command=", "-p", `${pid}`], { encoding: "utf8" })
 }
 
-// PostgreSQL refuses to start while any process has the pid in its file. The file itself must stay: its shared memory key keeps us from
-// starting beside orphaned sessions of a database process that was killed.
+// PostgreSQL refuses to start while any process has the pid in its file. Only a pid that some other program has now is taken out: a database
+// that a killed process began an instant ago may be taking the file over, but not from a live pid. The rest of the file must stay: its shared
+// memory key keeps us from starting beside orphaned sessions of a database process that was killed.
 function disarmStalePid(data: string): void {
-  const [pid, ...rest] = pidLines(data)
-  if (pid === undefined) return
+  const [first, ...rest] = pidLines(data)
+  const pid = Number(first)
   const file = join(data, "postmaster.pid")
-  if (Number(pid) > 0) writeFileSync(file, [NO_PROCESS, ...rest].join("\n"))
-  else rmSync(file)
+  if (pid > 0 && isAlive(pid) && !isPostmaster(pid, data)) writeFileSync(file, [NO_PROCESS, ...rest].join("\n"))
+  const written = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+  if (first === "" && Date.now() - written > EMPTY_FILE_MS) rmSync(file, { force: true })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
 }
 
 function rotate(logFile: string): void {

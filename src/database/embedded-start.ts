@@ -14,7 +14,7 @@ const NO_DATABASE = "3D000"
 const PORTS = { from: 20_000, below: 32_768, attempts: 50 }
 
 // The port was taken meanwhile; or sessions of a database process that was killed are still ending; or another process was faster.
-const PASSING = /Address already in use|could not bind|pre-existing shared memory|"postmaster.pid" already exists/
+const PASSING = /Address already in use|could not bind|pre-existing shared memory|"postmaster.pid" (already exists|is empty)/
 
 /** Finds the running database or starts it, waits until it answers, and says at which port and whether we started it. */
 export async function bringUp(home: Home): Promise<{ port: number; started: boolean }> {

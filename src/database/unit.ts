@@ -3,6 +3,7 @@ import { CompiledQuery } from "kysely"
 import { type Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type Fact, Row, takeNotes, type Wake } from "../entities/kit/row.js"
+import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
 import { Reader } from "./reader.js"
 import { type PlainRow, type Selection, sourceOf } from "./source.js"
@@ -131,6 +132,6 @@ export async function runUnit<T>(unit: Unit, work: (unit: Unit) => Promise<T>): 
     return result
   } catch (error) {
     await unit.em.rollback()
-    throw error
+    throw meaningOf(error)
   }
 }

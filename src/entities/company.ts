@@ -37,7 +37,7 @@ export class Member extends CompanyOwned {
   name?: string
 }
 
-@ObjectType({ description: "What a company has paid for; one is current at a time." })
+@ObjectType("CompanySubscription", { description: "What a company has paid for; one is current at a time." })
 @Entity()
 @Unique({ properties: ["companyId"] })
 export class Subscription extends CompanyOwned {

@@ -6,7 +6,7 @@ import { Member, Subscription } from "../entities/company.js"
 import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-words.js"
 import { clock } from "../entities/kit/clock.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { BadUserInput, Conflict, Forbidden, NotFound } from "../errors.js"
+import { BadUserInput, Forbidden } from "../errors.js"
 import { CreateChatInput, chatSource, UpdateChatInput } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
@@ -41,8 +41,6 @@ export class ChatResolver {
       chat.managerId = managerId
     }
     if (assistantId) chat.assign(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId), viewer.actor)
-    const { companyId, messenger, fromId, externalId } = chat
-    if (externalId && (await viewer.em.count(Chat, { companyId, messenger, fromId, externalId })) > 0) throw new Conflict("A chat for this customer exists")
     viewer.em.persist(chat.opened())
     return chat
   }

@@ -2,6 +2,8 @@ import type { Logger } from "pino"
 import type { Config } from "../../config.js"
 import type { Database } from "../../database/connect.js"
 import type { Wake } from "../../entities/kit/row.js"
+import type { LoggedEvent, Representer } from "../../events/logged-event.js"
+import type { EventWish } from "../../events/stream.js"
 import type { TextModel } from "../../ports/text-model.js"
 import type { SignInLimit } from "./sign-in-limit.js"
 
@@ -35,4 +37,8 @@ export interface Services {
   sequencer: Sequencer
   wakeUp: WakeUp
   signInLimit: SignInLimit
+  /** Makes the REST representation of a row. */
+  represent: Representer
+  /** Everything a subscriber missed after its cursor, then live. */
+  eventStream(wish: EventWish): Promise<AsyncIterableIterator<LoggedEvent>>
 }

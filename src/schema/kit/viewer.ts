@@ -23,6 +23,12 @@ export interface RequestFacts {
   headers: Record<string, string>
   /** Whether a sign-in attempt was counted at the door already. */
   attemptCounted?: boolean
+  /** The socket that a subscription runs on. */
+  socket?: {
+    /** The company that the connection was opened for. */
+    companyId: string | null
+    close(code: number, reason: string): void
+  }
 }
 
 /** One request, or one step of a job: who it is, what it reaches, and its doors to the data. */
@@ -43,9 +49,14 @@ export class Viewer {
   /** Planned reads; inside a mutation they see what it wrote. */
   get reader(): Reader {
     if (this.unit) return this.unit.reader
-    const { database } = this.services
-    this.#reader ??= new Reader(database.orm, database.sql, this.companyIds)
+    this.#reader ??= this.freshReader()
     return this.#reader
+  }
+
+  /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
+  freshReader(): Reader {
+    const { database } = this.services
+    return new Reader(database.orm, database.sql, this.companyIds)
   }
 
   /** The EntityManager of the running mutation. */

@@ -1,0 +1,76 @@
+import type { Logger } from "pino"
+import type { Database } from "../database/connect.js"
+import { limits } from "../limits.js"
+import type { Sequencer, WakeUp } from "../schema/kit/services.js"
+
+/** Any number, the same on every instance: who holds this lock gives places in the log. */
+const sequencerLock = 7_304_212
+
+const place = {
+  name: "place-events",
+  text: `
+    with batch as (
+      select id, row_number() over (order by id) as place from event where position is null order by id limit $1
+    ), log as (
+      update event_log set last_position = last_position + (select count(*) from batch) where id = 1
+      returning last_position, last_position - (select count(*) from batch) as base
+    ), placed as (
+      update event set position = log.base + batch.place from batch, log where event.id = batch.id returning 1
+    )
+    select log.last_position, (select count(*)::integer from batch) as count from log`,
+}
+
+/** Gives committed events their places in the log, one instance at a time, and wakes the readers. */
+export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger): Sequencer & { stop(): Promise<void> } {
+  let running: Promise<void> | null = null
+  let again = false
+  let stopped = false
+
+  const run = async () => {
+    do {
+      // A few milliseconds gather what other writers are committing just now into one batch.
+      await new Promise((resolve) => setTimeout(resolve, limits.eventBatchMs))
+      again = false
+      while (await placeBatch(database, wakeUp)) if (stopped) return
+    } while (again && !stopped)
+  }
+  const poke = () => {
+    // Also while a run is at its last look, so that what was just committed is not left to the sweep.
+    again = true
+    running ??= run()
+      .catch((error) => log.error({ err: error }, "events wait for the next look at the log"))
+      .finally(() => {
+        running = null
+      })
+  }
+  // What an instance left behind when it died between its commit and its poke.
+  const timer = setInterval(poke, limits.eventSweepMs)
+  poke()
+  return {
+    poke,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/** Places one batch; answers whether there may be more. */
+async function placeBatch(database: Database, wakeUp: WakeUp): Promise<boolean> {
+  const client = await database.pool.connect()
+  let placed: { last_position: string; count: number }
+  try {
+    await client.query("begin")
+    // Waited for, not tried: who gives up here could leave an event that the holder's last look did not see.
+    await client.query("select pg_advisory_xact_lock($1)", [sequencerLock])
+    placed = (await client.query({ ...place, values: [limits.eventBatch] })).rows[0]
+    await client.query("commit")
+    client.release()
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+  if (placed.count > 0) await wakeUp.publish("events", placed.last_position)
+  return placed.count === limits.eventBatch
+}

@@ -1,0 +1,133 @@
+import type { Database } from "../database/connect.js"
+import { unscoped } from "../database/unscoped.js"
+import type { EventType } from "../entities/event.js"
+import { ResyncRequired } from "../errors.js"
+import { limits } from "../limits.js"
+import type { EventHub, Listener } from "./hub.js"
+import { type LoggedEvent, loggedEvent, readEventCursor, type Representer } from "./logged-event.js"
+
+/** What a subscriber wants to hear. */
+export interface EventWish {
+  companyIds: string[]
+  chatId?: string | null
+  types?: EventType[] | null
+  /** Resume cursor: everything after it, then live. */
+  after?: string | null
+  /** What else decides whether the subscriber hears of an event. */
+  only?(event: LoggedEvent): boolean
+  /** Called when the subscriber reads so slowly that its backlog is full. */
+  onSlow(): void
+}
+
+const replayed = {
+  name: "events-replayed",
+  text: `select * from event where company_id = any($1::uuid[]) and position > $2 and position <= $3 order by position limit $4`,
+}
+
+/** Everything a subscriber has missed and everything that follows, each event once, in the one order that is the same for all. */
+export async function eventStream(database: Database, hub: EventHub, represent: Representer, wish: EventWish): Promise<AsyncIterableIterator<LoggedEvent>> {
+  const queue = new LiveQueue(new Set(wish.companyIds), wish.onSlow)
+  const start = wish.after ? readEventCursor(wish.after) : null
+  const { position, clearedTo, lastPosition } = await hub.listen(queue)
+  if (start !== null && (start < clearedTo || start > lastPosition)) {
+    hub.leave(queue)
+    // A cursor ahead of the log belongs to another database: nothing after it could ever be told.
+    throw new ResyncRequired()
+  }
+  const events = heard(database, hub, represent, wish, queue, start ?? position, position)
+  const iterator: AsyncIterableIterator<LoggedEvent> = {
+    next: () => events.next(),
+    // A generator that waits for an event would not hear of its end before the next event.
+    return: () => {
+      queue.end()
+      hub.leave(queue)
+      return events.return(undefined)
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  }
+  return iterator
+}
+
+async function* heard(
+  database: Database,
+  hub: EventHub,
+  represent: Representer,
+  wish: EventWish,
+  queue: LiveQueue,
+  from: bigint,
+  until: bigint,
+): AsyncGenerator<LoggedEvent> {
+  const wanted = (event: LoggedEvent) =>
+    (!wish.chatId || event.chatId === wish.chatId) && (!wish.types || wish.types.includes(event.type)) && (wish.only?.(event) ?? true)
+  try {
+    let at = from
+    while (at < until) {
+      const rows = await unscoped(database, replayed, [wish.companyIds, at.toString(), until.toString(), limits.eventBatch])
+      for (const row of rows) {
+        const event = loggedEvent(row, represent)
+        at = event.position
+        if (wanted(event)) yield event
+      }
+      if (rows.length < limits.eventBatch) break
+    }
+    queue.goLive()
+    for (;;) {
+      const event = await queue.next()
+      if (!event) return
+      // The cursor may come from an instance whose live end is ahead of this one's.
+      if (event.position > from && wanted(event)) yield event
+    }
+  } finally {
+    hub.leave(queue)
+  }
+}
+
+/** What was told and not yet read; bounded, so that a slow reader costs itself and nobody else. */
+class LiveQueue implements Listener {
+  #events: LoggedEvent[] = []
+  #waiting: ((event: LoggedEvent | null) => void) | null = null
+  #live = false
+  #over = false
+
+  constructor(
+    readonly companyIds: ReadonlySet<string>,
+    private readonly onSlow: () => void,
+  ) {}
+
+  hear(event: LoggedEvent) {
+    if (this.#over) return
+    if (this.#waiting) {
+      this.#waiting(event)
+      this.#waiting = null
+      return
+    }
+    this.#events.push(event)
+    // While it still reads what it missed it may lag by the bound ten times over; it is catching up.
+    if (this.#events.length > limits.subscriberBacklog * (this.#live ? 1 : 10)) {
+      this.end()
+      this.onSlow()
+    }
+  }
+
+  goLive() {
+    this.#live = true
+  }
+
+  /** Gives the subscriber up. */
+  end() {
+    this.#over = true
+    this.#events = []
+    this.#waiting?.(null)
+    this.#waiting = null
+  }
+
+  /** The next event; null when the subscriber was given up. */
+  next(): Promise<LoggedEvent | null> {
+    if (this.#over) return Promise.resolve(null)
+    const event = this.#events.shift()
+    if (event) return Promise.resolve(event)
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+    })
+  }
+}

@@ -1,0 +1,92 @@
+import { EventEmitter } from "node:events"
+import { Redis } from "ioredis"
+import { Client, type Pool } from "pg"
+import type { Logger } from "pino"
+import type { WakeUp, WakeUpTopic } from "../schema/kit/services.js"
+
+/** A wake-up that can be closed, and that says when it may have missed something. */
+export interface OpenWakeUp extends WakeUp {
+  /** Calls back after a gap in which messages may have been lost; the listener looks at the database. */
+  onGap(hear: () => void): void
+  close(): Promise<void>
+}
+
+const channel = "platform_wake_up"
+const reconnectMs = 500
+
+/** Wakes the other instances through PostgreSQL's LISTEN and NOTIFY, on a connection of its own. */
+export async function postgresWakeUp(url: string, pool: Pool, log: Logger): Promise<OpenWakeUp> {
+  const hearers = new EventEmitter().setMaxListeners(0)
+  let client: Client | null = null
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+
+  const listen = async () => {
+    const next = new Client({ connectionString: url, keepAlive: true })
+    next.on("notification", ({ payload }) => hear(hearers, payload ?? ""))
+    next.on("error", (error) => log.warn({ err: error }, "the LISTEN connection broke"))
+    next.on("end", () => {
+      if (closed) return
+      timer = setTimeout(relisten, reconnectMs)
+    })
+    await next.connect()
+    await next.query(`listen ${channel}`)
+    client = next
+  }
+  const relisten = () => {
+    listen().then(
+      () => hearers.emit("gap"),
+      (error) => {
+        log.warn({ err: error }, "LISTEN is tried again")
+        if (!closed) timer = setTimeout(relisten, reconnectMs)
+      },
+    )
+  }
+  await listen()
+  return {
+    ...hearing(hearers),
+    async publish(topic, message) {
+      await pool.query({ name: "wake-up", text: "select pg_notify($1, $2)", values: [channel, `${topic} ${message}`] })
+    },
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await client?.end()
+    },
+  }
+}
+
+/** Wakes the other instances through Redis. */
+export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp> {
+  const hearers = new EventEmitter().setMaxListeners(0)
+  const publisher = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 3 })
+  const listener = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null })
+  for (const redis of [publisher, listener]) redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"))
+  await Promise.all([publisher.connect(), listener.connect()])
+  await listener.subscribe(channel)
+  listener.on("message", (_channel, payload) => hear(hearers, payload))
+  listener.on("ready", () => hearers.emit("gap"))
+  return {
+    ...hearing(hearers),
+    async publish(topic, message) {
+      await publisher.publish(channel, `${topic} ${message}`)
+    },
+    async close() {
+      publisher.disconnect()
+      listener.disconnect()
+    },
+  }
+}
+
+function hear(hearers: EventEmitter, payload: string) {
+  const space = payload.indexOf(" ")
+  hearers.emit(payload.slice(0, space), payload.slice(space + 1))
+}
+
+const hearing = (hearers: EventEmitter) => ({
+  subscribe(topic: WakeUpTopic, listener: (message: string) => void) {
+    hearers.on(topic, listener)
+    return () => hearers.off(topic, listener)
+  },
+  onGap: (listener: () => void) => void hearers.on("gap", listener),
+})

@@ -1,0 +1,62 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { Arg, Ctx, Info, Resolver, Root, Subscription } from "type-graphql"
+import { sourceOf } from "../database/source.js"
+import { type EventType, EventTypeEnum } from "../entities/event.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { Forbidden } from "../errors.js"
+import type { LoggedEvent } from "../events/logged-event.js"
+import { EventShape } from "../schema/event.js"
+import { Access } from "../schema/kit/access.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { forVisitor, isForVisitors } from "../schema/message.js"
+
+interface EventArguments {
+  companyId?: string | null
+  chatId?: string | null
+  types?: EventType[] | null
+  after?: string | null
+}
+
+async function subscribe(viewer: Viewer, args: EventArguments) {
+  const { identity, services, request } = viewer
+  const isVisitor = identity.kind === "visitor"
+  if (isVisitor && args.chatId && args.chatId !== identity.chatId) throw new Forbidden("This chat is not yours")
+  return services.eventStream({
+    companyIds: viewer.reach(args.companyId ?? request.socket?.companyId),
+    chatId: isVisitor ? identity.chatId : args.chatId,
+    types: args.types,
+    after: args.after,
+    only: isVisitor ? (event) => event.message !== null && isForVisitors(event.message) : undefined,
+    onSlow: () => request.socket?.close(1013, "Reads too slowly; resume with after"),
+  })
+}
+
+@Resolver()
+export class EventResolver {
+  @Access("visitor")
+  @Subscription(() => EventShape, {
+    description: "What happens in a company: everything after a cursor, each once and in order, then live.",
+    subscribe: (data) => subscribe(data.context as Viewer, data.args as EventArguments) as never,
+  })
+  async events(
+    @Root() event: LoggedEvent,
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) _companyId?: string,
+    @Arg("chatId", () => UUID, { nullable: true, description: "Only this chat's." }) _chatId?: string,
+    @Arg("types", () => [EventTypeEnum], { nullable: true, description: "Only of these types." }) _types?: EventType[],
+    @Arg("after", () => String, { nullable: true, description: "Resume behind this event; events are kept 24 hours." }) _after?: string,
+  ) {
+    const { id, type, createdAt } = event
+    if (viewer.identity.kind === "visitor") {
+      const message = forVisitor(event.message!)
+      return { id, type, createdAt, message, payload: viewer.services.represent("Message", message), chat: null }
+    }
+    const selection = selectionOf(info)
+    const whole = async (name: "message" | "chat", source: string) =>
+      event[name] && selection[name] ? (await viewer.freshReader().complete(sourceOf(source)!, [{ ...event[name] }], selection[name]))[0] : null
+    const [message, chat] = [await whole("message", "Message"), await whole("chat", "Chat")]
+    return { id, type, createdAt, message, chat, payload: selection["payload"] ? event.payload : null }
+  }
+}

@@ -1,0 +1,29 @@
+import { routes } from "./kit/routes.js"
+
+const record = "id companyId name tokenPrefix createdAt updatedAt lastUsedAt createdBy"
+
+export const accessTokenRoutes = routes("Access tokens", {
+  "GET /api/companies/{companyId}/access-tokens": {
+    does: "The company's tokens that work, without their values.",
+    run: `query ($companyId: UUID!) { accessTokens(companyId: $companyId) { ${record} } }`,
+    fails: [403],
+  },
+  "POST /api/companies/{companyId}/access-tokens": {
+    does: "Create a token; its value is in this answer alone.",
+    run: `mutation ($companyId: UUID!, $name: Text1to100!) { createAccessToken(companyId: $companyId, name: $name) { ${record} token } }`,
+    body: "fields",
+    fails: [400, 403],
+  },
+  "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": {
+    does: "Rename a token.",
+    run: `mutation ($companyId: UUID!, $tokenId: UUID!, $name: Text1to100!) {
+      renameAccessToken(companyId: $companyId, id: $tokenId, name: $name) { ${record} } }`,
+    body: "fields",
+    fails: [400, 403, 404],
+  },
+  "DELETE /api/companies/{companyId}/access-tokens/{tokenId}": {
+    does: "Revoke a token, for good and at once.",
+    run: `mutation ($companyId: UUID!, $tokenId: UUID!) { revokeAccessToken(companyId: $companyId, id: $tokenId) { ${record} revokedAt } }`,
+    fails: [403, 404],
+  },
+})

@@ -1,0 +1,89 @@
+import { assistantFields } from "./assistant.js"
+import { routes } from "./kit/routes.js"
+import { messageFields } from "./message.js"
+
+/** A chat as REST shows it, before what is included. */
+export const chatFields = `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId
+  folder { id companyId name color createdAt updatedAt } isUnderAiControl aiDisableReason needsAttention unreadCount lastReadAt lastMessageAt
+  tags { id companyId name color createdAt updatedAt } meta { labels comments { id text authorId createdAt } sourceChannel }
+  contextId createdAt updatedAt`
+
+/** What a chat shows besides, null unless it was asked for. */
+export const chatExtras = ["lastMessage", "assistant", "manager"]
+
+const includes = { lastMessage: "withLastMessage", assistant: "withAssistant", manager: "withManager" }
+const { lastMessage: _onListsOnly, ...peopleIncludes } = includes
+const lastMessage = `lastMessage @include(if: $withLastMessage) { ${messageFields} }`
+const people = `assistant @include(if: $withAssistant) { ${assistantFields} } manager @include(if: $withManager) { id email name }`
+
+/** A mutation that answers the chat. */
+const change = (declared: string, call: string) => `mutation (${declared}) { ${call} { ${chatFields} } }`
+
+export const chatRoutes = routes("Chats", {
+  "GET /api/chats/messengers": {
+    does: "Active channel connections.",
+    run: "query ($companyId: UUID) { channels(companyId: $companyId) { id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt } }",
+    fails: [403],
+  },
+  "GET /api/chats": {
+    does: "Chats by most recent activity.",
+    run: `query ($first: Int, $after: String, $skip: Int, $companyId: UUID, $messenger: Messenger, $sourceChannel: String, $fromId: String,
+      $assistantId: UUID, $managerId: String, $unread: Boolean, $isUnderAiControl: Boolean, $sortOrder: SortOrder, $withTotal: Boolean = true,
+      $withLastMessage: Boolean!, $withAssistant: Boolean!, $withManager: Boolean!) {
+      chats(first: $first, after: $after, skip: $skip, companyId: $companyId, messenger: $messenger, sourceChannel: $sourceChannel,
+        fromId: $fromId, assistantId: $assistantId, managerId: $managerId, unread: $unread, isUnderAiControl: $isUnderAiControl,
+        sortOrder: $sortOrder) {
+        nodes { ${chatFields} ${lastMessage} ${people} } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
+    rename: { first: "take", after: "cursor", withTotal: "withCount" },
+    include: includes,
+    nulls: chatExtras,
+    page: "connection",
+    fails: [400, 403],
+  },
+  "POST /api/chats": {
+    does: "Create a chat; nothing is sent to the customer.",
+    run: change("$input: CreateChatInput!", "createChat(input: $input)"),
+    body: "input",
+    nulls: chatExtras,
+    fails: [400, 403, 409],
+  },
+  "GET /api/chats/{id}": {
+    does: "A chat without its messages.",
+    run: `query ($id: UUID!, $withAssistant: Boolean!, $withManager: Boolean!) { chat(id: $id) { ${chatFields} ${people} } }`,
+    include: peopleIncludes,
+    nulls: chatExtras,
+    fails: [400, 404],
+  },
+  "PATCH /api/chats/{id}": {
+    does: "Change a chat, without the business rules.",
+    run: change("$id: UUID!, $input: UpdateChatInput!", "updateChat(id: $id, input: $input)"),
+    body: "input",
+    nulls: chatExtras,
+    fails: [400, 404],
+  },
+  "DELETE /api/chats/{id}": {
+    does: "Delete a chat with its messages, on this side only.",
+    run: "mutation ($id: UUID!) { deleteChat(id: $id) { id deleted } }",
+    fails: [404],
+  },
+  "PATCH /api/chats/{id}/ai-control": {
+    does: "Turn AI on or off; off is always allowed.",
+    run: `mutation ($id: UUID!, $isUnderAiControl: Boolean!, $aiDisableReason: AiDisableReason) {
+      setAiControl(id: $id, isUnderAiControl: $isUnderAiControl, aiDisableReason: $aiDisableReason) { id isUnderAiControl aiDisableReason } }`,
+    body: "fields",
+    fails: [400, 403, 404],
+  },
+  "PATCH /api/chats/{id}/assign-assistant": {
+    does: "Give the chat to an assistant and turn AI on.",
+    run: change("$id: UUID!, $assistantId: UUID!", "assignAssistant(id: $id, assistantId: $assistantId)"),
+    body: "fields",
+    nulls: chatExtras,
+    fails: [400, 404],
+  },
+  "PATCH /api/chats/{id}/unassign-assistant": {
+    does: "Take the assistant off the chat; the AI flag stays as it is.",
+    run: change("$id: UUID!", "unassignAssistant(id: $id)"),
+    nulls: chatExtras,
+    fails: [400, 404],
+  },
+})

@@ -1,0 +1,106 @@
+import { type FieldNode, getNullableType, isNonNullType, isObjectType, type OperationDefinitionNode } from "graphql"
+import { STATUS_CODES } from "node:http"
+import { limits } from "../../limits.js"
+import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
+import type { Operation } from "./operation.js"
+
+const error: JsonSchema = {
+  type: "object",
+  description: "What went wrong, in words a caller can act on.",
+  properties: {
+    statusCode: { type: "integer" },
+    error: { type: "string" },
+    message: { type: "string" },
+    code: { type: "string" },
+    details: { type: "array", items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } }, required: ["path", "message"] } },
+    requestId: { type: "string" },
+  },
+  required: ["statusCode", "error", "message", "code", "details", "requestId"],
+}
+
+const securitySchemes = {
+  "jwt-auth": { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "JWT of a signed-in user." },
+  "access-token": { type: "apiKey", in: "header", name: "X-Access-Token", description: "Long-lived token of one company." },
+}
+
+/** The OpenAPI 3.1 document, made of the same table and types that serve the requests. */
+export function openApiDocument(operations: Operation[], version: string): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const operation of operations) {
+    const { method, path } = operation.route
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation) }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Assistant Messaging Platform", version, description: "AI assistants that answer a company's customers, and people who take over." },
+    servers: [{ url: "/" }],
+    paths,
+    components: { securitySchemes, schemas: { Error: error } },
+  }
+}
+
+function operationObject(operation: Operation): JsonSchema {
+  const { route, rule } = operation
+  const status = route.status ?? (route.method === "POST" ? 201 : 200)
+  const failures = new Set([...(rule === "public" ? [] : [401]), ...(hasInput(operation) ? [400] : []), ...(route.fails ?? [])])
+  const refusals = [...failures].sort().map((code) => [code, { description: STATUS_CODES[code], content: json({ $ref: "#/components/schemas/Error" }) }])
+  const security = rule === "public" ? [] : rule === "user" || rule === "manager" ? [{ "jwt-auth": [] }] : [{ "jwt-auth": [] }, { "access-token": [] }]
+  return {
+    tags: [route.tag],
+    summary: route.does,
+    operationId: `${route.method.toLowerCase()}${route.path.replace(/\/api|[{}]/g, "").replace(/[/-]+(\w)/g, (_all, first: string) => first.toUpperCase())}`,
+    security,
+    parameters: parameters(operation),
+    ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation)) } }),
+    responses: { [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation)) }, ...Object.fromEntries(refusals) },
+  }
+}
+
+const json = (schema: JsonSchema) => ({ "application/json": { schema } })
+const hasInput = ({ variables }: Operation) => variables.size > 0
+const nameOf = ({ route }: Operation, variable: string) => route.rename?.[variable] ?? variable
+const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+
+function parameters(operation: Operation): JsonSchema[] {
+  const { route, variables, root } = operation
+  const inPath = pathNames(route.path)
+  const made = [...variables].flatMap(([variable, { type, required }]) => {
+    const name = nameOf(operation, variable)
+    if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type) }]
+    if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
+    const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never))
+    const schema = (bare["anyOf"] as JsonSchema[] | undefined)?.[0] ?? bare
+    const sized = name === "take" ? { ...schema, minimum: limits.pageMin, maximum: limits.pageMax } : schema
+    return [{ name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined }]
+  })
+  if (!route.include) return made
+  const description = `Comma list of ${Object.keys(route.include).join(", ")}.`
+  return [...made, { name: "include", in: "query", required: false, schema: { type: "string" }, description }]
+}
+
+function bodySchema(operation: Operation): JsonSchema {
+  const { route, variables } = operation
+  if (route.body !== "fields") return inputSchema(variables.get(route.body!)!.type)
+  const inPath = pathNames(route.path)
+  const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
+  const required = fields.filter(([, { required }]) => required).map(([name]) => name)
+  const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, inputSchema(type)]))
+  return { type: "object", properties, ...(required.length > 0 && { required }) }
+}
+
+function responseSchema(operation: Operation): JsonSchema {
+  const { route, document, root } = operation
+  const definition = document.definitions[0] as OperationDefinitionNode
+  const field = definition.selectionSet.selections[0] as FieldNode
+  if (!route.page) {
+    const schema = outputSchema(root.type, field.selectionSet, route.nulls)
+    // A nullable root field is an error on REST when it is null.
+    return (schema["anyOf"] as JsonSchema[] | undefined)?.[0] ?? schema
+  }
+  const type = getNullableType(root.type)
+  const nodes = field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === "nodes")!
+  if (!isObjectType(type)) throw new Error(`${route.path} answers no page`)
+  const items = outputSchema(type.getFields()["nodes"]!.type, nodes.selectionSet, route.nulls)
+  const properties = { data: items, totalCount: { type: ["integer", "null"] }, nextCursor: { type: ["string", "null"] } }
+  return { type: "object", properties, required: Object.keys(properties) }
+}

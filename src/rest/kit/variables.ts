@@ -1,0 +1,116 @@
+import {
+  coerceInputValue,
+  type GraphQLError,
+  type GraphQLInputType,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+} from "graphql"
+import { BadUserInput, type Detail } from "../../errors.js"
+import { limits } from "../../limits.js"
+import { refuseNulIn } from "../../schema/kit/operation-limits.js"
+import type { Operation } from "./operation.js"
+import type { Route } from "./routes.js"
+
+/** What a request brought: its path parameters, its query string and its JSON body. */
+export interface RequestParts {
+  path: Record<string, string>
+  query: URLSearchParams
+  body: Record<string, unknown>
+}
+
+/** Empty ones are as if absent (contract, section 1). */
+const optionalWhenEmpty = ["filter", "search", "q", "include", "cursor"]
+
+/** Fills the variables of an operation, by name and by declared type; throws one BadUserInput that names everything that is wrong. */
+export function variablesOf({ route, variables }: Operation, parts: RequestParts): Record<string, unknown> {
+  const details: Detail[] = []
+  const values: Record<string, unknown> = {}
+  const query = readQuery(route, [...variables.keys()], parts.query, details)
+  const body = route.body === "fields" ? parts.body : {}
+  for (const [variable, { type }] of variables) {
+    const name = route.rename?.[variable] ?? variable
+    if (variable === route.body) values[variable] = pruned(parts.body, type)
+    else if (parts.path[name] !== undefined) values[variable] = parts.path[name]
+    else if (route.body === "fields" && Object.hasOwn(body, name)) values[variable] = pruned(body[name], type)
+    else if (query[name] !== undefined) values[variable] = fromText(query[name], type, name, details)
+  }
+  Object.assign(values, included(route, query["include"], details))
+  refuseNulIn(values)
+  for (const [variable, { type, required }] of variables) {
+    const name = variable === route.body ? "" : (route.rename?.[variable] ?? variable)
+    if (values[variable] !== undefined || required) check(values[variable], type, name, details)
+  }
+  if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`.trim()).join("; "), details)
+  return values
+}
+
+/** The known parameters; one that is given twice is refused, an unknown one ignored. */
+function readQuery(route: Route, variables: string[], query: URLSearchParams, details: Detail[]) {
+  const read: Record<string, string | undefined> = {}
+  const names = variables.map((variable) => route.rename?.[variable] ?? variable)
+  if (route.include) names.push("include")
+  for (const name of names) {
+    const [value, ...more] = query.getAll(name)
+    if (more.length > 0) details.push({ path: name, message: "must not be given twice" })
+    if (value === "" && optionalWhenEmpty.includes(name)) continue
+    read[name] = value
+  }
+  return read
+}
+
+function included(route: Route, include: string | undefined, details: Detail[]) {
+  if (!route.include) return {}
+  const asked = include?.split(",").map((name) => name.trim()) ?? []
+  const unknown = asked.filter((name) => !Object.hasOwn(route.include!, name))
+  if (unknown.length > 0) details.push({ path: "include", message: `takes ${Object.keys(route.include).join(", ")}, not "${unknown.join(", ")}"` })
+  return Object.fromEntries(Object.entries(route.include).map(([name, variable]) => [variable, asked.includes(name)]))
+}
+
+/** A text of the query string as its declared type: numbers are plain decimal integers, booleans the two words. */
+function fromText(text: string, type: GraphQLInputType, name: string, details: Detail[]): unknown {
+  const scalar = getNamedType(type).name
+  if (scalar === "Boolean") {
+    if (text === "true" || text === "false") return text === "true"
+    details.push({ path: name, message: "must be true or false" })
+    return undefined
+  }
+  if (scalar !== "Int") return text
+  const number = /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : Number.NaN
+  const isSize = name === "take"
+  if (Number.isNaN(number) || (isSize && (number < limits.pageMin || number > limits.pageMax))) {
+    details.push({ path: name, message: isSize ? `must be a whole number from ${limits.pageMin} to ${limits.pageMax}` : "must be a whole number, 0 or more" })
+    return undefined
+  }
+  return number
+}
+
+/** A body without the fields that nobody declared, which REST ignores. */
+function pruned(value: unknown, type: GraphQLInputType): unknown {
+  const bare = getNullableType(type)
+  if (isListType(bare) && Array.isArray(value)) return value.map((item) => pruned(item, bare.ofType))
+  if (!isInputObjectType(bare) || !value || typeof value !== "object" || Array.isArray(value)) return value
+  const known = Object.values(bare.getFields()).filter((field) => Object.hasOwn(value, field.name))
+  return Object.fromEntries(known.map((field) => [field.name, pruned((value as Record<string, unknown>)[field.name], field.type)]))
+}
+
+function check(value: unknown, type: GraphQLInputType, name: string, details: Detail[]) {
+  const told = (path: readonly (string | number)[], error: GraphQLError) =>
+    details.push({ path: [name, ...path].filter((part) => part !== "").join("."), message: sentence(error, path, type) })
+  if (value === undefined && isNonNullType(type)) details.push({ path: name, message: "is required" })
+  else coerceInputValue(value, type, (path, _invalid, error) => told(path, error))
+}
+
+/** graphql-js's words for what is missing or of the wrong type, without its type names. */
+function sentence(error: GraphQLError, path: readonly (string | number)[], type: GraphQLInputType): string {
+  if (error.originalError instanceof BadUserInput) return error.originalError.message
+  const missing = /^Field "(\w+)" of required type/.exec(error.message)
+  if (missing) return `${missing[1]} is required`
+  if (/not to be null/.test(error.message)) return "must not be null"
+  const scalar = /^(\w+) cannot represent/.exec(error.message)?.[1] ?? (path.length === 0 && isScalarType(getNamedType(type)) ? getNamedType(type).name : null)
+  const words: Record<string, string> = { String: "must be a string", Int: "must be a whole number", Float: "must be a number", Boolean: "must be true or false" }
+  return (scalar && words[scalar]) ?? "must be of another type"
+}

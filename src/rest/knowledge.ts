@@ -1,0 +1,34 @@
+import { routes } from "./kit/routes.js"
+
+const item = "id companyId assistantId name kind resourceContent isVector chunkCount createdAt updatedAt"
+
+export const knowledgeRoutes = routes("Knowledge", {
+  "GET /api/assistant-knowledge-new": {
+    does: "Knowledge items, newest first, without their content.",
+    run: `query ($assistantId: UUID, $search: String, $skip: Int, $take: Int) {
+      knowledgeItems(assistantId: $assistantId, search: $search, skip: $skip, take: $take) { nodes { ${item} } totalCount } }`,
+    page: "offset",
+  },
+  "POST /api/assistant-knowledge-new": {
+    does: "Give an assistant something to know.",
+    run: `mutation ($input: CreateKnowledgeItemInput!) { createKnowledgeItem(input: $input) { ${item} } }`,
+    body: "input",
+    fails: [400],
+  },
+  "GET /api/assistant-knowledge-new/{id}": {
+    does: "A knowledge item with its content.",
+    run: `query ($id: UUID!) { knowledgeItem(id: $id) { ${item} } }`,
+    fails: [404],
+  },
+  "PATCH /api/assistant-knowledge-new/{id}": {
+    does: "Change a knowledge item.",
+    run: `mutation ($id: UUID!, $input: UpdateKnowledgeItemInput!) { updateKnowledgeItem(id: $id, input: $input) { ${item} } }`,
+    body: "input",
+    fails: [400, 404],
+  },
+  "DELETE /api/assistant-knowledge-new/{id}": {
+    does: "Delete a knowledge item.",
+    run: "mutation ($id: UUID!) { deleteKnowledgeItem(id: $id) { id deleted } }",
+    fails: [404],
+  },
+})

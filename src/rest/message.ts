@@ -1,0 +1,31 @@
+import { routes } from "./kit/routes.js"
+
+const own = `id companyId chatId sequence role type text source fromId status sentAt deliveredAt deliveryError externalId authorId contextId
+  replyToMessageId messageMedia { id mediaId } sources { knowledgeId knowledgeName chunkId }
+  functionCall { callId name arguments } functionCallOutput { callId output status } createdAt updatedAt`
+
+/** A message as REST shows it, with the quoted one. */
+export const messageFields = `${own} replyTo { ${own} }`
+
+export const messageRoutes = routes("Messages", {
+  "GET /api/messages": {
+    does: "Messages of a chat, newest first; nextCursor loads older ones.",
+    run: `query ($chatId: UUID!, $first: Int, $after: String, $skip: Int) {
+      messages(chatId: $chatId, first: $first, after: $after, skip: $skip) {
+        nodes { ${messageFields} } totalCount pageInfo { hasNextPage endCursor } } }`,
+    rename: { first: "take", after: "cursor" },
+    page: "connection",
+    fails: [400, 403],
+  },
+  "POST /api/messages": {
+    does: "Store a message and queue it for delivery.",
+    run: `mutation ($input: CreateMessageInput!) { createMessage(input: $input) { ${messageFields} } }`,
+    body: "input",
+    fails: [400, 403],
+  },
+  "GET /api/messages/{id}": {
+    does: "A message with its chat.",
+    run: `query ($id: UUID!) { message(id: $id) { ${messageFields} chat { id companyId messenger fromId name } } }`,
+    fails: [404],
+  },
+})

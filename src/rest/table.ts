@@ -1,0 +1,20 @@
+import { accessTokenRoutes } from "./access-token.js"
+import { assistantRoutes } from "./assistant.js"
+import { chatRoutes } from "./chat.js"
+import { chatFolderRoutes } from "./chat-folder.js"
+import { companyRoutes } from "./company.js"
+import { knowledgeRoutes } from "./knowledge.js"
+import { messageRoutes } from "./message.js"
+import { sessionRoutes } from "./session.js"
+
+/** Every REST route of the server. */
+export const routeTable = [
+  ...sessionRoutes,
+  ...companyRoutes,
+  ...accessTokenRoutes,
+  ...assistantRoutes,
+  ...knowledgeRoutes,
+  ...chatRoutes,
+  ...chatFolderRoutes,
+  ...messageRoutes,
+]

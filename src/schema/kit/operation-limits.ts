@@ -1,0 +1,91 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  getNamedType,
+  getNullableType,
+  type GraphQLSchema,
+  isCompositeType,
+  isListType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  visit,
+} from "graphql"
+import { type ComplexityEstimator, getComplexity } from "graphql-query-complexity"
+import { BadUserInput } from "../../errors.js"
+import { limits } from "../../limits.js"
+
+/** Refuses an operation that is too deep, too wide or too costly, before any of it runs (contract, section 1). */
+export function refuseExcess(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>) {
+  refuseNul(document)
+  const { depth, rootFields } = measure(document, operation)
+  if (depth > limits.graphqlDepth) throw new BadUserInput(`The operation nests ${depth} levels, more than ${limits.graphqlDepth}`)
+  if (rootFields > limits.graphqlRootFields) throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${limits.graphqlRootFields}`)
+  const cost = costOf(schema, document, operation, variables)
+  if (cost > limits.graphqlCost) throw new BadUserInput(`The operation could return ${cost} objects, more than ${limits.graphqlCost}: ask for smaller pages`)
+}
+
+/** NUL is refused everywhere: PostgreSQL cannot store it. Variables are looked at by `refuseNulIn`. */
+function refuseNul(document: DocumentNode) {
+  visit(document, {
+    StringValue(node) {
+      refuseNulIn(node.value)
+    },
+  })
+}
+
+/** Throws when a text anywhere in a value holds U+0000. */
+export function refuseNulIn(value: unknown, path = ""): void {
+  if (typeof value === "string") {
+    if (value.includes("\u0000")) throw new BadUserInput("A text must not contain NUL (U+0000)", path ? [{ path, message: "must not contain NUL (U+0000)" }] : [])
+  } else if (value && typeof value === "object" && !(value instanceof Promise)) {
+    for (const [key, inner] of Object.entries(value)) {
+      refuseNulIn(key, path)
+      refuseNulIn(inner, path ? `${path}.${key}` : key)
+    }
+  }
+}
+
+function measure(document: DocumentNode, operation: OperationDefinitionNode) {
+  const fragments = new Map(document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each.selectionSet] as const] : [])))
+  // Measured once per fragment: documents that repeat fragments would otherwise cost more to measure than to run.
+  const depths = new Map<SelectionSetNode, number>()
+  const depthOf = (set: SelectionSetNode): number => {
+    const known = depths.get(set)
+    if (known !== undefined) return known
+    const depth = Math.max(0, ...set.selections.map((node) => (node.kind === Kind.FIELD ? fieldDepth(node) : depthOf(insideOf(node)))))
+    depths.set(set, depth)
+    return depth
+  }
+  const fieldDepth = (node: FieldNode) => (node.name.value.startsWith("__") ? 0 : 1 + (node.selectionSet ? depthOf(node.selectionSet) : 0))
+  const insideOf = (node: Exclude<SelectionSetNode["selections"][number], FieldNode>) =>
+    node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : fragments.get(node.name.value)!
+  const widths = new Map<SelectionSetNode, number>()
+  const widthOf = (set: SelectionSetNode): number => {
+    const known = widths.get(set)
+    if (known !== undefined) return known
+    const width = set.selections.reduce((sum, node) => sum + (node.kind === Kind.FIELD ? 1 : widthOf(insideOf(node))), 0)
+    widths.set(set, width)
+    return width
+  }
+  return { depth: depthOf(operation.selectionSet), rootFields: widthOf(operation.selectionSet) }
+}
+
+/** How many objects a field may return, counted by the sizes of its lists. */
+const bySize: ComplexityEstimator = ({ field, args, childComplexity }) => {
+  if (!isCompositeType(getNamedType(field.type))) return 0
+  const isPage = field.args.some((arg) => arg.name === "first" || arg.name === "take")
+  if (isPage) return 1 + Number(args["first"] ?? args["take"] ?? limits.messagePageDefault) * childComplexity
+  // The items of a page are counted where its size stands.
+  if (field.name === "nodes" || field.name === "edges" || !isListType(getNullableType(field.type))) return 1 + childComplexity
+  return limits.graphqlPlainListSize * (1 + childComplexity)
+}
+
+function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>) {
+  try {
+    return getComplexity({ schema, query: document, operationName: operation.name?.value, variables, estimators: [bySize] })
+  } catch {
+    // Bad variables: execution refuses them, in the right words.
+    return 0
+  }
+}
