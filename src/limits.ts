@@ -163,6 +163,24 @@ export const limits = {
   turnLeaseMs: 10_000,
   /** … which it gives this often. */
   turnRenewMs: 3_000,
+  /** How often replies are looked for that a crash or a lost wake-up left behind. */
+  replySweepSeconds: 2,
+  /** Most rows that one look of a sweep takes. */
+  sweepBatch: 500,
+  /** How often the clock looks at its table; a job within this time is run at its own instant. */
+  clockTickMs: 1_000,
+  /** Jobs of one kind that run at once in a process. */
+  clockConcurrency: 50,
+  /** Database connections of the clock. */
+  clockConnections: 3,
+  /** How long the clock believes a job to be running that gives no sign of life. */
+  clockLockMs: 10_000,
+  /** How long MongoDB may take to answer at start. */
+  mongoConnectMs: 3_000,
+  /** How often what is kept for a time only is cleared away. */
+  retentionSeconds: 600,
+  /** Rows cleared away in one statement. */
+  retentionBatch: 5_000,
   /** Rounds of tool calls in one turn; after them the model answers without tools. */
   toolRounds: 8,
   /** Time for tool calls in one turn; after it the model answers without tools. */
@@ -193,6 +211,8 @@ export const limits = {
   eventSweepMs: 1_000,
   /** Live events that may wait for a slow subscriber before it is closed with 1013. */
   subscriberBacklog: 1_000,
+  /** Parsed documents that are remembered for sockets. */
+  socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time. */
   revokedSocketMs: 1_000,
   /** Waits before the second and each later attempt of an outbound event webhook; jitter is added. */

@@ -1,9 +1,9 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { deliveredByEvent } from "../entities/channel.js"
-import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
 import type { Chat, ReplyTiming } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
+import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
 import { columnsOf, type PlainRow } from "./source.js"
 import type { Statement, Unit } from "./unit.js"
 

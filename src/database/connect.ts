@@ -18,8 +18,8 @@ export interface Database {
 export type Sql = Kysely<any>
 
 /** Opens the pool; throws a sentence when the database cannot be reached. */
-export async function connect(url: string, poolSize?: number): Promise<Database> {
-  const orm = await MikroORM.init(ormOptions(url, poolSize))
+export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
+  const orm = await MikroORM.init(ormOptions(url, undefined, log))
   const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool>; getClient(): Sql }
   const pool = await connection.getNativeClient()
   return { orm, pool, sql: connection.getClient(), url, close: () => orm.close() }

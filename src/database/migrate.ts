@@ -1,5 +1,5 @@
-import { PostgresBackend } from "@agendajs/postgres-backend"
 import { readdir } from "node:fs/promises"
+import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Pool } from "pg"
 import type { Database } from "./connect.js"
 

@@ -1,6 +1,6 @@
+import { fileURLToPath } from "node:url"
 import { Migrator } from "@mikro-orm/migrations"
 import { defineConfig, PostgreSqlDriver } from "@mikro-orm/postgresql"
-import { fileURLToPath } from "node:url"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
@@ -41,7 +41,7 @@ export const entities = [
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
 /** The mapper's options; the command line that generates migrations uses the same. */
-export const ormOptions = (url: string, poolSize = 10) =>
+export const ormOptions = (url: string, poolSize = 10, log: (line: string) => void = () => {}) =>
   defineConfig({
     driver: PostgreSqlDriver,
     clientUrl: url,
@@ -50,6 +50,7 @@ export const ormOptions = (url: string, poolSize = 10) =>
     pool: { min: 0, max: poolSize },
     discovery: { warnWhenNoEntities: false, checkDuplicateTableNames: true },
     allowGlobalContext: false,
+    logger: log,
     schemaGenerator: { disableForeignKeys: false },
     migrations: { path: migrations, pathTs: migrations, emit: "ts", snapshot: true, snapshotName: ".snapshot", disableForeignKeys: false },
   })

@@ -1,6 +1,6 @@
+import type { MikroORM } from "@mikro-orm/postgresql"
 import DataLoader from "dataloader"
 import { sql } from "kysely"
-import type { MikroORM } from "@mikro-orm/postgresql"
 import type { Sql } from "./connect.js"
 import { columnsOf, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
 
@@ -28,7 +28,9 @@ export class Reader {
   async list(source: Source, selection: Selection, build: (query: Query) => Query, companyIds?: string[]): Promise<PlainRow[]> {
     const columns = columnsOf(this.orm, source.name)
     const properties = plannedProperties(source, columns, selection)
-    const query = build(this.scoped(source, companyIds)).select(properties.map((property) => `t.${columns.of.get(property)} as ${property}`))
+    const query = build(this.scoped(source, companyIds)).select(
+      properties.map((property) => `t.${columns.of.get(property)} as ${property}`),
+    )
     return this.complete(source, await query.execute(), selection)
   }
 
@@ -45,9 +47,7 @@ export class Reader {
 
   /** How many rows a query finds. */
   async count(source: Source, build: (query: Query) => Query, companyIds?: string[]): Promise<number> {
-    const row = await build(this.scoped(source, companyIds))
-      .select(sql<string>`count(*)`.as("count"))
-      .executeTakeFirstOrThrow()
+    const row = await build(this.scoped(source, companyIds)).select(sql<string>`count(*)`.as("count")).executeTakeFirstOrThrow()
     return Number(row["count"])
   }
 

@@ -73,9 +73,14 @@ export function columnsOf(orm: MikroORM, name: string): Columns {
   columnsCache.set(orm, cache)
   const known = cache.get(name)
   if (known) return known
-  const meta = [...orm.getMetadata().getAll().values()].find((each) => (each as EntityMetadata).className === name) as EntityMetadata | undefined
+  const meta = [...orm.getMetadata().getAll().values()].find((each) => (each as EntityMetadata).className === name) as
+    | EntityMetadata
+    | undefined
   if (!meta) throw new Error(`${name} is no stored type`)
-  const columns = { table: meta.tableName, of: new Map(meta.props.filter((prop) => prop.persist !== false).map((prop) => [prop.name as string, prop.fieldNames[0]!])) }
+  const columns = {
+    table: meta.tableName,
+    of: new Map(meta.props.filter((prop) => prop.persist !== false).map((prop) => [prop.name as string, prop.fieldNames[0]!])),
+  }
   cache.set(name, columns)
   return columns
 }

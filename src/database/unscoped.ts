@@ -1,5 +1,5 @@
-import type { PlainRow } from "./source.js"
 import type { Database } from "./connect.js"
+import type { PlainRow } from "./source.js"
 import type { Statement } from "./unit.js"
 
 /**

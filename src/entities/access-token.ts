@@ -1,6 +1,6 @@
-import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { createHash, randomInt } from "node:crypto"
 import { crc32 } from "node:zlib"
+import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
 import { limits } from "../limits.js"
 import { clock } from "./kit/clock.js"

@@ -5,11 +5,11 @@ import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
 import { Assistant } from "./assistant.js"
 import { type Messenger, MessengerEnum } from "./channel.js"
-import { type Actor, ControlChange } from "./control-change.js"
-import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
 import { ChatFolder } from "./chat-folder.js"
 import { ChatTag } from "./chat-tag.js"
+import { type Actor, ControlChange } from "./control-change.js"
 import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
+import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { Message, withdrawQueuedAnswers } from "./message.js"
@@ -27,7 +27,10 @@ export interface ReplyTiming {
 @Unique({ properties: ["companyId", "messenger", "fromId", "externalId"] })
 @Index({ name: "chat_recency", expression: "create index chat_recency on chat (company_id, recency desc, id desc)" })
 @Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
-@Index({ name: "chat_turn_lease", expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null" })
+@Index({
+  name: "chat_turn_lease",
+  expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",
+})
 export class Chat extends CompanyOwned {
   @Field(() => MessengerEnum, { description: "The channel it is on." })
   @Property({ type: "text" })
@@ -303,7 +306,15 @@ export class Chat extends CompanyOwned {
     this.turnIsFinal = true
   }
 
-  private forgetReply() {
+  /** Gives the turn back as it was: another worker takes it at once. */
+  releaseTurn(now: Date) {
+    this.replyFirstAt = this.turnFirstAt ?? now
+    this.replyIsDue(now)
+    this.turnId = this.turnLeaseUntil = this.turnFirstAt = null
+  }
+
+  /** Nothing is due any more, and no running turn may store its answer. */
+  forgetReply() {
     this.replyFirstAt = this.replyDueAt = null
     this.endTurn()
   }

@@ -1,7 +1,7 @@
 import { Entity, Filter, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Float, Int, ObjectType } from "type-graphql"
-import { Timestamp, UUID } from "./kit/scalars.js"
 import { CompanyOwned, Row } from "./kit/row.js"
+import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
 /** What a member may do in a company: owners and admins also manage access tokens. */

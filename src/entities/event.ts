@@ -3,7 +3,14 @@ import { clock } from "./kit/clock.js"
 import { words } from "./kit/words.js"
 
 /** What clients can hear of (contract, section 7). */
-export const eventTypes = ["MESSAGE_CREATED", "MESSAGE_UPDATED", "CHAT_CREATED", "CHAT_UPDATED", "CHAT_DELETED", "CHAT_MODE_CHANGED"] as const
+export const eventTypes = [
+  "MESSAGE_CREATED",
+  "MESSAGE_UPDATED",
+  "CHAT_CREATED",
+  "CHAT_UPDATED",
+  "CHAT_DELETED",
+  "CHAT_MODE_CHANGED",
+] as const
 export type EventType = (typeof eventTypes)[number]
 export const EventTypeEnum = words("EventType", "What happened.", eventTypes)
 

@@ -1,5 +1,5 @@
-import type { EntityManager, Rel } from "@mikro-orm/postgresql"
 import { Entity, Property, Unique } from "@mikro-orm/decorators/legacy"
+import type { EntityManager, Rel } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
 import { Chat } from "./chat.js"
 import type { Fact } from "./kit/row.js"
@@ -10,7 +10,11 @@ import { words } from "./kit/words.js"
 /** Who speaks: `User` is the connected account's side (a person or an integration), `Customer` the other one. */
 export const messageRoles = ["User", "Assistant", "Customer", "System"] as const
 export type MessageRole = (typeof messageRoles)[number]
-export const MessageRoleEnum = words("MessageRole", "Who speaks: USER is the connected account's side, CUSTOMER the other one.", messageRoles)
+export const MessageRoleEnum = words(
+  "MessageRole",
+  "Who speaks: USER is the connected account's side, CUSTOMER the other one.",
+  messageRoles,
+)
 
 /** What a message is; the last two are tool frames of the assistant. */
 export const messageTypes = ["Text", "Photo", "Video", "Audio", "Document", "FunctionCall", "FunctionCallOutput"] as const
@@ -96,7 +100,10 @@ export class Message extends CompanyOwned {
   @Property({ type: "text", default: "PLATFORM" })
   source: string = "PLATFORM"
 
-  @Field(() => String, { nullable: true, description: "Who sent it on the channel: the chat's fromId for our side, the customer's id for theirs." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Who sent it on the channel: the chat's fromId for our side, the customer's id for theirs.",
+  })
   @Property({ type: "text", nullable: true })
   fromId: string | null = null
 

@@ -45,6 +45,7 @@ const eventCursor = (position: string) => Buffer.from(`e:${position}`).toString(
 /** The position behind a resume cursor; a malformed one is a bad input. */
 export function readEventCursor(cursor: string): bigint {
   const text = Buffer.from(cursor, "base64url").toString("utf8")
-  if (!/^e:\d{1,18}$/.test(text)) throw new BadUserInput("after is not a cursor of the event log", [{ path: "after", message: "is not a cursor of the event log" }])
+  if (!/^e:\d{1,18}$/.test(text))
+    throw new BadUserInput("after is not a cursor of the event log", [{ path: "after", message: "is not a cursor of the event log" }])
   return BigInt(text.slice(2))
 }

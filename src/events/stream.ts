@@ -4,7 +4,7 @@ import type { EventType } from "../entities/event.js"
 import { ResyncRequired } from "../errors.js"
 import { limits } from "../limits.js"
 import type { EventHub, Listener } from "./hub.js"
-import { type LoggedEvent, loggedEvent, readEventCursor, type Representer } from "./logged-event.js"
+import { type LoggedEvent, loggedEvent, type Representer, readEventCursor } from "./logged-event.js"
 
 /** What a subscriber wants to hear. */
 export interface EventWish {
@@ -25,7 +25,12 @@ const replayed = {
 }
 
 /** Everything a subscriber has missed and everything that follows, each event once, in the one order that is the same for all. */
-export async function eventStream(database: Database, hub: EventHub, represent: Representer, wish: EventWish): Promise<AsyncIterableIterator<LoggedEvent>> {
+export async function eventStream(
+  database: Database,
+  hub: EventHub,
+  represent: Representer,
+  wish: EventWish,
+): Promise<AsyncIterableIterator<LoggedEvent>> {
   const queue = new LiveQueue(new Set(wish.companyIds), wish.onSlow)
   const start = wish.after ? readEventCursor(wish.after) : null
   const { position, clearedTo, lastPosition } = await hub.listen(queue)

@@ -1,5 +1,5 @@
-import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import type { GraphQLResolveInfo } from "graphql"
+import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { assistantFolderSource, CreateAssistantFolderInput, UpdateAssistantFolderInput } from "../schema/assistant-folder.js"
@@ -17,7 +17,12 @@ export class AssistantFolderResolver {
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
   ) {
-    return viewer.reader.list(assistantFolderSource, selectionOf(info), (query) => query.orderBy("t.name").orderBy("t.id"), viewer.reach(companyId))
+    return viewer.reader.list(
+      assistantFolderSource,
+      selectionOf(info),
+      (query) => query.orderBy("t.name").orderBy("t.id"),
+      viewer.reach(companyId),
+    )
   }
 
   @Access("company")

@@ -6,7 +6,14 @@ import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { limits } from "../limits.js"
-import { AssistantPage, assistantSource, CreateAssistantInput, checkAssistant, TextModel, UpdateAssistantInput } from "../schema/assistant.js"
+import {
+  AssistantPage,
+  assistantSource,
+  CreateAssistantInput,
+  checkAssistant,
+  TextModel,
+  UpdateAssistantInput,
+} from "../schema/assistant.js"
 import { Access } from "../schema/kit/access.js"
 import { patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
@@ -50,7 +57,15 @@ export class AssistantResolver {
       return includeVariants ? found : found.where("t.is_draft", "=", false)
     }
     const order = (query: Sql) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
-    return offsetPage(viewer.reader, assistantSource, selectionOf(info), { skip, take, standard: limits.assistantPageDefault }, filter, order, viewer.reach(companyId))
+    return offsetPage(
+      viewer.reader,
+      assistantSource,
+      selectionOf(info),
+      { skip, take, standard: limits.assistantPageDefault },
+      filter,
+      order,
+      viewer.reach(companyId),
+    )
   }
 
   @Access("company")

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { chatFolderSource, CreateChatFolderInput, UpdateChatFolderInput } from "../schema/chat-folder.js"
+import { CreateChatFolderInput, chatFolderSource, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { Access } from "../schema/kit/access.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
 import { selectionOf } from "../schema/kit/selection.js"
@@ -17,7 +17,12 @@ export class ChatFolderResolver {
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
   ) {
-    return viewer.reader.list(chatFolderSource, selectionOf(info), (query) => query.orderBy("t.name").orderBy("t.id"), viewer.reach(companyId))
+    return viewer.reader.list(
+      chatFolderSource,
+      selectionOf(info),
+      (query) => query.orderBy("t.name").orderBy("t.id"),
+      viewer.reach(companyId),
+    )
   }
 
   @Access("company")

@@ -33,7 +33,8 @@ export class ChatListResolver {
     @Arg("sourceChannel", () => String, { nullable: true, description: "Only from this channel of an aggregator." }) sourceChannel?: string,
     @Arg("fromId", () => String, { nullable: true, description: "Only on this connected account." }) fromId?: string,
     @Arg("assistantId", () => UUID, { nullable: true, description: "Only assigned to this assistant." }) assistantId?: string,
-    @Arg("managerId", () => String, { nullable: true, description: "Only assigned to this user; me, or null for nobody." }) managerId?: string,
+    @Arg("managerId", () => String, { nullable: true, description: "Only assigned to this user; me, or null for nobody." })
+    managerId?: string,
     @Arg("unread", () => Boolean, { nullable: true, description: "Only with, or without, unread messages." }) unread?: boolean,
     @Arg("isUnderAiControl", () => Boolean, { nullable: true, description: "Only with AI on, or off." }) isUnderAiControl?: boolean,
     @Arg("sortOrder", () => SortOrderEnum, { nullable: true, description: "DESC when absent." }) sortOrder?: string,
@@ -41,7 +42,8 @@ export class ChatListResolver {
     @Arg("after", () => String, { nullable: true, description: "Cursor of the place to continue after." }) after?: string,
     @Arg("skip", () => Int, { nullable: true, description: "How many to pass over, the legacy way; not with after." }) skip?: number,
   ) {
-    if (after && skip != null) throw new BadUserInput("Page by cursor or by skip, not both", [{ path: "cursor", message: "not together with skip" }])
+    if (after && skip != null)
+      throw new BadUserInput("Page by cursor or by skip, not both", [{ path: "cursor", message: "not together with skip" }])
     const filter = (query: Sql) => {
       let found = query
       if (messenger) found = found.where("t.messenger", "=", messenger)

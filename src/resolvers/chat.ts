@@ -62,7 +62,9 @@ export class ChatResolver {
   }
 
   @Access("company")
-  @Mutation(() => DeleteResult, { description: "Deletes a chat with its messages, on this side only; a later customer message creates a new one." })
+  @Mutation(() => DeleteResult, {
+    description: "Deletes a chat with its messages, on this side only; a later customer message creates a new one.",
+  })
   async deleteChat(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
     return deleted(viewer, (await viewer.find(Chat, id)).deleted())
   }

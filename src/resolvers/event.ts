@@ -55,7 +55,9 @@ export class EventResolver {
     }
     const selection = selectionOf(info)
     const whole = async (name: "message" | "chat", source: string) =>
-      event[name] && selection[name] ? (await viewer.freshReader().complete(sourceOf(source)!, [{ ...event[name] }], selection[name]))[0] : null
+      event[name] && selection[name]
+        ? (await viewer.freshReader().complete(sourceOf(source)!, [{ ...event[name] }], selection[name]))[0]
+        : null
     const [message, chat] = [await whole("message", "Message"), await whole("chat", "Chat")]
     return { id, type, createdAt, message, chat, payload: selection["payload"] ? event.payload : null }
   }

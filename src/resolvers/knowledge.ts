@@ -3,8 +3,8 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import type { Query as Sql } from "../database/source.js"
 import { Assistant } from "../entities/assistant.js"
-import { Knowledge } from "../entities/knowledge.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { Knowledge } from "../entities/knowledge.js"
 import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
 import { Access } from "../schema/kit/access.js"
@@ -15,7 +15,8 @@ import type { Viewer } from "../schema/kit/viewer.js"
 import { CreateKnowledgeItemInput, KnowledgePage, knowledgeSource, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
 
 function mustSaySomething(text: string) {
-  if (text.trim() === "") throw new BadUserInput("resourceContent must not be empty", [{ path: "resourceContent", message: "must not be empty" }])
+  if (text.trim() === "")
+    throw new BadUserInput("resourceContent must not be empty", [{ path: "resourceContent", message: "must not be empty" }])
 }
 
 @Resolver()

@@ -9,11 +9,11 @@ import { UUID } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import { limits } from "../limits.js"
+import { chatSource } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { nodesOf, selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
-import { chatSource } from "../schema/chat.js"
 import { CreateMessageInput, forVisitor, MessageConnection, messageSource } from "../schema/message.js"
 
 const notYours = () => new Forbidden("This chat is not yours")
@@ -23,7 +23,8 @@ function readDraft(viewer: Viewer, input: CreateMessageInput) {
   const role = input.role ?? "User"
   const type = input.type ?? "Text"
   if (role === "Assistant") throw bad("role", "must not be Assistant: only an assistant speaks as one")
-  if (type === "FunctionCall" || type === "FunctionCallOutput") throw bad("type", "must not be a function frame: only an assistant makes them")
+  if (type === "FunctionCall" || type === "FunctionCallOutput")
+    throw bad("type", "must not be a function frame: only an assistant makes them")
   if (!input.text?.trim()) throw bad("text", "must not be empty without media")
   if (type !== "Text") throw bad("type", "must be Text without media")
   return { role, type, text: input.text, authorId: role === "Customer" ? null : viewer.userId } as const
@@ -32,7 +33,12 @@ function readDraft(viewer: Viewer, input: CreateMessageInput) {
 /** The quoted message, if this chat's channel can quote it. */
 async function quoted(viewer: Viewer, chat: Chat, id: string): Promise<PlainRow> {
   if (!outboundReplies[chat.messenger]) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
-  const all = Object.fromEntries(viewer.em.getMetadata().get(Message).props.map((prop) => [prop.name, {}]))
+  const all = Object.fromEntries(
+    viewer.em
+      .getMetadata()
+      .get(Message)
+      .props.map((prop) => [prop.name, {}]),
+  )
   const [message] = await viewer.reader.list(messageSource, { ...all, messageMedia: {} }, (query) =>
     query.where("t.id", "=", id).where("t.chat_id", "=", chat.id),
   )
@@ -74,7 +80,11 @@ export class MessageResolver {
         .where("t.type", "not in", ["FunctionCall", "FunctionCallOutput"])
     const { chat: _hidden, ...asked } = nodesOf(selectionOf(info))
     const page = await connection(viewer.reader, messageSource, { ...selectionOf(info), nodes: asked, edges: {} }, walk, shown)
-    return { ...page, nodes: page.nodes.map(forVisitor), edges: page.edges?.map(({ cursor, node }) => ({ cursor, node: forVisitor(node) })) }
+    return {
+      ...page,
+      nodes: page.nodes.map(forVisitor),
+      edges: page.edges?.map(({ cursor, node }) => ({ cursor, node: forVisitor(node) })),
+    }
   }
 
   @Access("company")
@@ -85,7 +95,11 @@ export class MessageResolver {
 
   @Access("company", { steps: true })
   @Mutation(() => Message, { description: "Stores a message and queues it for delivery; a customer's message is an inbound one." })
-  async createMessage(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("input", () => CreateMessageInput) input: CreateMessageInput) {
+  async createMessage(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("input", () => CreateMessageInput) input: CreateMessageInput,
+  ) {
     const draft = readDraft(viewer, input)
     if (input.companyId) viewer.reach(input.companyId)
     const row = await this.store(viewer, draft, input)

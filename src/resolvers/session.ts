@@ -1,7 +1,7 @@
-import type { GraphQLResolveInfo } from "graphql"
 import { createHash } from "node:crypto"
-import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { LockMode } from "@mikro-orm/postgresql"
+import type { GraphQLResolveInfo } from "graphql"
+import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { z } from "zod"
 import { clock } from "../entities/kit/clock.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
@@ -36,7 +36,9 @@ export class SessionResolver {
     const selection = selectionOf(info)
     const [user] = await viewer.reader.list(userSource, selection, (query) => query.where("t.id", "=", userId), viewer.companyIds)
     if (!user) throw new NotFound("User")
-    const companies = selection["companies"] ? await viewer.reader.list(companySource, { id: {}, name: {} }, (query) => query.orderBy("t.name")) : []
+    const companies = selection["companies"]
+      ? await viewer.reader.list(companySource, { id: {}, name: {} }, (query) => query.orderBy("t.name"))
+      : []
     return { ...user, companies: companies.map((company) => ({ ...company, role: roles.get(company["id"]) })) }
   }
 
@@ -50,7 +52,9 @@ export class SessionResolver {
     const { services, request } = viewer
     // A REST attempt was counted at the door, before its body was read.
     if (!request.attemptCounted) await services.signInLimit.count(`address:${request.address}`, request.headers)
-    const digest = createHash("sha256").update((email ?? "").trim().toLowerCase()).digest("hex")
+    const digest = createHash("sha256")
+      .update((email ?? "").trim().toLowerCase())
+      .digest("hex")
     if (email) await services.signInLimit.count(`email:${digest}`, request.headers)
     const address = readEmail(email, password)
     const user = await viewer.change((within) => within.em.findOne(User, { email: address }))

@@ -71,7 +71,8 @@ export class UpdateAssistantInput extends AssistantFields {
 /** Checks what no scalar can: the language, the temperature and the text model. */
 export function checkAssistant(input: AssistantFields, models: TextModelPort[]) {
   const details = []
-  if (input.language && !isLanguage(input.language)) details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
+  if (input.language && !isLanguage(input.language))
+    details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
   if (input.temperature != null && (input.temperature < 0 || input.temperature > limits.temperatureMax))
     details.push({ path: "temperature", message: `must be 0 to ${limits.temperatureMax}` })
   if (input.textModelId && !models.some((model) => model.id === input.textModelId))

@@ -1,5 +1,5 @@
 import "reflect-metadata"
-import { mapSchema, MapperKind } from "@graphql-tools/utils"
+import { MapperKind, mapSchema } from "@graphql-tools/utils"
 import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, Kind } from "graphql"
 import { buildSchemaSync } from "type-graphql"
 import { BadUserInput } from "../errors.js"

@@ -24,7 +24,15 @@ async function tagsOf(rows: PlainRow[], reader: Reader) {
     .scoped(chatTagSource)
     .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
     .where("g.chat_id", ...inList(ids))
-    .select(["g.chat_id as chatId", "t.id", "t.company_id as companyId", "t.name", "t.color", "t.created_at as createdAt", "t.updated_at as updatedAt"])
+    .select([
+      "g.chat_id as chatId",
+      "t.id",
+      "t.company_id as companyId",
+      "t.name",
+      "t.color",
+      "t.created_at as createdAt",
+      "t.updated_at as updatedAt",
+    ])
     .orderBy(sql`lower(t.name)`)
     .execute()
   return (row: PlainRow) => found.filter((tag) => tag["chatId"] === row["id"])
@@ -35,7 +43,11 @@ export const chatSource = source("Chat", {
   manager: one("manager", () => userSource, "managerId"),
   folder: one("folder", () => chatFolderSource, "folderId"),
   lastMessage: one("lastMessage", () => messageSource, "lastMessageId"),
-  needsAttention: derived("needsAttention", ["isUnderAiControl", "aiDisableReason"], (row) => !row["isUnderAiControl"] && row["aiDisableReason"] === "auto"),
+  needsAttention: derived(
+    "needsAttention",
+    ["isUnderAiControl", "aiDisableReason"],
+    (row) => !row["isUnderAiControl"] && row["aiDisableReason"] === "auto",
+  ),
   tags: {
     needs: [],
     async load(rows, reader) {

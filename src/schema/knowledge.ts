@@ -1,7 +1,7 @@
 import { Field, InputType } from "type-graphql"
 import { source } from "../database/source.js"
-import { type KnowledgeKind, Knowledge, KnowledgeKindEnum } from "../entities/knowledge.js"
 import { Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
+import { Knowledge, type KnowledgeKind, KnowledgeKindEnum } from "../entities/knowledge.js"
 import { limits } from "../limits.js"
 import { pageOf } from "./kit/page.js"
 

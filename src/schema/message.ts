@@ -41,7 +41,8 @@ export class CreateMessageInput extends InCompany {
 const visibleToVisitors = ["Customer", "User", "Assistant"]
 
 /** Whether a widget's visitor sees a message at all: no system messages and no function frames. */
-export const isForVisitors = (row: PlainRow) => visibleToVisitors.includes(row["role"]) && row["functionCall"] == null && row["functionCallOutput"] == null
+export const isForVisitors = (row: PlainRow) =>
+  visibleToVisitors.includes(row["role"]) && row["functionCall"] == null && row["functionCallOutput"] == null
 
 /** A message as a widget's visitor sees it: without author, sources and the chat behind it. */
 export function forVisitor(row: PlainRow): PlainRow {

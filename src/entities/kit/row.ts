@@ -1,5 +1,5 @@
-import type { EntityManager } from "@mikro-orm/postgresql"
 import { Filter, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
+import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { clock } from "./clock.js"

@@ -1,6 +1,6 @@
 import { hash, verify } from "@node-rs/argon2"
-import { BadUserInput } from "../../errors.js"
 import { codePoints } from "../../entities/kit/scalars.js"
+import { BadUserInput } from "../../errors.js"
 import { limits } from "../../limits.js"
 
 let decoy: Promise<string> | undefined

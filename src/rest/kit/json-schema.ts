@@ -24,7 +24,8 @@ const builtIn: Record<string, JsonSchema> = {
   JSON: {},
 }
 
-const leaf = (type: GraphQLNamedType): JsonSchema => (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
+const leaf = (type: GraphQLNamedType): JsonSchema =>
+  (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
 
 /** A schema that takes null too. */
 function orNull(schema: JsonSchema): JsonSchema {
@@ -43,7 +44,9 @@ function bareInput(type: GraphQLInputType): JsonSchema {
   if (isListType(type)) return { type: "array", items: inputSchema(type.ofType) }
   if (!isInputObjectType(type)) return leaf(type)
   const fields = Object.values(type.getFields())
-  const properties = Object.fromEntries(fields.map((field) => [field.name, { ...inputSchema(field.type), description: field.description ?? undefined }]))
+  const properties = Object.fromEntries(
+    fields.map((field) => [field.name, { ...inputSchema(field.type), description: field.description ?? undefined }]),
+  )
   const required = fields.filter((field) => isNonNullType(field.type)).map((field) => field.name)
   return { type: "object", properties, ...(required.length > 0 && { required }) }
 }

@@ -1,5 +1,5 @@
-import { type FieldNode, getNullableType, isNonNullType, isObjectType, type OperationDefinitionNode } from "graphql"
 import { STATUS_CODES } from "node:http"
+import { type FieldNode, getNullableType, isNonNullType, isObjectType, type OperationDefinitionNode } from "graphql"
 import { limits } from "../../limits.js"
 import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
 import type { Operation } from "./operation.js"
@@ -12,7 +12,10 @@ const error: JsonSchema = {
     error: { type: "string" },
     message: { type: "string" },
     code: { type: "string" },
-    details: { type: "array", items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } }, required: ["path", "message"] } },
+    details: {
+      type: "array",
+      items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } }, required: ["path", "message"] },
+    },
     requestId: { type: "string" },
   },
   required: ["statusCode", "error", "message", "code", "details", "requestId"],
@@ -32,7 +35,11 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Assistant Messaging Platform", version, description: "AI assistants that answer a company's customers, and people who take over." },
+    info: {
+      title: "Assistant Messaging Platform",
+      version,
+      description: "AI assistants that answer a company's customers, and people who take over.",
+    },
     servers: [{ url: "/" }],
     paths,
     components: { securitySchemes, schemas: { Error: error } },
@@ -43,8 +50,11 @@ function operationObject(operation: Operation): JsonSchema {
   const { route, rule } = operation
   const status = route.status ?? (route.method === "POST" ? 201 : 200)
   const failures = new Set([...(rule === "public" ? [] : [401]), ...(hasInput(operation) ? [400] : []), ...(route.fails ?? [])])
-  const refusals = [...failures].sort().map((code) => [code, { description: STATUS_CODES[code], content: json({ $ref: "#/components/schemas/Error" }) }])
-  const security = rule === "public" ? [] : rule === "user" || rule === "manager" ? [{ "jwt-auth": [] }] : [{ "jwt-auth": [] }, { "access-token": [] }]
+  const refusals = [...failures]
+    .sort()
+    .map((code) => [code, { description: STATUS_CODES[code], content: json({ $ref: "#/components/schemas/Error" }) }])
+  const security =
+    rule === "public" ? [] : rule === "user" || rule === "manager" ? [{ "jwt-auth": [] }] : [{ "jwt-auth": [] }, { "access-token": [] }]
   return {
     tags: [route.tag],
     summary: route.does,
@@ -52,7 +62,10 @@ function operationObject(operation: Operation): JsonSchema {
     security,
     parameters: parameters(operation),
     ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation)) } }),
-    responses: { [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation)) }, ...Object.fromEntries(refusals) },
+    responses: {
+      [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation)) },
+      ...Object.fromEntries(refusals),
+    },
   }
 }
 
@@ -71,7 +84,9 @@ function parameters(operation: Operation): JsonSchema[] {
     const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never))
     const schema = (bare["anyOf"] as JsonSchema[] | undefined)?.[0] ?? bare
     const sized = name === "take" ? { ...schema, minimum: limits.pageMin, maximum: limits.pageMax } : schema
-    return [{ name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined }]
+    return [
+      { name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined },
+    ]
   })
   if (!route.include) return made
   const description = `Comma list of ${Object.keys(route.include).join(", ")}.`

@@ -37,7 +37,10 @@ export function prepare(schema: GraphQLSchema, route: Route): Operation {
   const variables = new Map(
     (definition.variableDefinitions ?? []).map((variable) => [
       variable.variable.name.value,
-      { type: typeFromAST(schema, variable.type) as GraphQLInputType, required: variable.type.kind === Kind.NON_NULL_TYPE && !variable.defaultValue },
+      {
+        type: typeFromAST(schema, variable.type) as GraphQLInputType,
+        required: variable.type.kind === Kind.NON_NULL_TYPE && !variable.defaultValue,
+      },
     ]),
   )
   return { route, document, root, rule: accessOf(root)!.rule, variables, run: compiled(schema, document) }

@@ -66,7 +66,8 @@ function included(route: Route, include: string | undefined, details: Detail[]) 
   if (!route.include) return {}
   const asked = include?.split(",").map((name) => name.trim()) ?? []
   const unknown = asked.filter((name) => !Object.hasOwn(route.include!, name))
-  if (unknown.length > 0) details.push({ path: "include", message: `takes ${Object.keys(route.include).join(", ")}, not "${unknown.join(", ")}"` })
+  if (unknown.length > 0)
+    details.push({ path: "include", message: `takes ${Object.keys(route.include).join(", ")}, not "${unknown.join(", ")}"` })
   return Object.fromEntries(Object.entries(route.include).map(([name, variable]) => [variable, asked.includes(name)]))
 }
 
@@ -82,7 +83,10 @@ function fromText(text: string, type: GraphQLInputType, name: string, details: D
   const number = /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : Number.NaN
   const isSize = name === "take"
   if (Number.isNaN(number) || (isSize && (number < limits.pageMin || number > limits.pageMax))) {
-    details.push({ path: name, message: isSize ? `must be a whole number from ${limits.pageMin} to ${limits.pageMax}` : "must be a whole number, 0 or more" })
+    details.push({
+      path: name,
+      message: isSize ? `must be a whole number from ${limits.pageMin} to ${limits.pageMax}` : "must be a whole number, 0 or more",
+    })
     return undefined
   }
   return number
@@ -110,7 +114,14 @@ function sentence(error: GraphQLError, path: readonly (string | number)[], type:
   const missing = /^Field "(\w+)" of required type/.exec(error.message)
   if (missing) return `${missing[1]} is required`
   if (/not to be null/.test(error.message)) return "must not be null"
-  const scalar = /^(\w+) cannot represent/.exec(error.message)?.[1] ?? (path.length === 0 && isScalarType(getNamedType(type)) ? getNamedType(type).name : null)
-  const words: Record<string, string> = { String: "must be a string", Int: "must be a whole number", Float: "must be a number", Boolean: "must be true or false" }
+  const scalar =
+    /^(\w+) cannot represent/.exec(error.message)?.[1] ??
+    (path.length === 0 && isScalarType(getNamedType(type)) ? getNamedType(type).name : null)
+  const words: Record<string, string> = {
+    String: "must be a string",
+    Int: "must be a whole number",
+    Float: "must be a number",
+    Boolean: "must be true or false",
+  }
   return (scalar && words[scalar]) ?? "must be of another type"
 }

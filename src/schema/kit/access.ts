@@ -36,8 +36,10 @@ export function mustBeKnown(rule: AccessRule, viewer: Viewer) {
   const { kind } = viewer.identity
   if (rule === "public") return
   if (kind === "anonymous") throw new Unauthenticated()
-  if (kind === "visitor" && rule !== "visitor") throw new Forbidden("A visitor's token reads the messages and events of its own chat, nothing else")
-  if ((rule === "user" || rule === "manager") && kind !== "user") throw new Unauthenticated("This needs a signed-in user, not an access token")
+  if (kind === "visitor" && rule !== "visitor")
+    throw new Forbidden("A visitor's token reads the messages and events of its own chat, nothing else")
+  if ((rule === "user" || rule === "manager") && kind !== "user")
+    throw new Unauthenticated("This needs a signed-in user, not an access token")
 }
 
 /** The access rule of a root field. */

@@ -37,7 +37,8 @@ export async function authenticate(services: Services, { accessToken, authorizat
   if (accessToken) return byAccessToken(services, accessToken)
   if (!authorization) return { kind: "anonymous" }
   const [scheme, token, ...rest] = authorization.trim().split(/\s+/)
-  if (scheme?.toLowerCase() !== "bearer" || !token || rest.length > 0) throw new Unauthenticated("Authorization must be: Bearer, a space, and the token")
+  if (scheme?.toLowerCase() !== "bearer" || !token || rest.length > 0)
+    throw new Unauthenticated("Authorization must be: Bearer, a space, and the token")
   return (await bySession(services, token)) ?? byVisitorToken(services, token)
 }
 
@@ -53,7 +54,9 @@ function touch(services: Services, id: string, lastUsedAt: string | null) {
   const now = clock.now()
   const before = new Date(now.getTime() - limits.accessTokenTouchSeconds * 1000)
   if (lastUsedAt && new Date(lastUsedAt) >= before) return
-  unscoped(services.database, touchToken, [id, now, before]).catch((error) => services.log.warn({ err: error }, "lastUsedAt was not written"))
+  unscoped(services.database, touchToken, [id, now, before]).catch((error) =>
+    services.log.warn({ err: error }, "lastUsedAt was not written"),
+  )
 }
 
 async function bySession(services: Services, token: string): Promise<Identity | null> {

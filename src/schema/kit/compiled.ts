@@ -1,4 +1,12 @@
-import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from "graphql"
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+} from "graphql"
 import { type CompiledQuery, compileQuery, isCompiledQuery } from "graphql-jit"
 
 /** Runs an operation with its variables on behalf of a context. */
@@ -16,24 +24,25 @@ export function compiled(schema: GraphQLSchema, document: DocumentNode, operatio
   const known = operations.get(operationName)
   if (known) return known
   const query = compileQuery(schema, document, operationName, { disablingCapturingStackErrors: true })
-  const run = isCompiledQuery(query) ? runOf(query) : () => query as ExecutionResult
+  const run = isCompiledQuery(query)
+    ? runOf(schema, query, getOperationAST(document, operationName || null)!)
+    : () => query as ExecutionResult
   operations.set(operationName, run)
   return run
 }
 
 const runOf =
-  (query: CompiledQuery): Run =>
+  (schema: GraphQLSchema, query: CompiledQuery, operation: OperationDefinitionNode): Run =>
   async (context, variables, root = {}) => {
     const result = await query.query(root, context, variables)
-    // The compiler throws errors of its own kind; every door knows GraphQL's.
-    if (result.errors) result.errors = result.errors.map(asGraphQLError)
-    return result
+    if (!result.errors) return result
+    // Of bad variables the compiler says little: graphql-js says which one, where in it, and why.
+    const { errors } = result.data ? { errors: undefined } : getVariableValues(schema, operation.variableDefinitions ?? [], variables)
+    return errors ? { errors } : { ...result, errors: result.errors.map(asGraphQLError) }
   }
 
-function asGraphQLError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error
-  const { message, locations, path, originalError } = error as GraphQLError
-  const made = new GraphQLError(message, { path, originalError: originalError ?? (error as Error) })
-  if (locations) Object.defineProperty(made, "locations", { value: locations, enumerable: true })
-  return made
+/** The compiler throws errors of its own kind; every door knows GraphQL's. */
+function asGraphQLError({ message, locations, path, originalError }: GraphQLError): GraphQLError {
+  const error = new GraphQLError(message, { path, originalError })
+  return Object.defineProperty(error, "locations", { value: locations, enumerable: true })
 }

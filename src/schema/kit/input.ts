@@ -1,6 +1,6 @@
 import { Field, InputType, ObjectType } from "type-graphql"
-import { UUID } from "../../entities/kit/scalars.js"
 import type { Row } from "../../entities/kit/row.js"
+import { UUID } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 import type { Viewer } from "./viewer.js"
 

@@ -31,7 +31,9 @@ export const sign = (claims: Omit<SessionClaims, "exp"> | Omit<VisitorClaims, "e
 /** Reads a token back; `expired` when it is ours but past its time, `invalid` when it is not ours, malformed, or of another kind. */
 export function verify<T extends keyof ClaimsOf>(token: string, secret: string, kind: T, now: Date): ClaimsOf[T] | "expired" | "invalid" {
   try {
-    const claims = jwt.verify(token, secret, { algorithms: ["HS256"], clockTimestamp: Math.floor(now.getTime() / 1000) }) as unknown as SessionClaims | VisitorClaims
+    const claims = jwt.verify(token, secret, { algorithms: ["HS256"], clockTimestamp: Math.floor(now.getTime() / 1000) }) as unknown as
+      | SessionClaims
+      | VisitorClaims
     const ids = claims.typ === "visitor" ? [claims.sub, claims.cid] : [claims.sub, claims.sid, claims.jti]
     if (claims.typ !== kind || !claims.exp || !ids.every(isUuid)) return "invalid"
     return claims as ClaimsOf[T]

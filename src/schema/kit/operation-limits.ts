@@ -1,9 +1,9 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLSchema,
   getNamedType,
   getNullableType,
-  type GraphQLSchema,
   isCompositeType,
   isListType,
   Kind,
@@ -16,13 +16,20 @@ import { BadUserInput } from "../../errors.js"
 import { limits } from "../../limits.js"
 
 /** Refuses an operation that is too deep, too wide or too costly, before any of it runs (contract, section 1). */
-export function refuseExcess(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>) {
+export function refuseExcess(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+) {
   refuseNul(document)
   const { depth, rootFields } = measure(document, operation)
   if (depth > limits.graphqlDepth) throw new BadUserInput(`The operation nests ${depth} levels, more than ${limits.graphqlDepth}`)
-  if (rootFields > limits.graphqlRootFields) throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${limits.graphqlRootFields}`)
+  if (rootFields > limits.graphqlRootFields)
+    throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${limits.graphqlRootFields}`)
   const cost = costOf(schema, document, operation, variables)
-  if (cost > limits.graphqlCost) throw new BadUserInput(`The operation could return ${cost} objects, more than ${limits.graphqlCost}: ask for smaller pages`)
+  if (cost > limits.graphqlCost)
+    throw new BadUserInput(`The operation could return ${cost} objects, more than ${limits.graphqlCost}: ask for smaller pages`)
 }
 
 /** NUL is refused everywhere: PostgreSQL cannot store it. Variables are looked at by `refuseNulIn`. */
@@ -37,7 +44,8 @@ function refuseNul(document: DocumentNode) {
 /** Throws when a text anywhere in a value holds U+0000. */
 export function refuseNulIn(value: unknown, path = ""): void {
   if (typeof value === "string") {
-    if (value.includes("\u0000")) throw new BadUserInput("A text must not contain NUL (U+0000)", path ? [{ path, message: "must not contain NUL (U+0000)" }] : [])
+    if (value.includes("\u0000"))
+      throw new BadUserInput("A text must not contain NUL (U+0000)", path ? [{ path, message: "must not contain NUL (U+0000)" }] : [])
   } else if (value && typeof value === "object" && !(value instanceof Promise)) {
     for (const [key, inner] of Object.entries(value)) {
       refuseNulIn(key, path)
@@ -47,7 +55,9 @@ export function refuseNulIn(value: unknown, path = ""): void {
 }
 
 function measure(document: DocumentNode, operation: OperationDefinitionNode) {
-  const fragments = new Map(document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each.selectionSet] as const] : [])))
+  const fragments = new Map(
+    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each.selectionSet] as const] : [])),
+  )
   // Measured once per fragment: documents that repeat fragments would otherwise cost more to measure than to run.
   const depths = new Map<SelectionSetNode, number>()
   const depthOf = (set: SelectionSetNode): number => {

@@ -1,4 +1,11 @@
-import { type FieldNode, getDirectiveValues, GraphQLIncludeDirective, type GraphQLResolveInfo, GraphQLSkipDirective, type SelectionSetNode } from "graphql"
+import {
+  type FieldNode,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  type SelectionSetNode,
+} from "graphql"
 import type { Selection } from "../../database/source.js"
 
 /** What a field's sub-selection asks for, fragments followed and @include and @skip applied. */

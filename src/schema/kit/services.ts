@@ -18,6 +18,8 @@ export type WakeUpTopic = "events" | "credentials"
 /** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
 export interface Clockwork {
   at(wake: Wake): Promise<void>
+  /** Throws when the queue behind it does not answer. */
+  ping(): Promise<void>
 }
 
 /** The event log's side for writers: called after a commit that wrote event rows. */
@@ -37,6 +39,10 @@ export interface Services {
   sequencer: Sequencer
   wakeUp: WakeUp
   signInLimit: SignInLimit
+  /** Work beside requests and jobs. */
+  running: { add(work: Promise<void>): Promise<void>; settled(): Promise<void> }
+  /** Aborts when the process is asked to stop. */
+  stopping: AbortSignal
   /** Makes the REST representation of a row. */
   represent: Representer
   /** Everything a subscriber missed after its cursor, then live. */

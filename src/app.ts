@@ -1,0 +1,93 @@
+import { createServer, type Server } from "node:http"
+import cors from "@koa/cors"
+import Router from "@koa/router"
+import { type GraphQLSchema, printSchema } from "graphql"
+import Koa from "koa"
+import { graphqlDoor, shownError, startApollo } from "./doors/graphql.js"
+import { healthRouter } from "./doors/health.js"
+import { hookRouter } from "./doors/hooks.js"
+import { Reception, requestFrame } from "./doors/request.js"
+import { nothingFound, prepareRoutes, restRouter } from "./doors/rest.js"
+import { serveSockets } from "./events/graphql-ws.js"
+import type { OpenSockets } from "./events/open-sockets.js"
+import { pages } from "./pages/pages.js"
+import { openApiDocument } from "./rest/kit/openapi.js"
+import type { Operation } from "./rest/kit/operation.js"
+import type { Services } from "./schema/kit/services.js"
+
+/** The doors of the server: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
+export async function openDoors(services: Services, schema: GraphQLSchema, restSchema: GraphQLSchema, sockets: OpenSockets) {
+  const { config, log } = services
+  const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
+  const reception = new Reception(services)
+  const operations = prepareRoutes(restSchema)
+  const apollo = await startApollo(schema)
+  const rest = restRouter(operations, reception, services)
+  const others = documents(schema, operations)
+  const health = healthRouter(services)
+  const hooks = hookRouter(services)
+
+  app.use(requestFrame(log))
+  app.use(crossOrigin(config.corsOrigins))
+  app.use(pages())
+  const graphql = graphqlDoor(apollo, reception)
+  app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
+  const routers = [rest, others, health, hooks]
+  for (const router of routers) app.use(router.routes())
+  app.use(nothingFound(routers))
+  app.on("error", (error) => log.debug({ err: error }, "a connection broke while it was answered"))
+
+  const http = createServer(app.callback())
+  const open = serveSockets(http, schema, services, sockets, shownError)
+  return {
+    http,
+    /** Closes in order: no new requests, sockets told to come back, running requests answered. */
+    async close() {
+      const closed = new Promise<void>((resolve) => http.close(() => resolve()))
+      await open.close()
+      http.closeIdleConnections()
+      await closed
+      await apollo.stop()
+    },
+  }
+}
+
+/** Browsers of other origins: the widget's doors are open to all, the rest to those that are configured. There are no cookies. */
+function crossOrigin(origins: readonly string[]) {
+  const exposed = ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "Idempotency-Replayed"]
+  return cors({
+    origin(ctx) {
+      const origin = ctx.get("Origin")
+      const isOpen = ctx.path.startsWith("/hooks/widget/") || ctx.path === "/graphql" || origins.includes("*")
+      return isOpen ? "*" : origins.includes(origin) ? origin : ""
+    },
+    exposeHeaders: exposed,
+    maxAge: 600,
+  })
+}
+
+/** What clients generate their code from. */
+function documents(schema: GraphQLSchema, operations: Operation[]): Router {
+  const sdl = printSchema(schema)
+  const openapi = JSON.stringify(openApiDocument(operations, apiVersion))
+  return new Router()
+    .get("/graphql/schema.graphql", (ctx) => {
+      ctx.type = "text/plain; charset=utf-8"
+      ctx.body = sdl
+    })
+    .get("/api/openapi.json", (ctx) => {
+      ctx.type = "application/json"
+      ctx.body = openapi
+    })
+}
+
+/** Version of the API, in its documents. */
+export const apiVersion = "1.0"
+
+/** Listens; answers the port. */
+export function listen(http: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http.once("error", reject)
+    http.listen(port, host, () => resolve((http.address() as { port: number }).port))
+  })
+}

@@ -1,0 +1,128 @@
+import { LockMode } from "@mikro-orm/postgresql"
+import { v7 } from "uuid"
+import { append } from "../database/append-message.js"
+import type { Unit } from "../database/unit.js"
+import { Chat } from "../entities/chat.js"
+import { Subscription } from "../entities/company.js"
+import type { Actor } from "../entities/control-change.js"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+import { type ModelAnswer, ModelFailure, type ModelMessage, type TextModel } from "../ports/text-model.js"
+import type { Services } from "../schema/kit/services.js"
+import { systemViewer, type Viewer } from "../schema/kit/viewer.js"
+import { holdLease } from "./lease.js"
+import { type Memory, remember } from "./memory.js"
+import { offeredTools, turnOffAiMode } from "./tools.js"
+
+/** A turn that this worker has taken, with what the model is to read. */
+interface Turn {
+  id: string
+  chatId: string
+  memory: Memory
+  model: TextModel
+}
+
+const system: Actor = { kind: "system", id: null }
+
+/** Answers a chat whose reply is due; does nothing when it is not, or when another worker has taken the turn. */
+export async function takeTurn(services: Services, companyId: string, chatId: string): Promise<void> {
+  const viewer = systemViewer(services, companyId, services.log.child({ chatId }))
+  const turn = await claim(viewer, chatId)
+  if (!turn) return
+  const lease = holdLease(viewer, turn.chatId, turn.id, services.stopping)
+  try {
+    const answer = await ask(turn, lease.signal)
+    await conclude(viewer, turn, answer)
+  } catch (error) {
+    if (services.stopping.aborted) await release(viewer, turn)
+    else if (!lease.signal.aborted) await fail(viewer, turn, error)
+  } finally {
+    lease.end()
+  }
+}
+
+const lockedChat = (unit: Unit, chatId: string) => unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+
+/** Takes the turn under a lease, and reads the chat in the same transaction. */
+function claim(viewer: Viewer, chatId: string): Promise<Turn | null> {
+  return viewer.change(async (_within, unit) => {
+    const now = clock.now()
+    const chat = await lockedChat(unit, chatId)
+    if (!chat?.isTurnDue(now)) return null
+    const subscription = await unit.em.findOne(Subscription, { companyId: chat.companyId })
+    if (!subscription?.isActiveAt(now)) {
+      chat.turnAiOff("auto", system)
+      return null
+    }
+    if (!chat.isAnsweredByAi) {
+      chat.forgetReply()
+      return null
+    }
+    const id = chat.takeTurn(now)
+    const { models, config } = viewer.services
+    const memory = await remember(unit, chat, now, config.contextWindowMs)
+    // A model that is configured no more leaves its assistants to the default one.
+    const model = models.find((each) => each.id === memory.assistant.textModelId) ?? models[0]!
+    return { id, chatId, memory, model }
+  })
+}
+
+/** Asks the model, outside of any transaction, until it answers in words or hands over. */
+async function ask(turn: Turn, signal: AbortSignal): Promise<ModelAnswer> {
+  const { assistant, knowledge, notes } = turn.memory
+  const messages: ModelMessage[] = [...turn.memory.messages]
+  for (let round = 0; ; round += 1) {
+    const tools = round < limits.toolRounds ? offeredTools : []
+    const told = {
+      instructions: assistant.prompt,
+      greeting: assistant.greeting,
+      language: assistant.language,
+      temperature: assistant.temperature,
+    }
+    const answer = await turn.model.answer({ ...told, knowledge, notes, messages, tools, signal })
+    const handsOver = answer.toolCalls.some((call) => call.name === turnOffAiMode.name)
+    if (handsOver || answer.toolCalls.length === 0) return answer
+    if (tools.length === 0) throw new ModelFailure("The model keeps calling tools that it was not offered")
+    for (const call of answer.toolCalls) {
+      messages.push({ role: "call", callId: call.callId, name: call.name, arguments: call.arguments })
+      messages.push({ role: "result", callId: call.callId, name: call.name, output: { error: "There is no such tool" } })
+    }
+  }
+}
+
+/** Stores the answer, or the hand-over, behind the fence: who took the chat meanwhile wins, and the answer is dropped. */
+async function conclude(viewer: Viewer, turn: Turn, answer: ModelAnswer): Promise<void> {
+  await viewer.change(async (_within, unit) => {
+    const chat = await lockedChat(unit, turn.chatId)
+    if (!chat?.holdsTurn(turn.id)) return
+    const said = answer.text?.trim()
+    if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said })
+    const handOver = answer.toolCalls.find((call) => call.name === turnOffAiMode.name)
+    if (!handOver) return chat.endTurn()
+    const callId = v7()
+    const { name, arguments: given } = handOver
+    await append(unit, { chatId: chat.id, role: "Assistant", type: "FunctionCall", functionCall: { callId, name, arguments: given } })
+    const output = { callId, output: turnOffAiMode.output, status: "success" as const }
+    await append(unit, { chatId: chat.id, role: "Assistant", type: "FunctionCallOutput", functionCallOutput: output })
+    chat.turnAiOff("auto", { kind: "assistant", id: turn.memory.assistant.id })
+  })
+}
+
+/** A failed model call is tried again later; after too many the chat goes to a person. */
+async function fail(viewer: Viewer, turn: Turn, error: unknown): Promise<void> {
+  const { log } = viewer.request
+  if (error instanceof ModelFailure) log.warn({ model: turn.model.name, reason: error.message }, "the model gave no answer")
+  else log.error({ err: error }, "the turn failed")
+  await viewer.change(async (_within, unit) => {
+    const chat = await lockedChat(unit, turn.chatId)
+    if (chat?.holdsTurn(turn.id)) chat.failTurn(clock.now(), system)
+  })
+}
+
+/** This process stops: another may take the turn at once. */
+async function release(viewer: Viewer, turn: Turn): Promise<void> {
+  await viewer.change(async (_within, unit) => {
+    const chat = await lockedChat(unit, turn.chatId)
+    if (chat?.holdsTurn(turn.id)) chat.releaseTurn(clock.now())
+  })
+}

@@ -1,0 +1,52 @@
+import Router from "@koa/router"
+import type { GraphQLSchema } from "graphql"
+import type { Middleware } from "koa"
+import { MethodNotAllowed, NotFound } from "../errors.js"
+import { type Operation, prepare } from "../rest/kit/operation.js"
+import { answer } from "../rest/kit/serve.js"
+import { routeTable } from "../rest/table.js"
+import { mustBeKnown } from "../schema/kit/access.js"
+import type { Services } from "../schema/kit/services.js"
+import { readJson } from "./body.js"
+import type { Reception } from "./request.js"
+
+/** Parses, validates and compiles the whole REST table. */
+export const prepareRoutes = (restSchema: GraphQLSchema): Operation[] => routeTable.map((route) => prepare(restSchema, route))
+
+/** Serves the REST table. */
+export function restRouter(operations: Operation[], reception: Reception, services: Services): Router {
+  const router = new Router()
+  for (const operation of operations) {
+    const { method, path, body, attempt } = operation.route
+    router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
+      const headers: Record<string, string> = {}
+      if (attempt) {
+        // Counted before anything is read, so that a malformed attempt counts too.
+        await services.signInLimit.count(`address:${ctx.ip}`, headers).finally(() => ctx.set(headers))
+      }
+      const viewer = await reception.viewer(ctx)
+      viewer.request.attemptCounted = attempt
+      Object.assign(viewer.request.headers, headers)
+      mustBeKnown(operation.rule === "visitor" ? "company" : operation.rule, viewer)
+      try {
+        await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
+      } finally {
+        ctx.set(viewer.request.headers)
+      }
+    })
+  }
+  return router
+}
+
+/** What no route took: a wrong method is 405 with `Allow`, an unknown path 404; with or without credentials. */
+export function nothingFound(routers: Router[]): Middleware {
+  return (ctx) => {
+    const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path)
+    const methods = new Set(layers.flatMap((layer) => layer.methods))
+    if (methods.size === 0) throw new NotFound("Path")
+    const allow = [...methods].sort().join(", ")
+    if (ctx.method !== "OPTIONS") throw new MethodNotAllowed(allow)
+    ctx.status = 204
+    ctx.set("Allow", allow)
+  }
+}

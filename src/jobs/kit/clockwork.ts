@@ -1,0 +1,82 @@
+import { MongoBackend } from "@agendajs/mongo-backend"
+import { PostgresBackend } from "@agendajs/postgres-backend"
+import { Agenda, type AgendaBackend } from "agenda"
+import { MongoClient } from "mongodb"
+import type { Config } from "../../config.js"
+import type { Database } from "../../database/connect.js"
+import { limits } from "../../limits.js"
+import type { Clockwork, Services } from "../../schema/kit/services.js"
+
+/** A job on one company's row: what is due stands on the row, the clock only says when to look. */
+export interface Job {
+  name: string
+  run(services: Services, companyId: string, id: string): Promise<void>
+}
+
+/** A job on nobody's row, run again and again. */
+export interface Sweep {
+  name: string
+  everySeconds: number
+  run(services: Services): Promise<void>
+}
+
+/** The clock of the deployment: Agenda, behind one function. */
+export interface RunningClockwork extends Clockwork {
+  start(services: Services, jobs: Job[], sweeps: Sweep[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Where Agenda keeps its own table: MongoDB when it is configured, else the database of the server. */
+async function backendOf(config: Config, database: Database): Promise<AgendaBackend> {
+  // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
+  const poolConfig = { connectionString: database.url, max: limits.clockConnections }
+  if (!config.mongodbUrl) return new PostgresBackend({ poolConfig, ensureSchema: false, disableNotifications: true })
+  const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: limits.mongoConnectMs })
+  try {
+    // Asked first: without a server Agenda's own start never settles.
+    await client.db().command({ ping: 1 })
+  } catch {
+    throw new Error("MONGODB_URL: no MongoDB answers there")
+  } finally {
+    await client.close()
+  }
+  return new MongoBackend({ address: config.mongodbUrl })
+}
+
+/** Makes the clock; nothing runs before `start`. */
+export async function makeClockwork(config: Config, database: Database): Promise<RunningClockwork> {
+  const agenda = new Agenda({
+    backend: await backendOf(config, database),
+    processEvery: limits.clockTickMs,
+    defaultConcurrency: limits.clockConcurrency,
+    maxConcurrency: limits.clockConcurrency * 2,
+    // A killed worker's job is free again soon; the row's own lease decides who really works.
+    defaultLockLifetime: limits.clockLockMs,
+    removeOnComplete: true,
+  })
+  agenda.on("error", () => {})
+  return {
+    async at({ job, companyId, id, at }) {
+      // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
+      await agenda.schedule(at, job, { companyId, id })
+    },
+    async start(services, jobs, sweeps) {
+      for (const job of jobs) {
+        agenda.define<{ companyId: string; id: string }>(job.name, ({ attrs }) =>
+          guarded(services, job.name, () => job.run(services, attrs.data.companyId, attrs.data.id)),
+        )
+      }
+      for (const sweep of sweeps)
+        agenda.define(sweep.name, () => guarded(services, sweep.name, () => sweep.run(services)), { concurrency: 1 })
+      await agenda.start()
+      for (const sweep of sweeps) await agenda.every(`${sweep.everySeconds} seconds`, sweep.name)
+    },
+    ping: async () => void (await agenda.queryJobs({ limit: 1 })),
+    stop: () => agenda.stop(),
+  }
+}
+
+/** A job that fails is logged and left to the sweep; what it was to do still stands on the row. */
+async function guarded(services: Services, name: string, run: () => Promise<void>) {
+  await run().catch((error) => services.log.error({ err: error, job: name }, "job failed"))
+}

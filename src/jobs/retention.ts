@@ -1,0 +1,34 @@
+import { unscoped } from "../database/unscoped.js"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+import type { Sweep } from "./kit/clockwork.js"
+
+const clearEvents = {
+  name: "clear-events",
+  text: `
+    with oldest as (
+      select id from event where position is not null order by position limit $2
+    ), gone as (
+      delete from event where id in (select id from oldest) and created_at < $1 returning position
+    ), log as (
+      update event_log set cleared_to = greatest(cleared_to, (select max(position) from gone)) where id = 1 returning 1
+    )
+    select count(*)::integer as count from gone`,
+}
+
+const clearRefreshTokens = { name: "clear-refresh-tokens", text: "delete from refresh_token where expires_at < $1" }
+
+/** Clears away what is kept for a time only, in batches that hold nobody up. */
+export const retention: Sweep = {
+  name: "retention",
+  everySeconds: limits.retentionSeconds,
+  async run({ database }) {
+    const now = clock.now()
+    const kept = new Date(now.getTime() - limits.eventRetentionSeconds * 1000)
+    for (;;) {
+      const [row] = await unscoped(database, clearEvents, [kept, limits.retentionBatch])
+      if (row!["count"] < limits.retentionBatch) break
+    }
+    await unscoped(database, clearRefreshTokens, [now])
+  },
+}

@@ -1,0 +1,21 @@
+import { takeTurn } from "../assistant/turn.js"
+import { unscoped } from "../database/unscoped.js"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+import type { Sweep } from "./kit/clockwork.js"
+
+const overdue = {
+  name: "overdue-replies",
+  text: `select id, company_id from chat where reply_due_at <= $1 and turn_id is null
+         union select id, company_id from chat where turn_lease_until <= $1 limit $2`,
+}
+
+/** Takes every turn that is due: what a crash, or a lost wake-up, left behind. */
+export const sweep: Sweep = {
+  name: "sweep",
+  everySeconds: limits.replySweepSeconds,
+  async run(services) {
+    const rows = await unscoped(services.database, overdue, [clock.now(), limits.sweepBatch])
+    for (const row of rows) services.running.add(takeTurn(services, row["company_id"], row["id"]))
+  },
+}

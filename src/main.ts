@@ -1,0 +1,39 @@
+import { prepareDemo } from "./admin/demo.js"
+import { welcome } from "./admin/welcome.js"
+import { ConfigError, publicUrl, readConfig } from "./config.js"
+import { openEmbedded } from "./database/embedded.js"
+import { makeLog, startServer } from "./server.js"
+
+/** Starts the server, says where it is, and stops it on SIGTERM and SIGINT. */
+async function main() {
+  const config = readConfig(process.env)
+  const log = makeLog(config)
+  const say = (line: string) => process.stdout.write(`${line}\n`)
+  const embedded = config.databaseUrl ? null : await openEmbedded({ dataDir: config.dataDir, role: "server", log: say })
+  const server = await startServer(config, config.databaseUrl ?? embedded!.url, log).catch(async (error) => {
+    await embedded?.stop()
+    throw error
+  })
+  const demo = config.demo ? await prepareDemo(server.services) : null
+  for (const line of welcome(config, publicUrl(config, server.port), server.services, demo)) say(line)
+
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    log.info({ signal }, "stopping")
+    // A stop that hangs is ended: everything that counts is in the database.
+    setTimeout(() => process.exit(1), 15_000).unref()
+    await server.stop()
+    await embedded?.stop()
+    process.exit(0)
+  }
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(signal))
+}
+
+main().catch((error: unknown) => {
+  // Faults of configuration and of the surroundings are sentences; anything else shows where it comes from.
+  const sentence = error instanceof Error ? (error instanceof ConfigError || !error.stack ? error.message : error.stack) : String(error)
+  process.stderr.write(`${sentence}\n`)
+  process.exit(1)
+})

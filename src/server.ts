@@ -1,0 +1,80 @@
+import pino, { type Logger } from "pino"
+import { listen, openDoors } from "./app.js"
+import type { Config } from "./config.js"
+import { connect } from "./database/connect.js"
+import { migrate } from "./database/migrate.js"
+import { EventHub } from "./events/hub.js"
+import { OpenSockets } from "./events/open-sockets.js"
+import { representer } from "./events/represent.js"
+import { startSequencer } from "./events/sequencer.js"
+import { eventStream } from "./events/stream.js"
+import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { makeClockwork } from "./jobs/kit/clockwork.js"
+import { Running } from "./jobs/kit/running.js"
+import { reply } from "./jobs/reply.js"
+import { retention } from "./jobs/retention.js"
+import { sweep } from "./jobs/sweep.js"
+import { textModels } from "./ports/index.js"
+import { buildPlatformSchema, inRestWords } from "./schema/build.js"
+import type { Services } from "./schema/kit/services.js"
+import { SignInLimit } from "./schema/kit/sign-in-limit.js"
+import { loadSecrets } from "./secrets.js"
+
+/** A running server. */
+export interface RunningServer {
+  services: Services
+  port: number
+  /** Stops in the reverse order of the start; running turns are given back to another instance. */
+  stop(): Promise<void>
+}
+
+/** The log of the process: JSON lines on standard error, so that standard output stays for people. */
+export const makeLog = (config: Config): Logger =>
+  pino(
+    { level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] },
+    pino.destination({ dest: 2, sync: false }),
+  )
+
+/** Starts everything on a database: schema, ports, clock, doors. What fails on the way stops what was started before. */
+export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
+  await using stack = new AsyncDisposableStack()
+  const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
+  stack.defer(() => database.close())
+  await migrate(database)
+
+  const schema = buildPlatformSchema()
+  const restSchema = inRestWords(schema)
+  const represent = representer(restSchema)
+  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
+  stack.defer(() => wakeUp.close())
+  const sequencer = startSequencer(database, wakeUp, log)
+  stack.defer(() => sequencer.stop())
+  const hub = new EventHub(database, wakeUp, represent, log)
+  const clockwork = await makeClockwork(config, database)
+  const running = new Running(log)
+  const stopping = new AbortController()
+  const services: Services = {
+    config,
+    log,
+    database,
+    wakeUp,
+    sequencer,
+    clockwork,
+    running,
+    represent,
+    stopping: stopping.signal,
+    secrets: await loadSecrets(config),
+    models: textModels(config),
+    signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
+    eventStream: (wish) => eventStream(database, hub, represent, wish),
+  }
+  stack.defer(() => running.settled())
+  await clockwork.start(services, [reply], [sweep, retention])
+  stack.defer(() => clockwork.stop())
+  const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
+  stack.defer(() => doors.close())
+  stack.defer(() => stopping.abort())
+  const port = await listen(doors.http, config.port, config.host)
+  const started = stack.move()
+  return { services, port, stop: () => started.disposeAsync() }
+}
