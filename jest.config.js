@@ -18,8 +18,6 @@ export default {
       },
     ],
   },
-  globalSetup: "<rootDir>/test/kit/global-setup.ts",
-  globalTeardown: "<rootDir>/test/kit/global-teardown.ts",
   testTimeout: 30000,
   maxWorkers: 2,
 }

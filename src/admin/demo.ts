@@ -1,4 +1,70 @@
+import { randomBytes } from "node:crypto"
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { unscoped } from "../database/unscoped.js"
+import { AccessToken } from "../entities/access-token.js"
+import { Assistant } from "../entities/assistant.js"
+import { Channel } from "../entities/channel.js"
+import { Company, Member, Subscription } from "../entities/company.js"
+import { clock } from "../entities/kit/clock.js"
+import { Knowledge } from "../entities/knowledge.js"
+import { User } from "../entities/user.js"
+import { hashPassword } from "../resolvers/kit/password.js"
 import type { Services } from "../schema/kit/services.js"
-export async function prepareDemo(_services: Services) {
-  return null
+import { inUnit } from "../schema/kit/viewer.js"
+import { demoKnowledge, demoPrompt } from "./demo-shop.js"
+
+/** What a newcomer needs to use the demo company; kept in DATA_DIR/demo.json, readable by its owner alone. */
+export interface Demo {
+  companyId: string
+  assistantId: string
+  /** Id of the widget's connection. */
+  widgetId: string
+  token: string
+  email: string
+  password: string
+}
+
+const anyCompany = { name: "any-company", text: "select 1 from company limit 1" }
+
+/** The demo company: made on an empty database, remembered afterwards; null when the database belongs to somebody already. */
+export async function prepareDemo(services: Services): Promise<Demo | null> {
+  const file = join(services.config.dataDir, "demo.json")
+  const known = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null
+    throw error
+  })
+  if (known) return JSON.parse(known)
+  if ((await unscoped(services.database, anyCompany)).length > 0) return null
+  const demo = await makeDemo(services)
+  await mkdir(services.config.dataDir, { recursive: true })
+  await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+  return demo
+}
+
+async function makeDemo(services: Services): Promise<Demo> {
+  const password = randomBytes(9).toString("base64url")
+  const passwordHash = await hashPassword(password)
+  const company = Object.assign(new Company(), { name: "Lumen Lamps (demo)" })
+  const inCompany = { companyId: company.id }
+  const owner = Object.assign(new User(), { email: "owner@demo.example", name: "Demo Owner", passwordHash })
+  const member = Object.assign(new Member(), { ...inCompany, userId: owner.id, role: "owner" })
+  const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "demo", status: "active", startsAt: clock.now() })
+  const assistant = new Assistant()
+  const greeting = "Hello! I am Lumen's assistant. How can I help?"
+  Object.assign(assistant, { ...inCompany, name: "Lumen assistant", prompt: demoPrompt, greeting, textModelId: services.models[0]!.id })
+  const knowledge = new Knowledge()
+  Object.assign(knowledge, { ...inCompany, assistantId: assistant.id, name: "Shop handbook", kind: "text", resourceContent: demoKnowledge })
+  const widget = new Channel()
+  Object.assign(widget, { ...inCompany, messenger: "widget", externalId: "demo-site", name: "Demo website", assistantId: assistant.id })
+  const token = AccessToken.issue(company.id, "Demo token", owner.id)
+  await inUnit(services, { companyIds: [company.id], actor: { kind: "system", id: null } }, async ({ em }) => {
+    // In the order of their references: the border between companies is kept by foreign keys that the mapper does not know.
+    for (const row of [company, owner, member, subscription, assistant, knowledge, widget, token]) {
+      em.persist(row)
+      await em.flush()
+    }
+  })
+  return { companyId: company.id, assistantId: assistant.id, widgetId: widget.id, token: token.token!, email: owner.email, password }
 }

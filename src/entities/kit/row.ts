@@ -61,7 +61,7 @@ export abstract class Row {
 
   @Field(() => Timestamp, { description: "When it last changed." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: () => clock.now() })
-  updatedAt: Date = clock.now()
+  updatedAt: Date = new Date(this.createdAt)
 
   /** Notes a fact; the unit of work makes it an event when it commits. */
   protected records(fact: Fact) {

@@ -1,0 +1,29 @@
+/** What the demo assistant is told to be. */
+export const demoPrompt = `You are the assistant of Lumen Lamps, a small web shop for lamps. Answer kindly and briefly, from the shop handbook alone.
+If the handbook does not say it, or the customer wants a person, hand the chat over.`
+
+/** The one page that the demo assistant knows. */
+export const demoKnowledge = `# Shop handbook
+
+## Delivery
+Delivery takes 2 to 3 working days within the country and 5 to 8 working days abroad.
+Delivery costs 4.90 euros; orders over 60 euros are delivered free of charge.
+You get a tracking link by email as soon as the parcel leaves our warehouse.
+
+## Returns
+You can return any lamp within 30 days, in its original box. We pay the return label.
+The money is back on your account within 5 working days after the parcel reached us.
+
+## Warranty
+Every lamp has a warranty of 3 years. Light bulbs are not covered.
+
+## Opening hours
+Our showroom is open Monday to Friday from 9:00 to 18:00 and on Saturday from 10:00 to 14:00.
+
+## Payment
+We accept cards, bank transfer and PayPal. Invoices come by email.
+
+## Products
+The desk lamp Aurora costs 79 euros, has a dimmer and is available in black and brass.
+The floor lamp Meridian costs 149 euros and is available in white.
+`

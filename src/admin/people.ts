@@ -1,0 +1,174 @@
+import { z } from "zod"
+import type { Unit } from "../database/unit.js"
+import { unscoped } from "../database/unscoped.js"
+import { Company, Member, memberRoles, Subscription, subscriptionStatuses } from "../entities/company.js"
+import { clock } from "../entities/kit/clock.js"
+import { isUuid } from "../entities/kit/scalars.js"
+import { Session, User } from "../entities/user.js"
+import { hashPassword } from "../resolvers/kit/password.js"
+import { type Command, change, type Desk, oneOf, Refusal, UsageError } from "./kit.js"
+
+const listCompanies = { name: "list-companies", text: "select id, name from company order by created_at, id" }
+const companyById = { name: "company-by-id", text: "select id, name from company where id = $1" }
+
+/** The company that an option names, by id. */
+export async function companyOf(desk: Desk, id: string): Promise<string> {
+  const [row] = isUuid(id) ? await unscoped(desk.database, companyById, [id]) : []
+  if (!row) throw new Refusal(`No company has the id ${id}`)
+  return row["id"]
+}
+
+const company = { company: { required: true, description: "the company's id" } }
+const user = { user: { required: true, description: "the user's id or email" } }
+const email = { email: { required: true, description: "the email address" } }
+const password = { password: { required: true, description: "8 to 200 characters" } }
+
+async function userOf({ em }: Unit, named: string): Promise<User> {
+  const name = named.trim().toLowerCase()
+  const found = await em.findOne(User, { [isUuid(name) ? "id" : "email"]: name })
+  if (!found) throw new Refusal(`No user is called ${named}`)
+  return found
+}
+
+const shownUser = ({ id, email, name }: User) => ({ id, email, name })
+
+function readEmail(text: string): string {
+  const read = z.email().safeParse(text.trim().toLowerCase())
+  if (!read.success) throw new UsageError("--email must be an email address")
+  return read.data
+}
+
+/** A number of an option: not negative, whole where it must be. */
+function amount(option: string, text: string | undefined, whole: boolean): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (text.trim() === "" || !Number.isFinite(value) || value < 0 || (whole && !Number.isSafeInteger(value)) || value > 2_147_483_647)
+    throw new UsageError(`--${option} must be a ${whole ? "whole " : ""}number, 0 or more`)
+  return value
+}
+
+/** Companies, their people and what they have paid for. */
+export const peopleCommands: Record<string, Command> = {
+  "company:create": {
+    does: "Creates a company.",
+    options: { name: { required: true, description: "the company's name" } },
+    run: (desk, { name }) =>
+      change(desk, [], async (unit) => {
+        const made = Object.assign(new Company(), { name: name!.trim() })
+        if (!made.name) throw new UsageError("--name must not be empty")
+        unit.em.persist(made)
+        return { id: made.id, name: made.name }
+      }),
+  },
+  "company:list": { does: "Lists the companies.", options: {}, run: (desk) => unscoped(desk.database, listCompanies) },
+  "user:create": {
+    does: "Creates a user.",
+    options: { ...email, ...password, name: { required: true, description: "the user's name" } },
+    async run(desk, options) {
+      const made = new User()
+      Object.assign(made, {
+        email: readEmail(options["email"]!),
+        name: options["name"]!.trim(),
+        passwordHash: await hashPassword(options["password"]!),
+      })
+      return change(desk, [], async (unit) => {
+        unit.em.persist(made)
+        return shownUser(made)
+      })
+    },
+  },
+  "user:set-password": {
+    does: "Sets a user's password and ends all sessions.",
+    options: { ...email, ...password, name: { description: "a new name" } },
+    async run(desk, options) {
+      const passwordHash = await hashPassword(options["password"]!)
+      const { changed, ended } = await change(desk, [], async (unit) => {
+        const changed = Object.assign(await userOf(unit, options["email"]!), { passwordHash })
+        if (options["name"]?.trim()) changed.name = options["name"].trim()
+        const sessions = await unit.em.find(Session, { userId: changed.id, endedAt: null })
+        for (const session of sessions) session.endedAt = clock.now()
+        return { changed, ended: sessions }
+      })
+      for (const session of ended) await desk.wakeUp.publish("credentials", session.id)
+      return shownUser(changed)
+    },
+  },
+  "member:add": {
+    does: "Makes a user a member of a company, or changes the role.",
+    options: { ...company, ...user, role: { required: true, description: memberRoles.join(", ") } },
+    async run(desk, options) {
+      const companyId = await companyOf(desk, options["company"]!)
+      const role = oneOf("role", options["role"], memberRoles)
+      const member = await change(desk, [companyId], async (unit) => {
+        const { id: userId } = await userOf(unit, options["user"]!)
+        const member = (await unit.em.findOne(Member, { companyId, userId })) ?? Object.assign(new Member(), { companyId, userId })
+        member.role = role
+        unit.em.persist(member)
+        return member
+      })
+      // Open sockets look their companies up once: they come back.
+      await desk.wakeUp.publish("credentials", member.userId)
+      return { companyId, userId: member.userId, role }
+    },
+  },
+  "member:remove": {
+    does: "Takes a user out of a company.",
+    options: { ...company, ...user, role: { description: "not needed" } },
+    async run(desk, options) {
+      const companyId = await companyOf(desk, options["company"]!)
+      const removed = await change(desk, [companyId], async (unit) => {
+        const { id: userId } = await userOf(unit, options["user"]!)
+        const member = await unit.em.findOne(Member, { companyId, userId })
+        if (!member) throw new Refusal("The user is no member of this company")
+        unit.em.remove(member)
+        return { companyId, userId, role: member.role }
+      })
+      await desk.wakeUp.publish("credentials", removed.userId)
+      return removed
+    },
+  },
+  "subscription:set": {
+    does: "Sets the company's current subscription.",
+    options: {
+      ...company,
+      plan: { required: true, description: "name of the plan" },
+      status: { required: true, description: subscriptionStatuses.join(", ") },
+      "ends-at": { description: "ISO 8601; without it the subscription has no end" },
+    },
+    async run(desk, options) {
+      const companyId = await companyOf(desk, options["company"]!)
+      const status = oneOf("status", options["status"], subscriptionStatuses)
+      const endsAt = options["ends-at"] ? new Date(options["ends-at"]) : null
+      if (endsAt && Number.isNaN(endsAt.getTime())) throw new UsageError("--ends-at must be a date, ISO 8601")
+      return change(desk, [companyId], async (unit) => {
+        const current = (await unit.em.findOne(Subscription, { companyId })) ?? Object.assign(new Subscription(), { companyId })
+        Object.assign(current, { plan: options["plan"], status, endsAt, startsAt: clock.now() })
+        unit.em.persist(current)
+        const { id, plan, startsAt } = current
+        return { id, companyId, plan, status, startsAt, endsAt }
+      })
+    },
+  },
+  "balance:set": {
+    does: "Sets what a company may use.",
+    options: {
+      ...company,
+      voice: { description: "minutes of calls" },
+      "embedding-credits": { description: "knowledge searches" },
+      "voice-lines": { description: "calls at the same time" },
+    },
+    async run(desk, options) {
+      const companyId = await companyOf(desk, options["company"]!)
+      const voiceBalance = amount("voice", options["voice"], false)
+      const embeddingCredits = amount("embedding-credits", options["embedding-credits"], true)
+      const voiceLines = amount("voice-lines", options["voice-lines"], true)
+      return change(desk, [companyId], async (unit) => {
+        const found = await unit.em.findOneOrFail(Company, { id: companyId })
+        if (voiceBalance !== undefined) found.voiceBalance = voiceBalance
+        if (embeddingCredits !== undefined) found.embeddingCredits = embeddingCredits
+        if (voiceLines !== undefined) found.voiceLines = voiceLines
+        return { companyId, voiceBalance: found.voiceBalance, embeddingCredits: found.embeddingCredits, voiceLines: found.voiceLines }
+      })
+    },
+  },
+}

@@ -1,0 +1,53 @@
+import supertest, { type Test } from "supertest"
+import type { FitsOpenApi } from "./openapi.js"
+
+/** An access token, a JWT, headers as they are, or nothing. */
+export type Credential = string | Record<string, string> | null
+
+/** The headers that carry a credential. */
+export function headersOf(credential: Credential): Record<string, string> {
+  if (credential === null) return {}
+  if (typeof credential !== "string") return credential
+  return credential.startsWith("amp_") ? { "X-Access-Token": credential } : { Authorization: `Bearer ${credential}` }
+}
+
+/** The methods that the REST door takes. */
+export type Method = "get" | "post" | "put" | "patch" | "delete" | "head"
+
+/**
+ * The REST door: supertest with credentials, and every answer is held against the OpenAPI document.
+ * @example await rest.as(acme.token).get("/api/chats").expect(200)
+ */
+export function makeRest(url: () => string, fits: FitsOpenApi) {
+  const ask = (method: Method, path: string, credential: Credential): Test => {
+    const test = supertest(url())[method](path).set(headersOf(credential))
+    return path.startsWith("/api/") ? test.expect((response) => fits(method, path, response)) : test
+  }
+  const as = (credential: Credential) => ({
+    ask: (method: Method, path: string) => ask(method, path, credential),
+    get: (path: string) => ask("get", path, credential),
+    post: (path: string, body?: unknown) => ask("post", path, credential).send(body as object),
+    put: (path: string, body?: unknown) => ask("put", path, credential).send(body as object),
+    patch: (path: string, body?: unknown) => ask("patch", path, credential).send(body as object),
+    delete: (path: string) => ask("delete", path, credential),
+  })
+  return { as, anonymous: as(null) }
+}
+
+/** What GraphQL answers over HTTP. */
+export interface GqlAnswer {
+  status: number
+  headers: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
+  data: any
+  // biome-ignore lint/suspicious/noExplicitAny: as GraphQL has them.
+  errors?: { message: string; path?: (string | number)[]; extensions: any }[]
+}
+
+/** The GraphQL door: `await gql(acme.token, "query { … }", { … })`. */
+export const makeGql =
+  (url: () => string) =>
+  async (credential: Credential, query: string, variables: Record<string, unknown> = {}): Promise<GqlAnswer> => {
+    const { status, headers, body } = await supertest(url()).post("/graphql").set(headersOf(credential)).send({ query, variables })
+    return { status, headers, data: body.data, errors: body.errors }
+  }

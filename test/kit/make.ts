@@ -1,0 +1,156 @@
+import { v7 } from "uuid"
+import type { Unit } from "../../src/database/unit.js"
+import { AccessToken } from "../../src/entities/access-token.js"
+import { Assistant } from "../../src/entities/assistant.js"
+import { Channel } from "../../src/entities/channel.js"
+import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus } from "../../src/entities/company.js"
+import { clock } from "../../src/entities/kit/clock.js"
+import { Knowledge } from "../../src/entities/knowledge.js"
+import { Session, User } from "../../src/entities/user.js"
+import { hashPassword } from "../../src/resolvers/kit/password.js"
+import { issuePair } from "../../src/resolvers/kit/tokens.js"
+import type { Services } from "../../src/schema/kit/services.js"
+import { systemViewer, type Viewer } from "../../src/schema/kit/viewer.js"
+import type { World } from "./world.js"
+
+/** The password of everyone in a world. */
+export const password = "correct horse battery"
+let passwordHash: Promise<string> | undefined
+
+/** A person with a session. */
+export interface Person {
+  id: string
+  email: string
+  name: string
+  sessionId: string
+  jwt: string
+  refreshToken: string
+}
+
+/** A company as it was founded: its people, and everything that a chat needs. */
+export interface Founded {
+  id: string
+  name: string
+  owner: Person
+  admin: Person
+  member: Person
+  token: string
+  tokenId: string
+  assistant: { id: string; name: string }
+  knowledge: { id: string; name: string }
+  widget: { id: string; externalId: string }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a resource as REST shows it.
+type Resource = any
+type Fields = Record<string, unknown>
+
+/** A company with what a test can do in it; what the doors can make is made through them, with the company's access token. */
+export interface CompanyInWorld extends Founded {
+  /** A chat on the playground with a customer of its own. */
+  chat(fields?: Fields): Promise<Resource>
+  /** A message; `{ chatId, text }`, and "Hello" from our side when nothing else is said. */
+  message(fields?: Fields): Promise<Resource>
+  folder(fields?: Fields): Promise<Resource>
+  makeAssistant(fields?: Fields): Promise<Resource>
+  makeKnowledge(fields?: Fields): Promise<Resource>
+  /** A person with a session and a place in this company, or another place for one who is in the world already. */
+  person(role?: MemberRole, who?: Person): Promise<Person>
+  /** A second access token: its value. */
+  anotherToken(name?: string): Promise<string>
+  /** Sets the subscription; null takes it away. */
+  subscription(status: SubscriptionStatus | null, endsAt?: Date | null): Promise<void>
+}
+
+/** Founds a company with an owner, an admin, a member, a token, an assistant that knows something, and a widget. */
+export async function foundCompany(services: Services, name: string): Promise<Founded> {
+  const id = v7()
+  return systemViewer(services, id).change(async (viewer, unit) => {
+    unit.em.persist(Object.assign(new Company(), { id, name }))
+    await unit.settle()
+    const owner = await enroll(viewer, unit, id, "owner", name)
+    const admin = await enroll(viewer, unit, id, "admin", name)
+    const member = await enroll(viewer, unit, id, "member", name)
+    const token = AccessToken.issue(id, "Tests", owner.id)
+    const value = token.token!
+    const assistant = Object.assign(new Assistant(), {
+      companyId: id,
+      name: `${name}'s assistant`,
+      prompt: `You answer the customers of ${name}.`,
+      greeting: `Welcome to ${name}!`,
+      textModelId: services.models.at(-1)!.id,
+    })
+    const subscription = Object.assign(new Subscription(), { companyId: id, plan: "pro", status: "active", startsAt: clock.now() })
+    unit.em.persist([token, assistant, subscription])
+    await unit.settle()
+    const knowledge = Object.assign(new Knowledge(), {
+      companyId: id,
+      assistantId: assistant.id,
+      name: "Opening hours",
+      kind: "text",
+      resourceContent: `${name} is open Monday to Friday from 9:00 to 18:00.`,
+    })
+    const widget = Object.assign(new Channel(), {
+      companyId: id,
+      messenger: "widget",
+      externalId: `${name.toLowerCase()}-site`,
+      name: `${name}'s site`,
+      assistantId: assistant.id,
+    })
+    unit.em.persist([knowledge, widget])
+    return { id, name, owner, admin, member, token: value, tokenId: token.id, assistant, knowledge, widget }
+  })
+}
+
+/** A new user with a session, and a place in a company. */
+async function enroll(viewer: Viewer, unit: Unit, companyId: string, role: MemberRole, company: string, who?: Person): Promise<Person> {
+  passwordHash ??= hashPassword(password)
+  const user = new User()
+  if (!who) {
+    const name = `${role}-${user.id.slice(-6)}`
+    Object.assign(user, { name, email: `${name}@${company.toLowerCase()}.example`, passwordHash: await passwordHash })
+    unit.em.persist(user)
+    await unit.settle()
+  }
+  unit.em.persist(Object.assign(new Member(), { companyId, userId: who?.id ?? user.id, role }))
+  if (who) return who
+  const session = Object.assign(new Session(), { userId: user.id })
+  unit.em.persist(session)
+  await unit.settle()
+  const { accessToken: jwt, refreshToken } = issuePair(viewer, session)
+  return { id: user.id, email: user.email, name: user.name, sessionId: session.id, jwt, refreshToken }
+}
+
+/** Gives a founded company its hands. */
+export function furnish(world: World, company: Founded): CompanyInWorld {
+  const post = async (path: string, body: Fields) => (await world.rest.as(company.token).post(path, body).expect(201)).body
+  const change = <T>(work: (viewer: Viewer, unit: Unit) => Promise<T>) => systemViewer(world.services, company.id).change(work)
+  return {
+    ...company,
+    chat: (fields = {}) => post("/api/chats", { messenger: "playground", fromId: "playground", externalId: `customer-${v7()}`, ...fields }),
+    message: (fields = {}) => post("/api/messages", { text: "Hello", ...fields }),
+    folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),
+    makeAssistant: (fields = {}) => post("/api/assistants-new", { name: "Helper", ...fields }),
+    makeKnowledge: (fields = {}) =>
+      post("/api/assistant-knowledge-new", {
+        assistantId: company.assistant.id,
+        name: "Returns",
+        kind: "text",
+        resourceContent: "Returns are free for 30 days.",
+        ...fields,
+      }),
+    person: (role = "member", who) => change((viewer, unit) => enroll(viewer, unit, company.id, role, company.name, who)),
+    anotherToken: (name = "Another") =>
+      change(async (_viewer, unit) => {
+        const token = AccessToken.issue(company.id, name, company.owner.id)
+        unit.em.persist(token)
+        return token.token!
+      }),
+    subscription: (status, endsAt = null) =>
+      change(async (_viewer, unit) => {
+        await unit.em.nativeDelete(Subscription, { companyId: company.id })
+        const made = { companyId: company.id, plan: "pro", status, startsAt: clock.now(), endsAt }
+        if (status) unit.em.persist(Object.assign(new Subscription(), made))
+      }),
+  }
+}

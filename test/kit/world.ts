@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto"
+import pg from "pg"
+import pino from "pino"
+import { v7 } from "uuid"
+import { readConfig } from "../../src/config.js"
+import { clock } from "../../src/entities/kit/clock.js"
+import { sweep } from "../../src/jobs/sweep.js"
+import type { Services } from "../../src/schema/kit/services.js"
+import { type RunningServer, startServer } from "../../src/server.js"
+import { makeGql, makeRest } from "./doors.js"
+import { type CompanyInWorld, foundCompany, furnish } from "./make.js"
+import { type FitsOpenApi, readOpenApi } from "./openapi.js"
+
+/** What a test may say about its world: environment variables of the server over those below. */
+export type WorldOptions = Record<string, string>
+
+/** A server of its own on a database of its own, with two companies in it. */
+export interface World {
+  url: string
+  databaseUrl: string
+  services: Services
+  acme: CompanyInWorld
+  globex: CompanyInWorld
+  rest: ReturnType<typeof makeRest>
+  gql: ReturnType<typeof makeGql>
+  /** Rows straight from the database, for what no door shows. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
+  sql(text: string, values?: unknown[]): Promise<any[]>
+  /** The movable clock of this process. */
+  clock: typeof clock
+  /** The server's OpenAPI document; every answer through `rest` is held against it. */
+  // biome-ignore lint/suspicious/noExplicitAny: walked by name.
+  openapi: any
+  /** What the server logged from `warn` up. */
+  logged: Record<string, unknown>[]
+  /** Takes every turn that is due by the clock, and waits until they are done. */
+  runDue(): Promise<void>
+  /** A second server on the same database. */
+  another(options?: WorldOptions): Promise<{ url: string; services: Services; stop(): Promise<void> }>
+}
+
+/** Long-lived sessions and no limits, so that a test moves the clock and signs in as it likes; what is about them says otherwise. */
+const usual: WorldOptions = {
+  PORT: "0",
+  DEMO: "false",
+  JWT_SECRET: "a secret of the tests, long enough to sign",
+  ENCRYPTION_KEY: "00".repeat(32),
+  JWT_TTL_SECONDS: String(7 * 24 * 60 * 60),
+  SIGN_IN_ATTEMPTS_PER_MINUTE: "0",
+  RATE_LIMIT_PER_MINUTE: "0",
+  ALLOW_PRIVATE_NETWORK: "true",
+  LOG_LEVEL: "warn",
+}
+
+/**
+ * The world of a test file (or of a `describe`): opened before its tests, closed and dropped after them. The parts of the answer may be
+ * taken apart at once; they are filled in before the first test.
+ * @example const { acme, rest } = world()
+ */
+export function world(options: WorldOptions = {}): World {
+  const made = { acme: {}, globex: {}, logged: [], clock } as unknown as World
+  let fits: FitsOpenApi
+  const closers: (() => Promise<unknown>)[] = []
+  Object.assign(made, {
+    rest: makeRest(
+      () => made.url,
+      (method, path, response) => fits(method, path, response),
+    ),
+    gql: makeGql(() => made.url),
+    async runDue() {
+      await sweep.run(made.services)
+      await made.services.running.settled()
+    },
+    sql: async (text: string, values?: unknown[]) => (await made.services.database.pool.query(text, values)).rows,
+    async another(more: WorldOptions = {}) {
+      const { server, url } = await start(made, { ...options, ...more })
+      closers.push(server.stop)
+      return { url, services: server.services, stop: server.stop }
+    },
+  })
+  beforeAll(async () => {
+    const { databaseUrl, drop } = await copyOfTemplate()
+    made.databaseUrl = databaseUrl
+    closers.push(drop)
+    const { server, url } = await start(made, options)
+    closers.push(server.stop)
+    made.url = url
+    made.services = server.services
+    const contract = await readOpenApi(url)
+    made.openapi = contract.document
+    fits = contract.fits
+    for (const [name, company] of [["Acme", made.acme] as const, ["Globex", made.globex] as const]) {
+      Object.assign(company, furnish(made, await foundCompany(server.services, name)))
+    }
+  })
+  afterAll(async () => {
+    for (const close of closers.reverse()) await close()
+  })
+  return made
+}
+
+async function start(made: World, options: WorldOptions): Promise<{ server: RunningServer; url: string }> {
+  const config = readConfig({ ...usual, DATABASE_URL: made.databaseUrl, DATA_DIR: process.env["TEST_DATA_DIR"], ...options })
+  const log = pino({ level: config.logLevel }, { write: (line: string) => void made.logged.push(JSON.parse(line)) })
+  const server = await startServer(config, made.databaseUrl, log)
+  return { server, url: `http://127.0.0.1:${server.port}` }
+}
+
+/** A database of its own, copied from the migrated template. */
+async function copyOfTemplate() {
+  const { TEST_DATABASE_URL: url, TEST_TEMPLATE: template } = process.env
+  if (!url) throw new Error("No database to test with: run the tests with `npm test`, or `node --import tsx test/kit/run.ts FILE`")
+  const name = `world_${randomBytes(6).toString("hex")}`
+  const databaseUrl = new URL(url)
+  databaseUrl.pathname = `/${name}`
+  await administer(url, `create database ${name} template ${template}`)
+  return { databaseUrl: databaseUrl.href, drop: () => administer(url, `drop database ${name} with (force)`) }
+}
+
+async function administer(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+/** An id that names nothing. */
+export const nobody = () => v7()
