@@ -12,16 +12,34 @@ import { limitHeaders } from "../schema/kit/sign-in-limit.js"
 import { type RequestFacts, Viewer } from "../schema/kit/viewer.js"
 
 /** The request that is being served, for those who are called without it. */
-export const currentRequest = new AsyncLocalStorage<{ requestId: string; log: Logger }>()
+export const currentRequest = new AsyncLocalStorage<RequestFacts>()
 
 const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${limits.requestIdCharacters}}$`)
+
+/** What came with a request; its logger is made only when something is logged. */
+class Request implements RequestFacts {
+  readonly headers: Record<string, string> = {}
+  attemptCounted?: boolean
+  #log?: Logger
+
+  constructor(
+    readonly requestId: string,
+    private readonly base: Logger,
+    readonly address: string,
+  ) {}
+
+  get log() {
+    this.#log ??= this.base.child({ requestId: this.requestId })
+    return this.#log
+  }
+}
 
 /** Gives every request its id, and turns whatever is thrown into the contract's error body. */
 export function requestFrame(log: Logger): Middleware {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
     const requestId = saneRequestId.test(given) ? given : v7()
-    const request = { requestId, log: log.child({ requestId }) }
+    const request = new Request(requestId, log, ctx.ip)
     ctx.state["request"] = request
     ctx.set("X-Request-Id", requestId)
     try {
@@ -54,10 +72,9 @@ export class Reception {
   /** The viewer of a request; throws 401 for bad credentials and 429 beyond the limit. */
   async viewer(ctx: Context): Promise<Viewer> {
     const identity = await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
-    const facts: RequestFacts = { ...ctx.state["request"], address: ctx.ip, headers: {} }
     const credential = credentialOf(identity)
     if (credential && this.#limiter) await this.count(ctx, this.#limiter, credential)
-    return new Viewer(this.services, identity, facts)
+    return new Viewer(this.services, identity, ctx.state["request"])
   }
 
   private async count(ctx: Context, limiter: RateLimiterMemory, credential: string) {

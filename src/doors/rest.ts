@@ -7,6 +7,7 @@ import { answer } from "../rest/kit/serve.js"
 import { routeTable } from "../rest/table.js"
 import { mustBeKnown } from "../schema/kit/access.js"
 import type { Services } from "../schema/kit/services.js"
+import { type RequestFacts, Viewer } from "../schema/kit/viewer.js"
 import { readJson } from "./body.js"
 import type { Reception } from "./request.js"
 
@@ -19,19 +20,17 @@ export function restRouter(operations: Operation[], reception: Reception, servic
   for (const operation of operations) {
     const { method, path, body, attempt } = operation.route
     router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
-      const headers: Record<string, string> = {}
-      if (attempt) {
-        // Counted before anything is read, so that a malformed attempt counts too.
-        await services.signInLimit.count(`address:${ctx.ip}`, headers).finally(() => ctx.set(headers))
-      }
-      const viewer = await reception.viewer(ctx)
-      viewer.request.attemptCounted = attempt
-      Object.assign(viewer.request.headers, headers)
-      mustBeKnown(operation.rule === "visitor" ? "company" : operation.rule, viewer)
+      const request: RequestFacts = ctx.state["request"]
       try {
+        // Counted before anything is read, so that a malformed attempt counts too.
+        if (attempt) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
+        request.attemptCounted = attempt
+        // A public route does not look at credentials: who refreshes a session still sends the token that expired.
+        const viewer = operation.rule === "public" ? new Viewer(services, { kind: "anonymous" }, request) : await reception.viewer(ctx)
+        mustBeKnown(operation.rule === "visitor" ? "company" : operation.rule, viewer)
         await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
       } finally {
-        ctx.set(viewer.request.headers)
+        ctx.set(request.headers)
       }
     })
   }

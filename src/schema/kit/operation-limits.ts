@@ -1,4 +1,5 @@
 import {
+  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
   type GraphQLSchema,
@@ -15,6 +16,9 @@ import { type ComplexityEstimator, getComplexity } from "graphql-query-complexit
 import { BadUserInput } from "../../errors.js"
 import { limits } from "../../limits.js"
 
+/** Operations that were found within the limits whatever their variables, by document: measured once. */
+const passed = new WeakMap<DocumentNode, Set<OperationDefinitionNode>>()
+
 /** Refuses an operation that is too deep, too wide or too costly, before any of it runs (contract, section 1). */
 export function refuseExcess(
   schema: GraphQLSchema,
@@ -22,6 +26,7 @@ export function refuseExcess(
   operation: OperationDefinitionNode,
   variables: Record<string, unknown>,
 ) {
+  if (passed.get(document)?.has(operation)) return
   refuseNul(document)
   const { depth, rootFields } = measure(document, operation)
   if (depth > limits.graphqlDepth) throw new BadUserInput(`The operation nests ${depth} levels, more than ${limits.graphqlDepth}`)
@@ -30,6 +35,17 @@ export function refuseExcess(
   const cost = costOf(schema, document, operation, variables)
   if (cost > limits.graphqlCost)
     throw new BadUserInput(`The operation could return ${cost} objects, more than ${limits.graphqlCost}: ask for smaller pages`)
+  if (!costVaries(document)) passed.set(document, (passed.get(document) ?? new Set()).add(operation))
+}
+
+/** Whether the cost of a document depends on variables: on a page size, or on what is included. */
+function costVaries(document: DocumentNode): boolean {
+  let varies = false
+  const look = (node: ArgumentNode) => {
+    if (node.value.kind === Kind.VARIABLE && ["first", "take", "if"].includes(node.name.value)) varies = true
+  }
+  visit(document, { Argument: look })
+  return varies
 }
 
 /** NUL is refused everywhere: PostgreSQL cannot store it. Variables are looked at by `refuseNulIn`. */
