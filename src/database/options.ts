@@ -52,5 +52,15 @@ export const ormOptions = (url: string, poolSize = 10, log: (line: string) => vo
     allowGlobalContext: false,
     logger: log,
     schemaGenerator: { disableForeignKeys: false },
-    migrations: { path: migrations, pathTs: migrations, emit: "ts", snapshot: true, snapshotName: ".snapshot", disableForeignKeys: false },
+    migrations: {
+      path: migrations,
+      pathTs: migrations,
+      emit: "ts",
+      snapshot: true,
+      snapshotName: ".snapshot",
+      // The snapshot is what the entities say. Read back from a database it would hold the hand-written references too, and the next
+      // generated migration would drop them.
+      snapshotOnMigrate: false,
+      disableForeignKeys: false,
+    },
   })

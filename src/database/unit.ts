@@ -18,6 +18,8 @@ export interface Scope {
 export interface Aftermath {
   /** Whether event rows were written. */
   events: boolean
+  /** Whether AI control of a chat changed. */
+  isTakeOver: boolean
   wakes: Wake[]
 }
 
@@ -37,7 +39,10 @@ export function scopedManager(database: Database, companyIds: string[]): EntityM
 /** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
 export class Unit {
   readonly em: EntityManager
-  readonly aftermath: Aftermath = { events: false, wakes: [] }
+  readonly aftermath: Aftermath = { events: false, isTakeOver: false, wakes: [] }
+  /** Events whose row is shown as it is at commit. */
+  private readonly shownLater: { event: Event; type: string; id: string }[] = []
+  private readonly told = new Set<string>()
   #reader?: Reader
 
   constructor(
@@ -71,8 +76,45 @@ export class Unit {
     this.aftermath.wakes.push(wake)
   }
 
-  /** Writes everything that is pending, with what it entails and the events of what it noted. */
+  /** Writes everything that is pending, with what it entails and the events of what it noted, in their order. */
   async settle(): Promise<void> {
+    if (await this.note()) await this.em.flush()
+  }
+
+  /** Settles for the last time: what events show of a row is what is committed. */
+  async finish(): Promise<void> {
+    await this.note()
+    for (const { event, type, id } of this.shownLater) event.payload = await this.snapshot(type, id)
+    if (this.told.size === 0) return
+    await this.em.flush()
+    this.aftermath.events = true
+  }
+
+  /** Makes events of what was noted since the last time; answers whether there were any. */
+  private async note(): Promise<boolean> {
+    const facts = (await this.flushed()).filter((fact) => this.isNews(fact))
+    for (const fact of facts) {
+      const event = new Event()
+      Object.assign(event, { type: fact.type, companyId: fact.companyId, chatId: fact.chatId, payload: {} })
+      if ("value" in fact.payload) event.payload = fact.payload
+      else this.shownLater.push({ event, type: fact.payload.row, id: fact.payload.id })
+      this.em.persist(event)
+      if (fact.type === "CHAT_MODE_CHANGED") this.aftermath.isTakeOver = true
+    }
+    return facts.length > 0
+  }
+
+  /** A row that changed twice in a unit is told once, and what was just created is not told as changed. */
+  private isNews(fact: Fact): boolean {
+    if ("value" in fact.payload) return Boolean(this.told.add(fact.type))
+    const key = `${fact.type} ${fact.payload.id}`
+    if (this.told.has(key) || (fact.type === "CHAT_UPDATED" && this.told.has(`CHAT_CREATED ${fact.payload.id}`))) return false
+    this.told.add(key)
+    return true
+  }
+
+  /** Flushes, and takes the facts of the rows that were touched. */
+  private async flushed(): Promise<Fact[]> {
     const rows = this.touchedRows()
     await this.em.flush()
     const facts: Fact[] = []
@@ -83,23 +125,13 @@ export class Unit {
       this.aftermath.wakes.push(...notes.wakes)
       for (const consequence of notes.consequences) facts.push(...(await consequence(this.em)))
     }
-    if (facts.length === 0) return
-    for (const fact of unrepeated(facts)) this.em.persist(await this.eventOf(fact))
-    await this.em.flush()
-    this.aftermath.events = true
+    return facts
   }
 
   private touchedRows(): Row[] {
     const work = this.em.getUnitOfWork()
     const all = new Set([...work.getIdentityMap().values(), ...work.getPersistStack(), ...work.getRemoveStack()])
     return [...all].filter((row): row is Row => row instanceof Row)
-  }
-
-  private async eventOf(fact: Fact): Promise<Event> {
-    const event = new Event()
-    Object.assign(event, { type: fact.type, companyId: fact.companyId, chatId: fact.chatId })
-    event.payload = "value" in fact.payload ? fact.payload : await this.snapshot(fact.payload.row, fact.payload.id)
-    return event
   }
 
   private async snapshot(type: string, id: string) {
@@ -109,25 +141,12 @@ export class Unit {
   }
 }
 
-/** A row that changed twice in a unit is told once: its representation is the one at commit. */
-function unrepeated(facts: Fact[]): Fact[] {
-  const seen = new Set<string>()
-  const told = facts.filter((fact) => {
-    if ("value" in fact.payload) return true
-    const key = `${fact.type} ${fact.payload.id}`
-    return !seen.has(key) && seen.add(key)
-  })
-  // A creation or a deletion already says everything that an update would.
-  const covered = new Set(told.filter((fact) => /^CHAT_(CREATED|DELETED)$/.test(fact.type)).map((fact) => fact.chatId))
-  return told.filter((fact) => fact.type !== "CHAT_UPDATED" || !covered.has(fact.chatId))
-}
-
 /** Runs a unit of work and commits it; what it throws undoes all of it. */
 export async function runUnit<T>(unit: Unit, work: (unit: Unit) => Promise<T>): Promise<T> {
   await unit.em.begin()
   try {
     const result = await work(unit)
-    await unit.settle()
+    await unit.finish()
     await unit.em.commit()
     return result
   } catch (error) {

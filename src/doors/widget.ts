@@ -83,7 +83,7 @@ async function chatOf(unit: Unit, connection: Connection, chatId: string | null,
   if (known) return Object.assign(known, name && !known.name ? { name } : {})
   const chat = Object.assign(new Chat(), { ...ours, externalId: key, name })
   const assistant = assistantId ? await unit.em.findOne(Assistant, { id: assistantId }) : null
-  if (assistant && !assistant.isDraft) chat.assign(assistant, unit.scope.actor)
+  if (assistant && !assistant.isDraft) chat.beginWith(assistant)
   unit.em.persist(chat.opened())
   return chat
 }

@@ -206,10 +206,21 @@ export class Chat extends CompanyOwned {
     this.setAi(false, reason, by)
   }
 
-  /** Gives the chat to an assistant and turns AI on. */
-  assign(assistant: Assistant, by: Actor) {
+  /** Begins the chat with an assistant, AI on: nothing that changed, and nothing to tell besides the creation. */
+  beginWith(assistant: Assistant) {
+    this.mustTake(assistant)
+    this.assistantId = assistant.id
+    this.isUnderAiControl = true
+  }
+
+  private mustTake(assistant: Assistant) {
     if (this.isGroup) throw new BadUserInput("An assistant cannot be assigned to a group chat")
     assistant.mustBeAssignable()
+  }
+
+  /** Gives the chat to an assistant and turns AI on. */
+  assign(assistant: Assistant, by: Actor) {
+    this.mustTake(assistant)
     this.setAssistant(assistant.id)
     this.turnAiOn(by)
   }

@@ -40,7 +40,8 @@ export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent 
   }
 }
 
-const eventCursor = (position: string) => Buffer.from(`e:${position}`).toString("base64url")
+/** The resume cursor that continues behind a position. */
+export const eventCursor = (position: string) => Buffer.from(`e:${position}`).toString("base64url")
 
 /** The position behind a resume cursor; a malformed one is a bad input. */
 export function readEventCursor(cursor: string): bigint {

@@ -1,3 +1,4 @@
+import { clock } from "../entities/kit/clock.js"
 import type { Identity } from "../schema/kit/identity.js"
 import type { OpenWakeUp } from "./wake-up.js"
 
@@ -22,7 +23,8 @@ export class OpenSockets {
   enter(identity: Identity, close: Close): () => void {
     const ids = credentialIds(identity)
     for (const id of ids) this.#byCredential.set(id, (this.#byCredential.get(id) ?? new Set()).add(close))
-    const left = identity.kind === "user" || identity.kind === "visitor" ? identity.expiresAt.getTime() - Date.now() : timerMaxMs + 1
+    const left =
+      identity.kind === "user" || identity.kind === "visitor" ? identity.expiresAt.getTime() - clock.now().getTime() : timerMaxMs + 1
     const timer = left > timerMaxMs ? undefined : setTimeout(() => close(4403, "The token has expired"), Math.max(0, left))
     timer?.unref()
     return () => {

@@ -23,29 +23,34 @@ const place = {
 /** Gives committed events their places in the log, one instance at a time, and wakes the readers. */
 export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger): Sequencer & { stop(): Promise<void> } {
   let running: Promise<void> | null = null
-  let again = false
+  let waiting: (() => void)[] = []
   let stopped = false
 
   const run = async () => {
-    do {
+    while (waiting.length > 0 && !stopped) {
       // A few milliseconds gather what other writers are committing just now into one batch.
       await new Promise((resolve) => setTimeout(resolve, limits.eventBatchMs))
-      again = false
-      while (await placeBatch(database, wakeUp)) if (stopped) return
-    } while (again && !stopped)
+      // Whoever comes from here on may have committed too late for this look, and is waited for by the next.
+      const served = waiting
+      waiting = []
+      try {
+        while (await placeBatch(database, wakeUp)) if (stopped) break
+      } catch (error) {
+        log.error({ err: error }, "events wait for the next look at the log")
+      }
+      for (const done of served) done()
+    }
+    // In the same tick as the last look at who waits, so that nobody is left waiting in between.
+    running = null
   }
-  const poke = () => {
-    // Also while a run is at its last look, so that what was just committed is not left to the sweep.
-    again = true
-    running ??= run()
-      .catch((error) => log.error({ err: error }, "events wait for the next look at the log"))
-      .finally(() => {
-        running = null
-      })
-  }
+  const poke = () =>
+    new Promise<void>((resolve) => {
+      waiting.push(resolve)
+      running ??= run()
+    })
   // What an instance left behind when it died between its commit and its poke.
   const timer = setInterval(poke, limits.eventSweepMs)
-  poke()
+  void poke()
   return {
     poke,
     async stop() {

@@ -40,7 +40,7 @@ export class ChatResolver {
       await mustBeMember(viewer, chat.companyId, managerId)
       chat.managerId = managerId
     }
-    if (assistantId) chat.assign(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId), viewer.actor)
+    if (assistantId) chat.beginWith(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId))
     viewer.em.persist(chat.opened())
     return chat
   }

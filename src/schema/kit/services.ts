@@ -24,7 +24,8 @@ export interface Clockwork {
 
 /** The event log's side for writers: called after a commit that wrote event rows. */
 export interface Sequencer {
-  poke(): void
+  /** Has the committed events placed soon; resolves when they were, and their readers woken. */
+  poke(): Promise<void>
 }
 
 /** Everything a request, a job or a command can reach besides its own input. */

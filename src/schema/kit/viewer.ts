@@ -34,7 +34,8 @@ export interface RequestFacts {
 /** One request, or one step of a job: who it is, what it reaches, and its doors to the data. */
 export class Viewer {
   readonly companyIds: string[]
-  #reader?: Reader
+  // No #private name: Apollo hands its executor a copy of the context, and a copy has none of those.
+  private reading?: Reader
 
   constructor(
     readonly services: Services,
@@ -49,8 +50,8 @@ export class Viewer {
   /** Planned reads; inside a mutation they see what it wrote. */
   get reader(): Reader {
     if (this.unit) return this.unit.reader
-    this.#reader ??= this.freshReader()
-    return this.#reader
+    this.reading ??= this.freshReader()
+    return this.reading
   }
 
   /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
@@ -122,7 +123,7 @@ export class Viewer {
   /** Runs one statement as the whole unit: it is its own transaction, and writes its event itself. */
   async statement(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
     const result = await this.services.database.pool.query({ ...statement, values })
-    this.services.sequencer.poke()
+    void this.services.sequencer.poke()
     return result.rows
   }
 }
@@ -131,11 +132,13 @@ export class Viewer {
 export async function inUnit<T>(services: Services, scope: Unit["scope"], work: (unit: Unit) => Promise<T>): Promise<T> {
   const unit = new Unit(services.database, scope, snapshotSelection)
   const result = await runUnit(unit, work)
-  if (unit.aftermath.events) services.sequencer.poke()
+  const told = unit.aftermath.events ? services.sequencer.poke() : null
   for (const wake of unit.aftermath.wakes) {
     // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
     services.clockwork.at(wake).catch((error) => services.log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
   }
+  // A take-over answers when everything that was said before it has been handed to those who listen: after it, nothing of the AI leaves.
+  if (unit.aftermath.isTakeOver) await told
   return result
 }
 
