@@ -171,6 +171,8 @@ export const limits = {
   clockTickMs: 1_000,
   /** Jobs of one kind that run at once in a process. */
   clockConcurrency: 50,
+  /** How much later than its time a job is woken. */
+  clockSlackMs: 5,
   /** Database connections of the clock. */
   clockConnections: 3,
   /** How long the clock believes a job to be running that gives no sign of life. */

@@ -1,7 +1,7 @@
 import Router from "@koa/router"
 import type { GraphQLSchema } from "graphql"
 import type { Middleware } from "koa"
-import { MethodNotAllowed, NotFound } from "../errors.js"
+import { MethodNotAllowed, NotFound, Unauthenticated } from "../errors.js"
 import { type Operation, prepare } from "../rest/kit/operation.js"
 import { answer } from "../rest/kit/serve.js"
 import { routeTable } from "../rest/table.js"
@@ -27,7 +27,8 @@ export function restRouter(operations: Operation[], reception: Reception, servic
         request.attemptCounted = attempt
         // A public route does not look at credentials: who refreshes a session still sends the token that expired.
         const viewer = operation.rule === "public" ? new Viewer(services, { kind: "anonymous" }, request) : await reception.viewer(ctx)
-        mustBeKnown(operation.rule === "visitor" ? "company" : operation.rule, viewer)
+        if (viewer.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
+        mustBeKnown(operation.rule, viewer)
         await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
       } finally {
         ctx.set(request.headers)

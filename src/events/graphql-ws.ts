@@ -74,7 +74,7 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
   )
   http.on("upgrade", (request, socket, head) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname
-    if (path !== "/graphql" && path !== "/ws") return
+    if (path !== "/graphql" && path !== "/ws") return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n")
     wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request))
   })
   return {

@@ -53,7 +53,10 @@ export class EventHub {
     if (this.#position === null) return
     this.#again = true
     this.#reading ??= this.read()
-      .catch((error) => this.log.error({ err: error }, "the event log could not be read; the next wake-up tries again"))
+      .catch((error) => {
+        this.log.error({ err: error }, "the event log could not be read; it is tried again")
+        setTimeout(() => this.look(), limits.eventSweepMs).unref()
+      })
       .finally(() => {
         this.#reading = null
       })

@@ -61,7 +61,8 @@ export class SessionResolver {
     if (!(await passwordFits(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")
     return viewer.change(async (within) => {
       const session = Object.assign(new Session(), { userId: user.id })
-      within.em.persist(session)
+      // Written before its refresh token: their reference is kept by the database, and the mapper does not know it.
+      await within.em.persist(session).flush()
       return issuePair(within, session)
     })
   }

@@ -58,7 +58,8 @@ export async function makeClockwork(config: Config, database: Database): Promise
   return {
     async at({ job, companyId, id, at }) {
       // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
-      await agenda.schedule(at, job, { companyId, id })
+      // A little late: a timer may fire a millisecond early, and would find nothing due yet.
+      await agenda.schedule(new Date(at.getTime() + limits.clockSlackMs), job, { companyId, id })
     },
     async start(services, jobs, sweeps) {
       for (const job of jobs) {

@@ -49,7 +49,14 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
 function operationObject(operation: Operation): JsonSchema {
   const { route, rule } = operation
   const status = route.status ?? (route.method === "POST" ? 201 : 200)
-  const failures = new Set([...(rule === "public" ? [] : [401]), ...(hasInput(operation) ? [400] : []), ...(route.fails ?? [])])
+  // 403 also answers a widget's visitor, who has a credential and no business here.
+  const failures = new Set([
+    ...(rule === "public" ? [] : [401, 403]),
+    ...(hasInput(operation) ? [400] : []),
+    ...(route.body ? [413, 415] : []),
+    ...(route.fails ?? []),
+    429,
+  ])
   const refusals = [...failures]
     .sort()
     .map((code) => [code, { description: STATUS_CODES[code], content: json({ $ref: "#/components/schemas/Error" }) }])

@@ -37,5 +37,8 @@ function shaped(route: Route, value: unknown): unknown {
 /** Fields are always present: what was not included is null. */
 function withNulls(value: object, absent: string[]) {
   if (absent.length === 0 || !value) return value
-  return { ...Object.fromEntries(absent.map((name) => [name, null])), ...value }
+  const shown: Record<string, unknown> = { ...value }
+  // The compiler leaves undefined where a field was not included, which JSON would drop.
+  for (const name of absent) shown[name] ??= null
+  return shown
 }
