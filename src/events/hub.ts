@@ -52,22 +52,23 @@ export class EventHub {
   private look() {
     if (this.#position === null) return
     this.#again = true
-    this.#reading ??= this.read()
-      .catch((error) => {
-        this.log.error({ err: error }, "the event log could not be read; it is tried again")
-        setTimeout(() => this.look(), limits.eventSweepMs).unref()
-      })
-      .finally(() => {
-        this.#reading = null
-      })
+    this.#reading ??= this.read().catch((error) => {
+      this.log.error({ err: error }, "the event log could not be read; it is tried again")
+      setTimeout(() => this.look(), limits.eventSweepMs).unref()
+    })
   }
 
   private async read() {
-    while (this.#again && this.#position !== null) {
-      this.#again = false
-      const rows = await unscoped(this.database, next, [this.#position.toString(), limits.eventBatch])
-      for (const row of rows) this.tell(loggedEvent(row, this.represent))
-      if (rows.length === limits.eventBatch) this.#again = true
+    try {
+      while (this.#again && this.#position !== null) {
+        this.#again = false
+        const rows = await unscoped(this.database, next, [this.#position.toString(), limits.eventBatch])
+        for (const row of rows) this.tell(loggedEvent(row, this.represent))
+        if (rows.length === limits.eventBatch) this.#again = true
+      }
+    } finally {
+      // In the same tick as the last question whether to look again, so that no wake-up falls in between.
+      this.#reading = null
     }
   }
 
