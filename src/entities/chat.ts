@@ -10,16 +10,11 @@ import { ChatTag } from "./chat-tag.js"
 import { type Actor, ControlChange } from "./control-change.js"
 import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
 import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
+import type { ReplyTiming } from "./kit/reply-timing.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { Message, withdrawQueuedAnswers } from "./message.js"
 import { User } from "./user.js"
-
-/** How long the assistant waits for the rest of a burst, in milliseconds (specification, Limits). */
-export interface ReplyTiming {
-  replyDebounceMs: number
-  replyMaxWaitMs: number
-}
 
 @ObjectType({ description: "A conversation with a customer on a channel." })
 @Entity()

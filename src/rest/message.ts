@@ -9,12 +9,13 @@ export const messageFields = `${own} replyTo { ${own} }`
 
 export const messageRoutes = routes("Messages", {
   "GET /api/messages": {
-    does: "Messages of a chat, newest first; nextCursor loads older ones.",
+    does: "Messages of a chat, newest first; nextCursor loads older ones. Without take, cursor and skip: all of them.",
     run: `query ($chatId: UUID!, $first: Int, $after: String, $skip: Int) {
       messages(chatId: $chatId, first: $first, after: $after, skip: $skip) {
         nodes { ${messageFields} } totalCount pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor" },
     page: "connection",
+    whole: true,
     fails: [400, 403],
   },
   "POST /api/messages": {

@@ -14,6 +14,8 @@ export interface RouteRow {
   nulls?: string[]
   /** Answered as `{ data, totalCount, nextCursor }`: how its root field pages. */
   page?: "connection" | "offset"
+  /** Answers the whole list when it is asked for no page at all. */
+  whole?: boolean
   /** Statuses besides 401, 400 and 404 that the documentation names. */
   fails?: number[]
   /** 201 for POST and 200 otherwise, unless said so. */

@@ -1,5 +1,6 @@
 import type { RouterContext } from "@koa/router"
 import type { ExecutionResult } from "graphql"
+import { limits } from "../../limits.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 import { variablesOf } from "./variables.js"
@@ -8,7 +9,8 @@ import { variablesOf } from "./variables.js"
 export async function answer(operation: Operation, ctx: RouterContext, viewer: unknown, body: Record<string, unknown>) {
   const { route } = operation
   const variables = variablesOf(operation, { path: ctx["params"], query: new URLSearchParams(ctx.querystring), body })
-  const result: ExecutionResult = await operation.run(viewer, variables)
+  const isWhole = route.whole && ["first", "after", "skip"].every((name) => variables[name] === undefined)
+  const result: ExecutionResult = await (isWhole ? wholeList(operation, viewer, variables) : operation.run(viewer, variables))
   const [error] = result.errors ?? []
   if (error) throw error
   const value = result.data?.[Object.keys(result.data)[0]!]
@@ -21,6 +23,19 @@ interface Page {
   nodes: object[]
   totalCount?: number | null
   pageInfo?: { hasNextPage: boolean; endCursor: string | null }
+}
+
+/** A whole list as one page: read page by page, so that no single statement grows with it. */
+async function wholeList({ run, root }: Operation, viewer: unknown, variables: Record<string, unknown>): Promise<ExecutionResult> {
+  const nodes: object[] = []
+  for (let after: string | null = null; ; ) {
+    const result: ExecutionResult = await run(viewer, { ...variables, first: limits.pageMax, after })
+    if (result.errors) return result
+    const page = result.data![root.name] as Page
+    nodes.push(...page.nodes)
+    after = page.pageInfo!.endCursor
+    if (!page.pageInfo!.hasNextPage) return { data: { [root.name]: { ...page, nodes, totalCount: nodes.length } } }
+  }
 }
 
 function shaped(route: Route, value: unknown): unknown {
