@@ -173,7 +173,7 @@ describe("by the sweep, in a time that stands still", () => {
       expect(told).toContain("You are Ada of Acme.")
       expect(told).toContain('<item name="Returns">\nFree for 30 days.\n\n  - in the box\n</item>')
       expect(told).not.toContain("Opening hours")
-      expect(told).toMatch(/a human colleague took the chat over[\s\S]*the chat was given back to you/)
+      expect(told).toMatch(/a human colleague took the chat over[\s\S]*the chat was given to you/)
       expect(request!.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(["turnOffAiMode"])
     })
 

@@ -43,7 +43,7 @@ function asModelMessage(message: Message): ModelMessage[] {
 
 function inWords(change: ControlChange): string {
   const time = change.createdAt.toISOString().slice(11, 16)
-  if (change.isUnderAiControl) return `At ${time} UTC the chat was given back to you.`
+  if (change.isUnderAiControl) return `At ${time} UTC the chat was given to you.`
   if (change.actorKind === "assistant") return `At ${time} UTC you handed the chat over to a human colleague.`
   return `At ${time} UTC a human colleague took the chat over.`
 }

@@ -71,8 +71,9 @@ function claim(viewer: Viewer, chatId: string): Promise<Turn | null> {
 async function ask(turn: Turn, signal: AbortSignal): Promise<ModelAnswer> {
   const { assistant, knowledge, notes } = turn.memory
   const messages: ModelMessage[] = [...turn.memory.messages]
+  const toolsUntil = clock.now().getTime() + limits.turnSeconds * 1000
   for (let round = 0; ; round += 1) {
-    const tools = round < limits.toolRounds ? offeredTools : []
+    const tools = round < limits.toolRounds && clock.now().getTime() < toolsUntil ? offeredTools : []
     const told = {
       instructions: assistant.prompt,
       greeting: assistant.greeting,

@@ -25,16 +25,19 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
   let running: Promise<void> | null = null
   let waiting: (() => void)[] = []
   let stopped = false
+  let lately = 0
 
   const run = async () => {
     while (waiting.length > 0 && !stopped) {
-      // A few milliseconds gather what other writers are committing just now into one batch.
-      await new Promise((resolve) => setTimeout(resolve, limits.eventBatchMs))
+      // A few milliseconds gather what other writers are committing just now into one batch; the busier it was lately, the more of them.
+      const gather = Math.min(limits.eventBatchMaxMs, Math.max(limits.eventBatchMs, lately))
+      await new Promise((resolve) => setTimeout(resolve, gather))
       // Whoever comes from here on may have committed too late for this look, and is waited for by the next.
       const served = waiting
       waiting = []
       try {
-        while (await placeBatch(database, wakeUp)) if (stopped) break
+        do lately = await placeBatch(database, wakeUp)
+        while (lately === limits.eventBatch && !stopped)
       } catch (error) {
         log.error({ err: error }, "events wait for the next look at the log")
       }
@@ -61,8 +64,8 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
   }
 }
 
-/** Places one batch; answers whether there may be more. */
-async function placeBatch(database: Database, wakeUp: WakeUp): Promise<boolean> {
+/** Places one batch; answers how many events it had. */
+async function placeBatch(database: Database, wakeUp: WakeUp): Promise<number> {
   const client = await database.pool.connect()
   let placed: { last_position: string; count: number }
   try {
@@ -77,5 +80,5 @@ async function placeBatch(database: Database, wakeUp: WakeUp): Promise<boolean> 
     throw error
   }
   if (placed.count > 0) await wakeUp.publish("events", placed.last_position)
-  return placed.count === limits.eventBatch
+  return placed.count
 }
