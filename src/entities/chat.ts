@@ -10,6 +10,7 @@ import { ChatTag } from "./chat-tag.js"
 import { type Actor, ControlChange } from "./control-change.js"
 import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
 import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
+import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { Message, withdrawQueuedAnswers } from "./message.js"
@@ -27,6 +28,8 @@ export interface ReplyTiming {
 @Unique({ properties: ["companyId", "messenger", "fromId", "externalId"] })
 @Index({ name: "chat_recency", expression: "create index chat_recency on chat (company_id, recency desc, id desc)" })
 @Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
+@Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
+@Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })
 @Index({
   name: "chat_turn_lease",
   expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",
@@ -106,6 +109,14 @@ export class Chat extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", generated: "(coalesce(last_message_at, created_at)) stored" })
   recency!: Date
 
+  /** What the search looks through. Kept by the database. */
+  @Property({
+    type: "text",
+    generated:
+      "(lower(coalesce(name, '') || chr(10) || coalesce(account_name, '') || chr(10) || coalesce(username, '') || chr(10) || coalesce(phone_number, ''))) stored",
+  })
+  searchText!: string
+
   @Property({ type: "integer", default: 0 })
   lastSequence: number = 0
 
@@ -184,6 +195,34 @@ export class Chat extends CompanyOwned {
   deleted() {
     this.records({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
     return this
+  }
+
+  /** Notes something about the chat for colleagues. */
+  comment(text: string, authorId: string | null) {
+    this.comments = [...this.comments, { id: v7(), text, authorId, createdAt: clock.now().toISOString() }]
+    return this.changed()
+  }
+
+  /** Takes a note back; an absent one is no change. */
+  uncomment(commentId: string) {
+    const kept = this.comments.filter((comment) => comment.id !== commentId)
+    if (kept.length === this.comments.length) return this
+    this.comments = kept
+    return this.changed()
+  }
+
+  /** A person has seen everything. */
+  read() {
+    this.unreadCount = 0
+    this.lastReadAt = clock.now()
+    return this.changed()
+  }
+
+  /** A person wants to come back to it: reading begins again at our side's last message. */
+  unread(ourLastAt: Date | null, customerMessagesSince: number) {
+    this.unreadCount = Math.max(1, customerMessagesSince)
+    this.lastReadAt = ourLastAt
+    return this.changed()
   }
 
   get isGroup() {

@@ -53,6 +53,7 @@ function operationObject(operation: Operation): JsonSchema {
   const failures = new Set([
     ...(rule === "public" ? [] : [401, 403]),
     ...(hasInput(operation) ? [400] : []),
+    ...(route.idempotent ? [409, 422] : []),
     ...(route.body ? [413, 415] : []),
     ...(route.fails ?? []),
     429,
@@ -77,6 +78,7 @@ function operationObject(operation: Operation): JsonSchema {
 }
 
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
+const repeatable = "Under the same key a repeat within 24 hours gets the first answer."
 const hasInput = ({ variables }: Operation) => variables.size > 0
 const nameOf = ({ route }: Operation, variable: string) => route.rename?.[variable] ?? variable
 const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
@@ -84,7 +86,7 @@ const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match)
 function parameters(operation: Operation): JsonSchema[] {
   const { route, variables, root } = operation
   const inPath = pathNames(route.path)
-  const made = [...variables].flatMap(([variable, { type, required }]) => {
+  const made: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
     const name = nameOf(operation, variable)
     if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type) }]
     if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
@@ -95,6 +97,8 @@ function parameters(operation: Operation): JsonSchema[] {
       { name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined },
     ]
   })
+  if (route.idempotent)
+    made.push({ name: "Idempotency-Key", in: "header", required: false, schema: { type: "string" }, description: repeatable })
   if (!route.include) return made
   const description = `Comma list of ${Object.keys(route.include).join(", ")}.`
   return [...made, { name: "include", in: "query", required: false, schema: { type: "string" }, description }]

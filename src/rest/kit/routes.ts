@@ -12,6 +12,10 @@ export interface RouteRow {
   include?: Record<string, string>
   /** Fields that are always present and null unless they were selected. */
   nulls?: string[]
+  /** Takes an `Idempotency-Key` header, as the input's `idempotencyKey`. */
+  idempotent?: boolean
+  /** With none of `take`, `cursor` and `skip` the whole list is answered, streamed. */
+  whole?: boolean
   /** Answered as `{ data, totalCount, nextCursor }`: how its root field pages. */
   page?: "connection" | "offset"
   /** Statuses besides 401, 400 and 404 that the documentation names. */
