@@ -12,8 +12,8 @@ import type { Viewer } from "../schema/kit/viewer.js"
 
 const unfile = {
   name: "unfile-chats",
-  text: `with some as (select id from chat where folder_id = $1 and company_id = any($2::uuid[]) limit $3 for no key update skip locked)
-         update chat set folder_id = null from some where chat.id = some.id returning chat.id`,
+  text: `with batch as (select id from chat where folder_id = $1 and company_id = any($2::uuid[]) limit $3 for no key update skip locked)
+         update chat set folder_id = null from batch where chat.id = batch.id returning chat.id`,
 }
 
 @Resolver()

@@ -21,8 +21,8 @@ const dropExclusion = {
 
 const detach = {
   name: "detach-tag",
-  text: `with some as (select chat_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
-         delete from chat_tagging g using some where g.chat_id = some.chat_id and g.tag_id = $1 returning g.chat_id`,
+  text: `with batch as (select chat_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
+         delete from chat_tagging g using batch where g.chat_id = batch.chat_id and g.tag_id = $1 returning g.chat_id`,
 }
 
 @Resolver()

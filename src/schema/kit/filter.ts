@@ -81,13 +81,13 @@ export function whereConditions(fields: Record<string, FilterField>, where: obje
 function condition(fields: Record<string, FilterField>, field: string, operator: string, given: string[], part: string): Condition {
   const known = Object.hasOwn(fields, field) ? fields[field]! : null
   if (!known) throw bad(part, `names no field of this list; it has ${Object.keys(fields).join(", ")}`)
-  if (!known.operators.includes(operator as FilterOperator)) throw bad(part, `: ${field} takes ${known.operators.join(", ")}`)
+  if (!known.operators.includes(operator as FilterOperator)) throw bad(part, `is wrong: ${field} takes ${known.operators.join(", ")}`)
   const values = given.map((text) => {
     const value = text === "" ? null : known.read(text)
-    if (value === null) throw bad(part, `: a value must be ${known.expects}`)
+    if (value === null) throw bad(part, `is wrong: a value must be ${known.expects}`)
     return value
   })
-  if (operator === "between" && values.length !== 2) throw bad(part, ": between takes two values")
+  if (operator === "between" && values.length !== 2) throw bad(part, "is wrong: between takes two values")
   if (operator === "between" && (values[0] as string | number) > (values[1] as string | number))
     throw bad(part, "goes from the later to the earlier")
   return { field, operator: operator as FilterOperator, values }
