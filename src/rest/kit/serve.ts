@@ -66,6 +66,9 @@ function shaped(route: Route, value: unknown): unknown {
 
 /** Fields are always present: what was not selected is null. */
 function withNulls(value: object, absent: string[]) {
-  if (absent.length === 0 || !value) return value
-  return { ...Object.fromEntries(absent.map((name) => [name, null])), ...value }
+  if (!value) return value
+  const shown = value as Record<string, unknown>
+  // Of a field that was not included the compiled query says undefined.
+  for (const name of absent) shown[name] ??= null
+  return shown
 }
