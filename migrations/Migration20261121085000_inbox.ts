@@ -16,6 +16,7 @@ export class Migration20261121085000_inbox extends Migration {
     this.addSql(
       "alter table \"chat\" add \"search_text\" text generated always as (lower(coalesce(name, '') || chr(10) || coalesce(account_name, '') || chr(10) || coalesce(username, '') || chr(10) || coalesce(phone_number, ''))) stored not null",
     )
+    this.addSql('alter table "chat" add "last_read_sequence" int not null default 0, add "unread_extra" int not null default 0')
     this.addSql("create index chat_folder_filed on chat (folder_id) where folder_id is not null")
     this.addSql("create index chat_search on chat using gin (search_text gin_trgm_ops)")
   }

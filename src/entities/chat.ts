@@ -94,6 +94,14 @@ export class Chat extends CompanyOwned {
   @Property({ type: "integer", default: 0 })
   unreadCount: number = 0
 
+  /** Up to which message it was read: `unreadCount` is the customer's messages after it, and what was marked without any. */
+  @Property({ type: "integer", default: 0 })
+  lastReadSequence: number = 0
+
+  /** 1 while it is marked as unread although the customer wrote nothing new. */
+  @Property({ type: "integer", default: 0 })
+  unreadExtra: number = 0
+
   @Field(() => Timestamp, { nullable: true, description: "When it was last read." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastReadAt: Date | null = null
@@ -213,16 +221,22 @@ export class Chat extends CompanyOwned {
 
   /** A person has seen everything. */
   read() {
-    this.unreadCount = 0
-    this.lastReadAt = clock.now()
+    this.readUpTo(this.lastSequence, clock.now(), 0)
+    this.unreadExtra = 0
     return this.changed()
   }
 
-  /** A person wants to come back to it: reading begins again at our side's last message. */
-  unread(ourLastAt: Date | null, customerMessagesSince: number) {
-    this.unreadCount = Math.max(1, customerMessagesSince)
-    this.lastReadAt = ourLastAt
+  /** A person wants to come back to it: reading begins again at our side's last message, with at least one to read. */
+  unread(ourLast: { sequence: number; at: Date } | null, customerMessagesSince: number) {
+    this.unreadExtra = customerMessagesSince === 0 ? 1 : 0
+    this.readUpTo(ourLast?.sequence ?? 0, ourLast?.at ?? null, customerMessagesSince + this.unreadExtra)
     return this.changed()
+  }
+
+  private readUpTo(sequence: number, at: Date | null, unreadCount: number) {
+    this.lastReadSequence = sequence
+    this.lastReadAt = at
+    this.unreadCount = unreadCount
   }
 
   get isGroup() {

@@ -131,7 +131,8 @@ export class ChatInboxResolver {
   async markChatUnread(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
     const chat = await viewer.find(Chat, id)
     const [since] = await viewer.run(sinceOurLast, [chat.id, chat.companyId])
-    return chat.unread(since!["at"] ? new Date(since!["at"]) : null, Number(since!["count"]))
+    const ours = since!["sequence"] ? { sequence: since!["sequence"], at: new Date(since!["at"]) } : null
+    return chat.unread(ours, Number(since!["count"]))
   }
 }
 
@@ -142,6 +143,6 @@ const sinceOurLast = {
            select sequence, created_at from message
            where chat_id = $1 and company_id = $2 and role in ('User', 'Assistant') and type not in ('FunctionCall', 'FunctionCallOutput')
            order by sequence desc limit 1)
-         select (select created_at from ours) as at, count(*) as count from message
+         select (select created_at from ours) as at, (select sequence from ours) as sequence, count(*) as count from message
          where chat_id = $1 and company_id = $2 and role = 'Customer' and sequence > coalesce((select sequence from ours), 0)`,
 }
