@@ -32,7 +32,8 @@ const references: [string, string, string, string, string][] = [
 
 /**
  * The company border, kept by the database: a reference inside a company carries the company, so that a foreign row cannot be named.
- * Written by hand, since the mapper knows no `on delete set null (column)`.
+ * Written by hand, since the mapper knows no `on delete set null (column)`. Looked at when the transaction commits, because the mapper, which does
+ * not know them, inserts related rows in any order.
  */
 export class Migration20261121080000_references extends Migration {
   override name = "Migration20261121080000_references"
@@ -41,7 +42,7 @@ export class Migration20261121080000_references extends Migration {
     for (const [table, columns, target, targetColumns, onDelete] of references) {
       const name = `${table}_${columns.replaceAll(", ", "_")}_reference`
       this.addSql(
-        `alter table ${table} add constraint ${name} foreign key (${columns}) references ${target} (${targetColumns}) on delete ${onDelete}`,
+        `alter table ${table} add constraint ${name} foreign key (${columns}) references ${target} (${targetColumns}) on delete ${onDelete} deferrable initially deferred`,
       )
     }
     this.addSql("insert into event_log (id) values (1)")

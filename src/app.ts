@@ -10,10 +10,12 @@ import { Reception, requestFrame } from "./doors/request.js"
 import { nothingFound, prepareRoutes, restRouter } from "./doors/rest.js"
 import { serveSockets } from "./events/graphql-ws.js"
 import type { OpenSockets } from "./events/open-sockets.js"
+import { limits } from "./limits.js"
 import { pages } from "./pages/pages.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
 import type { Services } from "./schema/kit/services.js"
+import { sentence } from "./sentence.js"
 
 /** The doors of the server: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
 export async function openDoors(services: Services, schema: GraphQLSchema, restSchema: GraphQLSchema, sockets: OpenSockets) {
@@ -62,7 +64,7 @@ function crossOrigin(origins: readonly string[]) {
       return isOpen ? "*" : origins.includes(origin) ? origin : ""
     },
     exposeHeaders: exposed,
-    maxAge: 600,
+    maxAge: limits.crossOriginSeconds,
   })
 }
 
@@ -87,7 +89,7 @@ export const apiVersion = "1.0"
 /** Listens; answers the port. */
 export function listen(http: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    http.once("error", reject)
+    http.once("error", (error) => reject(sentence(`Cannot listen on ${host}:${port}: ${error.message}`, error)))
     http.listen(port, host, () => resolve((http.address() as { port: number }).port))
   })
 }

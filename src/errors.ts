@@ -183,6 +183,7 @@ const statusOfCode: Record<string, number> = {
 /** A GraphQLError is a wrapper (of what a resolver or a scalar threw), Apollo's refusal (with a code), or graphql-js's (without one). */
 function fromGraphQL(error: GraphQLError): ApiError | null {
   // Within a field, a bare one tells by its place alone whose fault it is (see codeOfBare): it is not asked by itself.
+  if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${limits.graphqlTokens} tokens`)
   const inner = error.originalError && !(error.path && isBare(error.originalError)) ? asApiError(error.originalError) : null
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION
   // Of a bad variable graphql-js says more than the scalar does: which one, and where in it.
@@ -195,6 +196,9 @@ function fromGraphQL(error: GraphQLError): ApiError | null {
   if (!status) return null
   return new ApiError(status, /^(GRAPHQL|PERSISTED)_/.test(code) ? code : "BAD_USER_INPUT", error.message)
 }
+
+/** graphql-js's parser says so as of a syntax error; it is a limit like the others. */
+const tooManyTokens = /^Syntax Error: Document contains more tha[nt] \d+ tokens/
 
 const isBare = (error: Error) => error instanceof GraphQLError && !error.originalError && !error.extensions["code"]
 

@@ -20,7 +20,8 @@ export function foreignAnswer(error: Error): ForeignAnswer | null {
 function ofBody(error: Error): ForeignAnswer | null {
   const { status, expose, httpCode, code, type } = error as unknown as Record<string, unknown>
   if (error.name === "SyntaxError" && status === 400) return bad("The request body is not valid JSON")
-  if (typeof code === "string" && code.startsWith("Z_")) return bad("The request body cannot be decompressed")
+  // zlib's own codes, and those of brotli.
+  if (typeof code === "string" && /^(Z_|ERR__ERROR_)/.test(code)) return bad("The request body cannot be decompressed")
   if (error.message.startsWith("Unsupported Content-Encoding") && status === 415)
     return unsupported("This Content-Encoding is not supported")
   const refused = expose === true ? status : httpCode

@@ -20,6 +20,8 @@ export const limits = {
   bodyBytes: 1024 * 1024,
   /** Longest `X-Request-Id` of a caller that is taken over; a longer one is replaced. */
   requestIdCharacters: 128,
+  /** How long a browser remembers that another origin may call; ours. */
+  crossOriginSeconds: 600,
   /** Tokens in one GraphQL document. */
   graphqlTokens: 5_000,
   /** Levels of nesting in one GraphQL document, introspection apart. */

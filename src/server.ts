@@ -52,6 +52,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const hub = new EventHub(database, wakeUp, represent, log)
   const clockwork = await makeClockwork(config, database)
   const running = new Running(log)
+  stack.defer(() => running.settled())
+  stack.defer(() => clockwork.stop())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -68,9 +70,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  stack.defer(() => running.settled())
   await clockwork.start(services, [reply], [sweep, retention])
-  stack.defer(() => clockwork.stop())
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())

@@ -156,6 +156,7 @@ describe("an error out of a library", () => {
     })
     expect(as(new Error("Unsupported Content-Encoding: zip"), { status: 415 })).toMatchObject({ statusCode: 415 })
     expect(as(new Error("incorrect header check"), { code: "Z_DATA_ERROR" })).toMatchObject({ statusCode: 400 })
+    expect(as(new Error("Decompression failed"), { code: "ERR__ERROR_FORMAT_PADDING_2" })).toMatchObject({ statusCode: 400 })
     expect(describeError(new URIError("URI malformed"))).toMatchObject({ statusCode: 400, code: "BAD_USER_INPUT" })
   })
 

@@ -182,6 +182,6 @@ describe("the list of chats", () => {
     const typed = await gql(acme.token, query, { where: { messenger: { in: ["OLX"] }, isUnderAiControl: { eq: false } } })
     expect(typed.data.chats).toEqual({ nodes: [{ name: "Bob_b" }], totalCount: 1 })
     const wrong = await gql(acme.token, query, { where: { createdAt: { between: ["2026-01-02", "2026-01-01"] } } })
-    expect(wrong.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", statusCode: 400 })
+    expect(wrong.errors![0]!.extensions).toMatchObject({ code: "BAD_USER_INPUT", statusCode: 400 })
   })
 })

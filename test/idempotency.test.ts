@@ -65,6 +65,6 @@ describe("Idempotency-Key", () => {
       })
     const first = await create("x")
     expect((await create("x")).data).toEqual(first.data)
-    expect((await create("y")).errors[0].extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED", statusCode: 422 })
+    expect((await create("y")).errors![0]!.extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED", statusCode: 422 })
   })
 })

@@ -5,6 +5,7 @@ import { Assistant } from "../entities/assistant.js"
 import { Channel, type Messenger, messengers } from "../entities/channel.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { seal } from "../entities/kit/sealed.js"
+import { limits } from "../limits.js"
 import { type Command, change, type Desk, oneOf, Refusal, UsageError } from "./kit.js"
 import { companyOf } from "./people.js"
 
@@ -88,7 +89,7 @@ export const connectionCommands: Record<string, Command> = {
       const credentials = readCredentials(messenger, options["credentials"])
       return change(desk, [companyId], async (unit) => {
         const externalId = options["external-id"]!
-        const assistant = options["assistant"] ?? null
+        const assistant = options["assistant"] || null
         if (assistant && !(isUuid(assistant) && (await unit.em.findOne(Assistant, { id: assistant, companyId, isDraft: false }))))
           throw new Refusal(`No assistant of the company has the id ${assistant}`)
         const known = await unit.em.findOne(Channel, { companyId, messenger, externalId })
@@ -126,7 +127,7 @@ export const connectionCommands: Record<string, Command> = {
   },
   "token:create": {
     does: "Creates an access token; its value is printed this once.",
-    options: { ...company, name: { required: true, description: "what people call it" } },
+    options: { ...company, name: { required: true, max: limits.accessTokenName, description: "what people call it" } },
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
       return change(desk, [companyId], async (unit) => {

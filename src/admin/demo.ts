@@ -9,6 +9,7 @@ import { Company, Member, Subscription } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { User } from "../entities/user.js"
+import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
 import type { Services } from "../schema/kit/services.js"
 import { inUnit } from "../schema/kit/viewer.js"
@@ -25,6 +26,7 @@ export interface Demo {
   password: string
 }
 
+const companyById = { name: "demo-company", text: "select 1 from company where id = $1" }
 const anyCompany = { name: "any-company", text: "select 1 from company limit 1" }
 
 /** The demo company: made on an empty database, remembered afterwards; null when the database belongs to somebody already. */
@@ -34,9 +36,16 @@ export async function prepareDemo(services: Services): Promise<Demo | null> {
     if (error.code === "ENOENT") return null
     throw error
   })
-  if (known) return JSON.parse(known)
+  const remembered: Demo | null = known && JSON.parse(known)
+  // The file may be of another database: only what is there can be used.
+  if (remembered && (await unscoped(services.database, companyById, [remembered.companyId])).length > 0) return remembered
   if ((await unscoped(services.database, anyCompany)).length > 0) return null
-  const demo = await makeDemo(services)
+  const demo = await makeDemo(services).catch((error) => {
+    // Another instance that starts on this database at the same time was first.
+    if (error instanceof Conflict) return null
+    throw error
+  })
+  if (!demo) return null
   await mkdir(services.config.dataDir, { recursive: true })
   await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
   await rename(`${file}.new`, file)
@@ -60,11 +69,7 @@ async function makeDemo(services: Services): Promise<Demo> {
   Object.assign(widget, { ...inCompany, messenger: "widget", externalId: "demo-site", name: "Demo website", assistantId: assistant.id })
   const token = AccessToken.issue(company.id, "Demo token", owner.id)
   await inUnit(services, { companyIds: [company.id], actor: { kind: "system", id: null } }, async ({ em }) => {
-    // In the order of their references: the border between companies is kept by foreign keys that the mapper does not know.
-    for (const row of [company, owner, member, subscription, assistant, knowledge, widget, token]) {
-      em.persist(row)
-      await em.flush()
-    }
+    em.persist([company, owner, member, subscription, assistant, knowledge, widget, token])
   })
   return { companyId: company.id, assistantId: assistant.id, widgetId: widget.id, token: token.token!, email: owner.email, password }
 }

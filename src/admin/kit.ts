@@ -2,6 +2,7 @@ import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
 import { runUnit, Unit } from "../database/unit.js"
+import { codePoints } from "../entities/kit/scalars.js"
 import type { WakeUp } from "../schema/kit/services.js"
 import { snapshotSelection } from "../schema/kit/snapshot.js"
 
@@ -13,9 +14,13 @@ export interface Desk {
   encryptionKey: Buffer
 }
 
-/** An option of a command: whether it is needed, and what it says. */
+/** An option of a command: whether it is needed, how long it may be, and what it says. */
 export interface OptionRule {
   required?: boolean
+  /** Taken as it stands; everything else is trimmed. */
+  verbatim?: boolean
+  /** Most characters. */
+  max?: number
   description: string
 }
 
@@ -45,8 +50,10 @@ export function readOptions(command: Command, args: string[]): Record<string, st
   for (const [name, rule] of Object.entries(command.options)) {
     const given = (values[name] as string[] | undefined) ?? []
     if (given.length > 1) throw new UsageError(`--${name} is given twice`)
-    if (rule.required && !given[0]) throw new UsageError(`--${name} is needed: ${rule.description}`)
-    read[name] = given[0]
+    const value = rule.verbatim ? given[0] : given[0]?.trim()
+    if (rule.required && !value) throw new UsageError(`--${name} is needed: ${rule.description}`)
+    if (value && rule.max && codePoints(value) > rule.max) throw new UsageError(`--${name} must be at most ${rule.max} characters`)
+    read[name] = value
   }
   return read
 }

@@ -52,7 +52,7 @@ async function main() {
 }
 
 main().catch((error: unknown) => {
-  const isSentence = error instanceof Refusal || error instanceof ApiError || error instanceof UsageError || error instanceof ConfigError
-  process.stderr.write(`${isSentence ? (error as Error).message : ((error as Error).stack ?? error)}\n`)
+  const isSentence = [Refusal, ApiError, UsageError, ConfigError].some((kind) => error instanceof kind) || !(error as Error).stack
+  process.stderr.write(`${isSentence ? (error as Error).message : (error as Error).stack}\n`)
   process.exitCode = error instanceof UsageError ? 2 : 1
 })

@@ -21,10 +21,10 @@ export async function companyOf(desk: Desk, id: string): Promise<string> {
 const company = { company: { required: true, description: "the company's id" } }
 const user = { user: { required: true, description: "the user's id or email" } }
 const email = { email: { required: true, description: "the email address" } }
-const password = { password: { required: true, description: "8 to 200 characters" } }
+const password = { password: { required: true, verbatim: true, description: "8 to 200 characters" } }
 
 async function userOf({ em }: Unit, named: string): Promise<User> {
-  const name = named.trim().toLowerCase()
+  const name = named.toLowerCase()
   const found = await em.findOne(User, { [isUuid(name) ? "id" : "email"]: name })
   if (!found) throw new Refusal(`No user is called ${named}`)
   return found
@@ -33,7 +33,7 @@ async function userOf({ em }: Unit, named: string): Promise<User> {
 const shownUser = ({ id, email, name }: User) => ({ id, email, name })
 
 function readEmail(text: string): string {
-  const read = z.email().safeParse(text.trim().toLowerCase())
+  const read = z.email().safeParse(text.toLowerCase())
   if (!read.success) throw new UsageError("--email must be an email address")
   return read.data
 }
@@ -42,7 +42,7 @@ function readEmail(text: string): string {
 function amount(option: string, text: string | undefined, whole: boolean): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
-  if (text.trim() === "" || !Number.isFinite(value) || value < 0 || (whole && !Number.isSafeInteger(value)) || value > 2_147_483_647)
+  if (text === "" || !Number.isFinite(value) || value < 0 || (whole && !Number.isSafeInteger(value)) || value > 2_147_483_647)
     throw new UsageError(`--${option} must be a ${whole ? "whole " : ""}number, 0 or more`)
   return value
 }
@@ -54,8 +54,7 @@ export const peopleCommands: Record<string, Command> = {
     options: { name: { required: true, description: "the company's name" } },
     run: (desk, { name }) =>
       change(desk, [], async (unit) => {
-        const made = Object.assign(new Company(), { name: name!.trim() })
-        if (!made.name) throw new UsageError("--name must not be empty")
+        const made = Object.assign(new Company(), { name })
         unit.em.persist(made)
         return { id: made.id, name: made.name }
       }),
@@ -68,7 +67,7 @@ export const peopleCommands: Record<string, Command> = {
       const made = new User()
       Object.assign(made, {
         email: readEmail(options["email"]!),
-        name: options["name"]!.trim(),
+        name: options["name"],
         passwordHash: await hashPassword(options["password"]!),
       })
       return change(desk, [], async (unit) => {
@@ -84,7 +83,7 @@ export const peopleCommands: Record<string, Command> = {
       const passwordHash = await hashPassword(options["password"]!)
       const { changed, ended } = await change(desk, [], async (unit) => {
         const changed = Object.assign(await userOf(unit, options["email"]!), { passwordHash })
-        if (options["name"]?.trim()) changed.name = options["name"].trim()
+        if (options["name"]) changed.name = options["name"]
         const sessions = await unit.em.find(Session, { userId: changed.id, endedAt: null })
         for (const session of sessions) session.endedAt = clock.now()
         return { changed, ended: sessions }

@@ -1,8 +1,9 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { deliveredByEvent } from "../entities/channel.js"
-import type { Chat, ReplyTiming } from "../entities/chat.js"
+import type { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
+import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
 import { columnsOf, type PlainRow } from "./source.js"
 import type { Statement, Unit } from "./unit.js"
@@ -27,7 +28,7 @@ const statements = new WeakMap<MikroORM, Statement>()
 
 /**
  * The one way a message gets into a chat, in one statement: the chat's row is locked and gives the next place, the message is inserted, the
- * chat's recency and unread count move, and the event is written. A chat out of reach yields no row.
+ * chat's recency and unread count move, and the event is written. Answers the message as the event shows it; a chat out of reach yields no row.
  */
 export function appendMessage(orm: MikroORM): Statement {
   const known = statements.get(orm)
@@ -56,9 +57,9 @@ export function appendMessage(orm: MikroORM): Statement {
       insert into event (company_id, chat_id, type, payload, created_at)
       select "companyId", "chatId", 'MESSAGE_CREATED',
         jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'messageMedia', '[]'::jsonb)), $1
-      from shown
+      from shown returning payload -> 'message' as message
     )
-    select * from shown`
+    select message from told`
   const statement = { name: "append-message", text }
   statements.set(orm, statement)
   return statement
@@ -70,7 +71,7 @@ const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 export async function append(unit: Unit, draft: MessageDraft): Promise<PlainRow> {
   const [row] = await unit.run(appendMessage(unit.database.orm), appendValues(draft, unit.scope.companyIds, clock.now()))
   unit.wroteEvents()
-  return row!
+  return row!["message"]
 }
 
 /** A customer's message: appended, and the reply to it expected, in one unit. The chat must be locked. */

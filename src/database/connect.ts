@@ -1,6 +1,7 @@
 import { MikroORM } from "@mikro-orm/postgresql"
 import type { Kysely } from "kysely"
 import type { Pool } from "pg"
+import { sentence } from "../sentence.js"
 import { ormOptions } from "./options.js"
 
 /** The one connection pool, seen as the mapper and as plain PostgreSQL. */
@@ -21,6 +22,15 @@ export type Sql = Kysely<any>
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
   const orm = await MikroORM.init(ormOptions(url, undefined, log))
   const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool>; getClient(): Sql }
-  const pool = await connection.getNativeClient()
+  const pool = await connection.getNativeClient().catch(async (error) => {
+    await orm.close()
+    throw unreachable(url, error)
+  })
   return { orm, pool, sql: connection.getClient(), url, close: () => orm.close() }
+}
+
+/** The address may hold a password: its host says enough. Where a name has several addresses, the error has a code and no words. */
+function unreachable(url: string, error: Error & { code?: string }): Error {
+  if (!error.code) return error
+  return sentence(`The database at ${new URL(url).host} cannot be reached: ${error.message || error.code}`, error)
 }

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Pool } from "pg"
+import { sentence } from "../sentence.js"
 import type { Database } from "./connect.js"
 
 /** Any number, the same in every version: who holds this advisory lock may change the schema. */
@@ -28,5 +29,5 @@ async function refuseNewerSchema({ orm }: Database) {
   const known = new Set(files.map((file) => file.replace(/\.(d\.)?[jt]s(\.map)?$/, "")))
   const unknown = (await orm.migrator.getExecuted()).map((migration) => migration.name).filter((name) => !known.has(name))
   if (unknown.length === 0) return
-  throw new Error(`The database has a newer schema than this version knows (${unknown.join(", ")}); start a newer version`)
+  throw sentence(`The database has a newer schema than this version knows (${unknown.join(", ")}); start a newer version`)
 }

@@ -19,6 +19,7 @@ export async function readJson(ctx: Context): Promise<Record<string, unknown>> {
   if (!hasBody(ctx)) return {}
   if (Number(ctx.get("Content-Length")) > limits.bodyBytes) throw new PayloadTooLarge()
   if (!ctx.request.is("application/json", "+json")) throw new UnsupportedMediaType()
+  if (!ctx.req.readable) throw new BadUserInput("The request was broken off")
   await read(ctx, nothing)
   const body: unknown = (ctx.request as { body?: unknown }).body
   if (!body || typeof body !== "object" || Array.isArray(body)) throw new BadUserInput("The request body must be a JSON object")

@@ -1,9 +1,8 @@
-import { ApolloServer, type ApolloServerPlugin, type BaseContext } from "@apollo/server"
+import { ApolloServer, type ApolloServerPlugin, type BaseContext, HeaderMap } from "@apollo/server"
 import { ApolloServerPluginCacheControlDisabled } from "@apollo/server/plugin/disabled"
-import { koaMiddleware } from "@as-integrations/koa"
 import { GraphQLError, type GraphQLSchema } from "graphql"
 import type { Context, Middleware } from "koa"
-import { describe, toGraphQLError } from "../errors.js"
+import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { limits } from "../limits.js"
 import { compiled } from "../schema/kit/compiled.js"
 import { refuseExcess, refuseNulIn } from "../schema/kit/operation-limits.js"
@@ -24,8 +23,11 @@ const beforeExecution = (schema: GraphQLSchema): ApolloServerPlugin<Viewer & Bas
   async requestDidStart() {
     return {
       async didResolveOperation({ document, operation, request }) {
+        if (!operation) throw new BadUserInput("Say which operation to run: operationName names none of the document's")
+        if (operation.operation === "subscription")
+          throw new BadUserInput("A subscription needs a WebSocket (graphql-transport-ws) at this address")
         refuseNulIn(request.variables ?? {})
-        refuseExcess(schema, document, operation!, request.variables ?? {})
+        refuseExcess(schema, document, operation, request.variables ?? {})
       },
       async willSendResponse({ request, response, contextValue }) {
         for (const [name, value] of Object.entries(contextValue.request.headers)) response.http.headers.set(name.toLowerCase(), value)
@@ -79,13 +81,20 @@ export async function startApollo(schema: GraphQLSchema): Promise<ApolloServer<V
 
 /** The GraphQL door over HTTP: credentials first, then the body, then Apollo. */
 export function graphqlDoor(server: ApolloServer<Viewer & BaseContext>, reception: Reception): Middleware {
-  const run = koaMiddleware(server, { context: async ({ ctx }) => ctx.state["viewer"] }) as unknown as Middleware
-  const nothing = async () => {}
   return async (ctx) => {
     try {
-      ctx.state["viewer"] = await reception.viewer(ctx)
-      if (ctx.method === "POST") (ctx.request as { body?: unknown }).body = await readJson(ctx)
-      await run(ctx, nothing)
+      const viewer = await reception.viewer(ctx)
+      const headers = new HeaderMap(Object.entries(ctx.headers as Record<string, string>))
+      const body = ctx.method === "POST" ? await readJson(ctx) : undefined
+      const answer = await server.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: { method: ctx.method, headers, search: ctx.search, body },
+        context: async () => viewer,
+      })
+      // Only @defer and @stream answer in pieces, and the schema has neither.
+      if (answer.body.kind !== "complete") throw new Error("The operation answered in pieces")
+      ctx.body = answer.body.string
+      ctx.status = answer.status ?? 200
+      for (const [name, value] of answer.headers) ctx.set(name, value)
     } catch (error) {
       refuseWhole(ctx, error)
     }

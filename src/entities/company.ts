@@ -1,5 +1,6 @@
 import { Entity, Filter, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Float, Int, ObjectType } from "type-graphql"
+import { limits } from "../limits.js"
 import { CompanyOwned, Row } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
@@ -78,14 +79,14 @@ export class Company extends Row {
   subscriptions?: Subscription[]
 
   @Field(() => Float, { description: "Minutes of calls that are paid for." })
-  @Property({ type: "double", default: 0 })
-  voiceBalance: number = 0
+  @Property({ type: "double", default: limits.newVoiceBalance })
+  voiceBalance: number = limits.newVoiceBalance
 
   @Field(() => Int, { description: "Knowledge searches that are left." })
-  @Property({ type: "integer", default: 10000 })
-  embeddingCredits: number = 10_000
+  @Property({ type: "integer", default: limits.newEmbeddingCredits })
+  embeddingCredits: number = limits.newEmbeddingCredits
 
   @Field(() => Int, { description: "How many calls may run at the same time; 0: none is ever dialed." })
-  @Property({ type: "integer", default: 1 })
-  voiceLines: number = 1
+  @Property({ type: "integer", default: limits.newVoiceLines })
+  voiceLines: number = limits.newVoiceLines
 }

@@ -72,8 +72,13 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
     },
     wss as never,
   )
+  // graphql-ws writes a broken frame to the console, as an error of ours; it is the client's, and ws closes the socket by itself.
+  wss.on("connection", (socket) => {
+    socket.removeAllListeners("error").on("error", (error) => services.log.debug({ err: error }, "a socket sent a broken frame"))
+  })
   http.on("upgrade", (request, socket, head) => {
-    const path = new URL(request.url ?? "/", "http://localhost").pathname
+    // Not by URL, which throws at addresses that a stranger may well send; nobody would catch it here.
+    const path = request.url?.split("?")[0]
     if (path !== "/graphql" && path !== "/ws") return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n")
     wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request))
   })

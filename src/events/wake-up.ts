@@ -69,7 +69,12 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
   return {
     ...hearing(hearers),
     async publish(topic, message) {
-      await publisher.publish(channel, `${topic} ${message}`)
+      const payload = `${topic} ${message}`
+      await publisher.publish(channel, payload).catch((error) => {
+        // What it tells of is committed: its request must not fail. This instance hears of it here, the others look after the gap.
+        log.warn({ err: error }, "a wake-up could not be published")
+        hear(hearers, payload)
+      })
     },
     async close() {
       publisher.disconnect()

@@ -116,7 +116,7 @@ export class MessageResolver {
       const values = appendValues({ ...draft, chatId }, viewer.companyIds, clock.now())
       const [row] = await viewer.statement(appendMessage(viewer.services.database.orm), values)
       if (!row) throw notYours()
-      return row
+      return row["message"]
     }
     return viewer.change((within, unit) =>
       idempotent(within, unit, "Message", input, () =>

@@ -3,6 +3,7 @@ import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { z } from "zod"
+import type { Source } from "../database/source.js"
 import { clock } from "../entities/kit/clock.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 import { BadUserInput, NotFound, Unauthenticated } from "../errors.js"
@@ -14,6 +15,9 @@ import type { Viewer } from "../schema/kit/viewer.js"
 import { Me, TokenPair } from "../schema/session.js"
 import { passwordFits } from "./kit/password.js"
 import { issuePair } from "./kit/tokens.js"
+
+/** Oneself: seen also by someone who is in no company. */
+const oneself: Source = { ...userSource, scope: (query) => query }
 
 const emailForm = z.email()
 
@@ -34,7 +38,7 @@ export class SessionResolver {
     if (viewer.identity.kind !== "user") throw new Unauthenticated()
     const { userId, roles } = viewer.identity
     const selection = selectionOf(info)
-    const [user] = await viewer.reader.list(userSource, selection, (query) => query.where("t.id", "=", userId), viewer.companyIds)
+    const [user] = await viewer.reader.list(oneself, selection, (query) => query.where("t.id", "=", userId))
     if (!user) throw new NotFound("User")
     const companies = selection["companies"]
       ? await viewer.reader.list(companySource, { id: {}, name: {} }, (query) => query.orderBy("t.name"))
@@ -61,8 +65,7 @@ export class SessionResolver {
     if (!(await passwordFits(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")
     return viewer.change(async (within) => {
       const session = Object.assign(new Session(), { userId: user.id })
-      // Written before its refresh token: their reference is kept by the database, and the mapper does not know it.
-      await within.em.persist(session).flush()
+      within.em.persist(session)
       return issuePair(within, session)
     })
   }

@@ -9,7 +9,7 @@ export const messageFields = `${own} replyTo { ${own} }`
 
 export const messageRoutes = routes("Messages", {
   "GET /api/messages": {
-    does: "Messages of a chat, newest first; nextCursor loads older ones.",
+    does: "Messages of a chat, newest first; nextCursor loads older ones. Without take, cursor and skip: all of them.",
     run: `query ($chatId: UUID!, $first: Int, $after: String, $skip: Int, $withTotal: Boolean = true) {
       messages(chatId: $chatId, first: $first, after: $after, skip: $skip) {
         nodes { ${messageFields} } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,

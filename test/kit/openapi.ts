@@ -19,10 +19,10 @@ export async function readOpenApi(url: string): Promise<{ document: Document; fi
     if (!found) throw new Error(`openapi.json has nothing at ${pointer}`)
     return found as ValidateFunction
   }
-  return { document, fits: (method, path, response) => fit(document, validator, method, path, response) }
+  return { document, fits: (method, path, response) => hold(document, validator, method, path, response) }
 }
 
-function fit(document: Document, validator: (pointer: string) => ValidateFunction, method: string, path: string, response: Response) {
+function hold(document: Document, validator: (pointer: string) => ValidateFunction, method: string, path: string, response: Response) {
   const asked = `${method.toUpperCase()} ${path} → ${response.status}`
   const template = templateOf(document, path.split("?")[0]!)
   const operation = template && document.paths[template][method === "head" ? "get" : method]

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto"
 import pg from "pg"
 import pino from "pino"
-import { v7 } from "uuid"
 import { readConfig } from "../../src/config.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { sweep } from "../../src/jobs/sweep.js"
@@ -10,6 +9,8 @@ import { type RunningServer, startServer } from "../../src/server.js"
 import { makeGql, makeRest } from "./doors.js"
 import { type CompanyInWorld, foundCompany, furnish } from "./make.js"
 import { type FitsOpenApi, readOpenApi } from "./openapi.js"
+
+export type { CompanyInWorld }
 
 /** What a test may say about its world: environment variables of the server over those below. */
 export type WorldOptions = Record<string, string>
@@ -64,7 +65,10 @@ export function world(options: WorldOptions = {}): World {
   Object.assign(made, {
     rest: makeRest(
       () => made.url,
-      (method, path, response) => fits(method, path, response),
+      (method, path, response) => {
+        if (response.status === 500) throw new Error(`${method} ${path} → 500\n${JSON.stringify(made.logged.at(-1), null, 2)}`)
+        fits(method, path, response)
+      },
     ),
     gql: makeGql(() => made.url),
     async runDue() {
@@ -114,7 +118,8 @@ async function copyOfTemplate() {
   const databaseUrl = new URL(url)
   databaseUrl.pathname = `/${name}`
   await administer(url, `create database ${name} template ${template}`)
-  return { databaseUrl: databaseUrl.href, drop: () => administer(url, `drop database ${name} with (force)`) }
+  // Without force: PostgreSQL waits some seconds for those who are leaving, and a connection that a stopped server left behind is a failure.
+  return { databaseUrl: databaseUrl.href, drop: () => administer(url, `drop database ${name}`) }
 }
 
 async function administer(url: string, statement: string) {
@@ -124,5 +129,10 @@ async function administer(url: string, statement: string) {
   await client.end()
 }
 
-/** An id that names nothing. */
-export const nobody = () => v7()
+/** Agenda leaves a timer of 5 s behind for every job it ran, also when it is stopped: Jest shall not wait for those. */
+const { setTimeout } = globalThis
+const patient = (...args: Parameters<typeof setTimeout>) => {
+  const timer = setTimeout(...args)
+  return args[1] === 5_000 ? timer.unref() : timer
+}
+globalThis.setTimeout = Object.defineProperties(patient, Object.getOwnPropertyDescriptors(setTimeout)) as typeof setTimeout

@@ -2,6 +2,7 @@ import { MongoBackend } from "@agendajs/mongo-backend"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Agenda, type AgendaBackend } from "agenda"
 import { MongoClient } from "mongodb"
+import { Pool } from "pg"
 import type { Config } from "../../config.js"
 import type { Database } from "../../database/connect.js"
 import { limits } from "../../limits.js"
@@ -27,10 +28,15 @@ export interface RunningClockwork extends Clockwork {
 }
 
 /** Where Agenda keeps its own table: MongoDB when it is configured, else the database of the server. */
-async function backendOf(config: Config, database: Database): Promise<AgendaBackend> {
-  // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
-  const poolConfig = { connectionString: database.url, max: limits.clockConnections }
-  if (!config.mongodbUrl) return new PostgresBackend({ poolConfig, ensureSchema: false, disableNotifications: true })
+async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
+  if (!config.mongodbUrl) {
+    // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
+    const pool = new Pool({ connectionString: database.url, max: limits.clockConnections })
+    // An idle connection that the database ended is replaced when the next is needed; unheard, it would end the process.
+    pool.on("error", () => {})
+    const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
+    return { backend, close: async () => void (pool.ending || (await pool.end())) }
+  }
   const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: limits.mongoConnectMs })
   try {
     // Asked first: without a server Agenda's own start never settles.
@@ -40,13 +46,15 @@ async function backendOf(config: Config, database: Database): Promise<AgendaBack
   } finally {
     await client.close()
   }
-  return new MongoBackend({ address: config.mongodbUrl })
+  const backend = new MongoBackend({ address: config.mongodbUrl })
+  return { backend, close: () => backend.disconnect() }
 }
 
 /** Makes the clock; nothing runs before `start`. */
 export async function makeClockwork(config: Config, database: Database): Promise<RunningClockwork> {
+  const { backend, close } = await backendOf(config, database)
   const agenda = new Agenda({
-    backend: await backendOf(config, database),
+    backend,
     processEvery: limits.clockTickMs,
     defaultConcurrency: limits.clockConcurrency,
     maxConcurrency: limits.clockConcurrency * 2,
@@ -73,7 +81,11 @@ export async function makeClockwork(config: Config, database: Database): Promise
       for (const sweep of sweeps) await agenda.every(`${sweep.everySeconds} seconds`, sweep.name)
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
-    stop: () => agenda.stop(),
+    async stop() {
+      await agenda.stop(false)
+      // By ourselves: Agenda leaves the connections of a clock open that never started.
+      await close()
+    },
   }
 }
 

@@ -2,10 +2,11 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { APICallError, generateText, jsonSchema, type LanguageModel, tool } from "ai"
 import { v4 as uuidV4 } from "uuid"
+import { limits } from "../../limits.js"
 import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelTool, type TextModel, textModelId } from "../text-model.js"
 import { COLLEAGUE, conversation, systemText } from "./prompt.js"
 
-/** How a vendor is reached; `baseUrl` defaults to the vendor's public one, `capMs` is the longest wait for one answer (60 s). */
+/** How a vendor is reached; `baseUrl` defaults to the vendor's public one, `capMs` is the longest wait for one answer. */
 export interface VendorOptions {
   baseUrl?: string
   apiKey?: string
@@ -31,7 +32,12 @@ export function anthropic(options: VendorOptions): TextModel {
 // The SDK's advice about settings (a temperature that it clamped) would go to standard error at every answer.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
-function textModel(provider: string, vendor: string, language: LanguageModel, { model, apiKey, capMs = 60_000 }: VendorOptions): TextModel {
+function textModel(
+  provider: string,
+  vendor: string,
+  language: LanguageModel,
+  { model, apiKey, capMs = limits.modelCallMs }: VendorOptions,
+): TextModel {
   const cap = `${vendor} gave no answer within ${capMs / 1000} s`
   return {
     id: textModelId(provider, model),

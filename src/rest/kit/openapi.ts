@@ -49,9 +49,8 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
 function operationObject(operation: Operation): JsonSchema {
   const { route, rule } = operation
   const status = route.status ?? (route.method === "POST" ? 201 : 200)
-  // 403 also answers a widget's visitor, who has a credential and no business here.
   const failures = new Set([
-    ...(rule === "public" ? [] : [401, 403]),
+    ...(rule === "public" ? [] : [401]),
     ...(hasInput(operation) ? [400] : []),
     ...(route.idempotent ? [409, 422] : []),
     ...(route.body ? [413, 415] : []),

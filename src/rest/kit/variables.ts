@@ -31,7 +31,7 @@ const optionalWhenEmpty = ["filter", "search", "q", "include", "cursor"]
 export function variablesOf({ route, variables }: Operation, parts: RequestParts): Record<string, unknown> {
   const details: Detail[] = []
   const values: Record<string, unknown> = {}
-  const query = readQuery(route, [...variables.keys()], parts.query, details)
+  const query = readQuery(route, [...variables.keys()], parts, details)
   const body = route.body === "fields" ? parts.body : {}
   for (const [variable, { type }] of variables) {
     const name = route.rename?.[variable] ?? variable
@@ -53,10 +53,11 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
 /** The key of a repeatable request: the header's alone, so that a body is the same with and without it. */
 const keyOf = (route: Route, { idempotencyKey }: RequestParts) => (route.idempotent ? { idempotencyKey: idempotencyKey || undefined } : {})
 
-/** The known parameters; one that is given twice is refused, an unknown one ignored. */
-function readQuery(route: Route, variables: string[], query: URLSearchParams, details: Detail[]) {
+/** The known parameters; one that is given twice is refused, an unknown one ignored. What belongs in the path or the body is unknown here. */
+function readQuery(route: Route, variables: string[], { path, query }: RequestParts, details: Detail[]) {
   const read: Record<string, string | undefined> = {}
-  const names = variables.map((variable) => route.rename?.[variable] ?? variable)
+  if (route.body) return read
+  const names = variables.map((variable) => route.rename?.[variable] ?? variable).filter((name) => path[name] === undefined)
   if (route.include) names.push("include")
   for (const name of names) {
     const [value, ...more] = query.getAll(name)
@@ -109,8 +110,19 @@ function pruned(value: unknown, type: GraphQLInputType): unknown {
 function check(value: unknown, type: GraphQLInputType, name: string, details: Detail[]) {
   const told = (path: readonly (string | number)[], error: GraphQLError) =>
     details.push({ path: [name, ...path].filter((part) => part !== "").join("."), message: sentence(error, path, type) })
+  mustBeLists(value, type, name ? [name] : [], details)
   if (value === undefined && isNonNullType(type)) details.push({ path: name, message: "is required" })
   else coerceInputValue(value, type, (path, _invalid, error) => told(path, error))
+}
+
+/** GraphQL takes one item where a list is declared; REST's schema does not. */
+function mustBeLists(value: unknown, type: GraphQLInputType, path: string[], details: Detail[]) {
+  const bare = getNullableType(type)
+  if (value == null) return
+  if (isListType(bare) && !Array.isArray(value)) details.push({ path: path.join("."), message: "must be a list" })
+  if (!isInputObjectType(bare)) return
+  for (const field of Object.values(bare.getFields()))
+    mustBeLists((value as Record<string, unknown>)[field.name], field.type, [...path, field.name], details)
 }
 
 /** graphql-js's words for what is missing or of the wrong type, without its type names. */

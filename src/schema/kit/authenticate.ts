@@ -1,3 +1,6 @@
+import DataLoader from "dataloader"
+import type { Database } from "../../database/connect.js"
+import type { PlainRow } from "../../database/source.js"
 import { unscoped } from "../../database/unscoped.js"
 import { looksLikeToken, tokenDigest } from "../../entities/access-token.js"
 import { clock } from "../../entities/kit/clock.js"
@@ -16,9 +19,9 @@ export interface Credentials {
 /** 401, and whether only its time has come: a client of ours may come back with a fresh one. */
 export class ExpiredCredentials extends Unauthenticated {}
 
-const tokenByDigest = {
-  name: "token-by-digest",
-  text: "select id, company_id, last_used_at from access_token where digest = $1 and revoked_at is null",
+const tokensByDigest = {
+  name: "tokens-by-digest",
+  text: "select id, company_id, last_used_at, digest from access_token where digest = any($1) and revoked_at is null",
 }
 
 const touchToken = {
@@ -44,10 +47,26 @@ export async function authenticate(services: Services, { accessToken, authorizat
 
 async function byAccessToken(services: Services, value: string): Promise<Identity> {
   if (!looksLikeToken(value)) throw new Unauthenticated("This is no access token: a character is missing or mistyped")
-  const [row] = await unscoped(services.database, tokenByDigest, [tokenDigest(value)])
+  const row = await tokensOf(services.database).load(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
   touch(services, row["id"], row["last_used_at"])
   return { kind: "token", tokenId: row["id"], companyId: row["company_id"] }
+}
+
+const lookUps = new WeakMap<Database, DataLoader<string, PlainRow | undefined>>()
+
+/** Looks tokens up, those of requests that came in together in one statement. Nothing is remembered: a revocation holds at once. */
+function tokensOf(database: Database) {
+  const known = lookUps.get(database)
+  if (known) return known
+  const find = async (digests: readonly string[]) => {
+    const rows = await unscoped(database, tokensByDigest, [digests])
+    const byDigest = new Map(rows.map((row) => [row["digest"], row]))
+    return digests.map((digest) => byDigest.get(digest))
+  }
+  const lookUp = new DataLoader(find, { cache: false, batchScheduleFn: setImmediate })
+  lookUps.set(database, lookUp)
+  return lookUp
 }
 
 function touch(services: Services, id: string, lastUsedAt: string | null) {

@@ -101,7 +101,8 @@ function measure(document: DocumentNode, operation: OperationDefinitionNode) {
 const bySize: ComplexityEstimator = ({ field, args, childComplexity }) => {
   if (!isCompositeType(getNamedType(field.type))) return 0
   const isPage = field.args.some((arg) => arg.name === "first" || arg.name === "take")
-  if (isPage) return 1 + Number(args["first"] ?? args["take"] ?? limits.messagePageDefault) * childComplexity
+  // A negative size is refused by the field itself; until then it must not pay for others.
+  if (isPage) return 1 + Math.max(0, Number(args["first"] ?? args["take"] ?? limits.messagePageDefault)) * childComplexity
   // The items of a page are counted where its size stands.
   if (field.name === "nodes" || field.name === "edges" || !isListType(getNullableType(field.type))) return 1 + childComplexity
   return limits.graphqlPlainListSize * (1 + childComplexity)

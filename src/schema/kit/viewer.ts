@@ -2,6 +2,7 @@ import type { EntityClass, FilterQuery } from "@mikro-orm/postgresql"
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import type { Logger } from "pino"
+import { meaningOf } from "../../database/conflicts.js"
 import { Reader } from "../../database/reader.js"
 import type { PlainRow, Source } from "../../database/source.js"
 import { runUnit, type Statement, Unit } from "../../database/unit.js"
@@ -128,7 +129,9 @@ export class Viewer {
 
   /** Runs one statement as the whole unit: it is its own transaction, and writes its event itself. */
   async statement(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
-    const result = await this.services.database.pool.query({ ...statement, values })
+    const result = await this.services.database.pool.query({ ...statement, values }).catch((error) => {
+      throw meaningOf(error)
+    })
     void this.services.sequencer.poke()
     return result.rows
   }

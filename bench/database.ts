@@ -1,0 +1,107 @@
+import "reflect-metadata"
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import pg from "pg"
+import { connect } from "../src/database/connect.js"
+import { openEmbedded } from "../src/database/embedded.js"
+import { migrate } from "../src/database/migrate.js"
+import { AccessToken } from "../src/entities/access-token.js"
+import { filling } from "./fill.js"
+import type { Options } from "./options.js"
+import { storeMessage } from "./statements.js"
+
+const here = fileURLToPath(new URL(".", import.meta.url))
+const filled = "bench_filled"
+const used = "bench"
+
+/** The database of a run: fresh from the filled one, so that every run begins with the same rows. */
+export interface BenchDatabase {
+  url: string
+  client: pg.Client
+  companyId: string
+  /** Of the company; made for this run. */
+  token: string
+  close(): Promise<void>
+}
+
+/** Opens the server (BENCH_DATABASE_URL, else the embedded one in bench/data), fills it when needed, and copies the filled database. */
+export async function openDatabase(options: Options, say: (line: string) => void): Promise<BenchDatabase> {
+  const given = process.env["BENCH_DATABASE_URL"]
+  await using stack = new AsyncDisposableStack()
+  const embedded = given ? null : await openEmbedded({ dataDir: join(here, "data"), role: "command", log: say })
+  stack.defer(() => embedded?.stop())
+  const urlOf = (name: string) => Object.assign(new URL(given ?? embedded!.url), { pathname: `/${name}` }).href
+  const admin = new pg.Client({ connectionString: given ?? embedded!.url })
+  await admin.connect()
+  await quiet(admin)
+  await ensureFilled(admin, urlOf(filled), options, say)
+  await admin.query(`drop database if exists ${used} with (force)`)
+  await admin.query(`create database ${used} template ${filled}`)
+  await admin.query("checkpoint")
+  await admin.end()
+
+  const client = new pg.Client({ connectionString: urlOf(used) })
+  await client.connect()
+  stack.defer(() => client.end())
+  const companyId: string = (await client.query("select id from company")).rows[0].id
+  const token = AccessToken.issue(companyId, "bench", null)
+  await client.query(
+    "insert into access_token (id, created_at, updated_at, company_id, name, token_prefix, digest) values ($1, now(), now(), $2, $3, $4, $5)",
+    [token.id, companyId, token.name, token.tokenPrefix, token.digest],
+  )
+  // Vacuumed between rounds instead, so that no contestant is measured under a vacuum that another one earned.
+  for (const table of ["chat", "message", "event"]) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
+  const opened = stack.move()
+  return { url: urlOf(used), client, companyId, token: token.token!, close: () => opened.disposeAsync() }
+}
+
+/** No checkpoint of its own making falls into a measurement; one is made before each round. A server of someone else's is left as it is. */
+async function quiet(admin: pg.Client) {
+  if (process.env["BENCH_DATABASE_URL"]) return
+  await admin.query("alter system set checkpoint_timeout = '1h'")
+  await admin.query("alter system set max_wal_size = '8GB'")
+  await admin.query("select pg_reload_conf()")
+}
+
+async function ensureFilled(admin: pg.Client, url: string, options: Options, say: (line: string) => void) {
+  const wanted = fingerprint(options)
+  const { rows } = await admin.query("select shobj_description(oid, 'pg_database') as made from pg_database where datname = $1", [filled])
+  if (rows[0]?.made === wanted) return
+  say(`filling ${options.chats} chats with ${options.messages} messages …`)
+  const begin = performance.now()
+  await admin.query(`drop database if exists ${filled} with (force)`)
+  await admin.query(`create database ${filled}`)
+  const database = await connect(url)
+  await migrate(database)
+  await database.close()
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query("set synchronous_commit = off")
+  for (const statement of filling(options.chats)) await client.query(statement)
+  for (const statement of storedProcedure) await client.query(statement)
+  await client.query("vacuum (analyze, freeze)")
+  await client.end()
+  await admin.query(`comment on database ${filled} is '${wanted}'`)
+  say(`filled in ${Math.round((performance.now() - begin) / 1000)} s`)
+}
+
+/** Changes whenever a filled database would look different. */
+function fingerprint(options: Options): string {
+  const hash = createHash("sha256").update(`${options.chats} ${filling(options.chats).join()} ${storedProcedure.join()}`)
+  const migrations = join(here, "../migrations")
+  for (const file of readdirSync(migrations).sort()) if (file.endsWith(".ts")) hash.update(readFileSync(join(migrations, file)))
+  return hash.digest("hex")
+}
+
+/** PostGraphile's W5: the work of LIMIT's statement, as a function that it exposes as a mutation. */
+const storedProcedure = [
+  "create schema bench",
+  `create function bench.post_message(in_chat uuid, in_text text) returns public.message language plpgsql volatile as $$
+   declare new_id uuid := uuidv7(); stored public.message;
+   begin
+     ${storeMessage("new_id", "in_chat", "in_text", "made.*")} into stored;
+     return stored;
+   end $$`,
+]

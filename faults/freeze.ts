@@ -1,0 +1,62 @@
+import { type Chance, count } from "./kit/chance.js"
+import { Customer } from "./kit/customer.js"
+import type { Instance } from "./kit/instance.js"
+import { type Report, worst } from "./kit/report.js"
+import type { Scene } from "./kit/stage.js"
+import { comeToRest, misheard, storedIn } from "./kit/store.js"
+import { must, sleep } from "./kit/wait.js"
+
+/** A worker stands still longer than its lease, another answers, and the first goes on as if nothing had happened. */
+export async function freezeCampaign(scene: Scene, report: Report, chance: Chance, chats: number) {
+  const instances = await Promise.all(["a", "b"].map((name) => scene.start(`freeze-${name}`)))
+  const customers = count(chats).map((index) => new Customer(scene, `question-freeze-${index}`, instances))
+  for (const [index, customer] of customers.entries()) {
+    scene.model.thinks(customer.tag, chance.whole(3_000, 4_000))
+    await customer.ask(instances[index % 2]!)
+  }
+  const calls = customers.map(({ tag }) => scene.model.callsFor(tag))
+  await must("everybody reaches the model", () => calls.every(({ length }) => length > 0))
+  // Whoever has more turns in its hands just now.
+  const inHands = (name: string) => calls.filter(([call]) => call!.by === name && !call!.answeredAt).length
+  const [frozen] = instances.toSorted((one, other) => inHands(other.name) - inHands(one.name)) as [Instance, Instance]
+  const hit = inHands(frozen.name)
+  const begin = performance.now()
+  frozen.freeze(true)
+  const stored = () =>
+    storedIn(
+      scene,
+      customers.map(({ chatId }) => chatId),
+    )
+  const answers = async () => (await stored()).filter(({ role }) => role === "Assistant")
+  const all = async () => {
+    await sleep(100)
+    return (await answers()).length >= chats
+  }
+  await must("the other instance answers", all).finally(() => frozen.freeze(false))
+  const frozenMs = performance.now() - begin
+  await must("everybody hears the answer", () => customers.every((customer) => customer.answers.length > 0))
+  await comeToRest(scene, instances)
+  const messages = await stored()
+  report.note(
+    `one instance of two stood still for ${worst([frozenMs])} with ${hit} of ${chats} turns in its hands; ${calls.flat().length} calls of the model`,
+  )
+  const counts = customers.map(({ tag, chatId }) => ({
+    tag,
+    times: messages.filter((each) => each.chatId === chatId && each.role === "Assistant").length,
+  }))
+  report.check(
+    "each question has exactly one answer",
+    counts.flatMap(({ tag, times }) => (times === 1 ? [] : [`${tag}: ${times}`])),
+  )
+  report.check(
+    "each customer heard what is stored",
+    customers.flatMap(({ tag, chatId, listener }) =>
+      misheard(
+        tag,
+        listener,
+        messages.filter((each) => each.chatId === chatId),
+      ),
+    ),
+  )
+  report.check("a running turn was really taken over", hit > 0 && calls.flat().length > chats ? [] : ["no turn was"])
+}

@@ -1,0 +1,55 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+
+const repository = resolve(import.meta.dirname, "../..")
+
+/** A line of the built server that a mutant has changed, and the check that has to notice it. */
+export interface Mutation {
+  file: string
+  line: string
+  instead: string
+}
+
+/** What can be taken out of the server. */
+export const mutations = {
+  /** An answer is stored whoever has the chat: a person who took it over is talked over. */
+  fence: {
+    file: "dist/src/entities/chat.js",
+    line: "return this.turnId === turnId && this.isAnsweredByAi;",
+    instead: "return true;",
+  },
+  /**
+   * A running turn stays with its worker for ever, so that a killed worker's customer waits for ever. (The other way round, a lease that
+   * nobody respects, cannot show as two answers: the fence lets the newest worker store alone.)
+   */
+  lease: {
+    file: "dist/src/entities/chat.js",
+    line: "return this.turnLeaseUntil !== null && this.turnLeaseUntil <= now;",
+    instead: "return false;",
+  },
+} satisfies Record<string, Mutation>
+
+/** A name of the list above. */
+export type MutationName = keyof typeof mutations
+
+/**
+ * Copies the built server below a folder, so that a build meanwhile changes nothing, and so that a mutant differs from the sound server by
+ * its one line alone. Throws when that line is not there exactly once.
+ */
+export function copyBuild(folder: string, without?: MutationName): string {
+  const copy = join(folder, without ? `without-${without}` : "sound")
+  mkdirSync(copy, { recursive: true })
+  cpSync(join(repository, "dist"), join(copy, "dist"), { recursive: true })
+  cpSync(join(repository, "package.json"), join(copy, "package.json"))
+  // The pages' files lie with the sources.
+  for (const shared of ["node_modules", "src"]) symlinkSync(join(repository, shared), join(copy, shared))
+  if (without) mutate(copy, mutations[without])
+  return copy
+}
+
+function mutate(copy: string, { file, line, instead }: Mutation) {
+  const path = join(copy, file)
+  const parts = readFileSync(path, "utf8").split(line)
+  if (parts.length !== 2) throw new Error(`${file} holds the line to mutate ${parts.length - 1} times, not once: ${line}`)
+  writeFileSync(path, parts.join(instead))
+}

@@ -1,0 +1,32 @@
+/** Choices that look random and come again with the same seed. A campaign makes them all before it starts: what runs at once would mix them up. */
+export interface Chance {
+  /** A whole number from `min` to `max`, both included. */
+  whole(min: number, max: number): number
+  pick<T>(list: readonly T[]): T
+  shuffled<T>(list: readonly T[]): T[]
+}
+
+/** The choices of one campaign: its own, so that another campaign before it does not change them. */
+export function chanceOf(seed: number, campaign: string): Chance {
+  let state = seed
+  for (const letter of campaign) state = Math.imul(state ^ letter.charCodeAt(0), 0x01000193)
+  // mulberry32
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const whole = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
+  return {
+    whole,
+    pick: (list) => list[whole(0, list.length - 1)]!,
+    shuffled(list) {
+      const left = [...list]
+      return list.map(() => left.splice(whole(0, left.length - 1), 1)[0]!)
+    },
+  }
+}
+
+/** The numbers from 0 on. */
+export const count = (length: number) => Array.from({ length }, (_, index) => index)

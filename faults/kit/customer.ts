@@ -1,0 +1,51 @@
+import type { Instance } from "./instance.js"
+import type { Listener } from "./listener.js"
+import { post, type Scene } from "./stage.js"
+import { sleep } from "./wait.js"
+
+/** Somebody who asks one question on the website and listens for the answer. */
+export class Customer {
+  chatId = ""
+  /** When the question was taken: the door answered 201. */
+  askedAt = 0
+  listener: Listener | null = null
+  /** How often the question had to be sent. */
+  sendings = 0
+  /** Where the listener goes when its connection breaks. */
+  #turn = 0
+
+  constructor(
+    private readonly scene: Scene,
+    readonly tag: string,
+    /** Where the customer listens, in turn. */
+    private readonly instances: Instance[],
+  ) {}
+
+  /** Asks, again and again under the same message id until it is taken; then listens. */
+  async ask(at: Instance): Promise<void> {
+    const body = { text: `Please answer ${this.tag}`, messageId: this.tag }
+    for (;;) {
+      this.sendings += 1
+      const taken = await post(`${at.url}/hooks/widget/${this.scene.widgetId}`, null, body).catch(() => null)
+      if (taken?.status === 201) {
+        this.askedAt = performance.now()
+        this.chatId = taken.body.chatId
+        const credentials = { authorization: `Bearer ${taken.body.visitorToken}` }
+        this.listener = this.scene.listen(() => this.next().url, credentials)
+        return
+      }
+      if (taken) throw new Error(`The widget's door answered ${taken.status}: ${JSON.stringify(taken.body)}`)
+      await sleep(20)
+    }
+  }
+
+  /** What the assistant was heard to say. */
+  get answers() {
+    return (this.listener?.heard ?? []).filter(({ message }) => message?.role === "ASSISTANT")
+  }
+
+  private next(): Instance {
+    this.#turn += 1
+    return this.instances[this.#turn % this.instances.length]!
+  }
+}

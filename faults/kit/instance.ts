@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+
+/** An address where nobody listens (`fetch` would not even try port 1). */
+const nowhere = "http://127.0.0.1:2"
+
+const children = new Set<ChildProcess>()
+
+/** Ends every server that still runs, at once. */
+export function killAll() {
+  for (const child of children) child.kill("SIGKILL")
+}
+
+/** Only what is given here, and what a process needs to run at all: nothing of the surroundings reaches a server. */
+const bare = { PATH: process.env["PATH"], HOME: process.env["HOME"], TZ: "UTC" }
+
+/** Runs a file of a build; it is killed with the rest when the campaigns end. */
+function run(build: string, file: string, args: string[], env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, ["--enable-source-maps", join(build, file), ...args], { env: { ...bare, ...env } })
+  children.add(child)
+  child.once("exit", () => children.delete(child))
+  return child
+}
+
+/** Runs a command of the administration; answers what it printed. */
+// biome-ignore lint/suspicious/noExplicitAny: each command prints its own object.
+export async function administer(build: string, env: Record<string, string>, args: string[]): Promise<any> {
+  const child = run(build, "dist/src/admin/main.js", [...args, "--json"], env)
+  const [out, err] = [gather(child.stdout!), gather(child.stderr!)]
+  const [code] = await once(child, "close")
+  if (code !== 0) throw new Error(`admin ${args.join(" ")}: ${err()}`)
+  return JSON.parse(out())
+}
+
+function gather(stream: NodeJS.ReadableStream): () => string {
+  let text = ""
+  stream.on("data", (chunk) => {
+    text = (text + chunk).slice(-50_000)
+  })
+  return () => text
+}
+
+/** A server as a process of its own, on the shared database. */
+export class Instance {
+  /** Where it listens; another port after each start. */
+  url = nowhere
+  starts = 0
+  #child: ChildProcess | null = null
+  #errors: (() => string)[] = []
+
+  constructor(
+    readonly name: string,
+    private readonly build: string,
+    private readonly env: Record<string, string>,
+  ) {}
+
+  /** Starts it and waits until it listens. */
+  async start(): Promise<this> {
+    const child = run(this.build, "dist/src/main.js", [], this.env)
+    const [out, err] = [gather(child.stdout!), gather(child.stderr!)]
+    this.#child = child
+    this.#errors.push(err)
+    this.starts += 1
+    const address = new Promise<string>((resolve) => {
+      child.stdout!.on("data", () => {
+        const listening = /Listening on (http:\S+)\n/.exec(out())
+        if (listening) resolve(listening[1]!)
+      })
+    })
+    const gone = once(child, "exit").then(([code, signal]) => {
+      throw new Error(`Server ${this.name} ended with ${code ?? signal} before it listened: ${err()}`)
+    })
+    this.url = await Promise.race([address, gone])
+    gone.catch(() => {})
+    return this
+  }
+
+  /** kill -9, and waits until it is gone. */
+  kill() {
+    return this.end("SIGKILL")
+  }
+
+  /** SIGTERM, and waits until it has ended what it was doing. */
+  stop() {
+    return this.end("SIGTERM")
+  }
+
+  /** Stops the process where it is, without its notice, or lets it go on. */
+  freeze(frozen: boolean) {
+    this.#child?.kill(frozen ? "SIGSTOP" : "SIGCONT")
+  }
+
+  /** What it logged, over all its lives. */
+  get log(): string {
+    return this.#errors.map((read) => read()).join("")
+  }
+
+  private async end(signal: NodeJS.Signals) {
+    const child = this.#child
+    this.#child = null
+    // Nobody is to reach whoever gets the port next.
+    this.url = nowhere
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, "exit")
+    child.kill(signal)
+    await gone
+  }
+}

@@ -1,0 +1,76 @@
+import { WebSocket } from "ws"
+
+/** An event as a subscriber got it; words of GraphQL. */
+export interface Heard {
+  id: string
+  type: string
+  at: number
+  message: { id: string; chatId: string; sequence: number; role: string; text: string } | null
+}
+
+const query = "subscription ($after: String) { events(after: $after) { id type message { id chatId sequence role text } } }"
+const reconnectMs = 30
+
+/** A subscriber of graphql-transport-ws that comes back after every cut and resumes behind the last event it got. */
+export class Listener {
+  readonly heard: Heard[] = []
+  /** What no subscriber should ever be told. */
+  readonly refusals: string[] = []
+  cuts = 0
+  #socket: WebSocket | null = null
+  #closed = false
+
+  constructor(
+    /** Where to go next; asked at every connection. */
+    private readonly url: () => string,
+    private readonly credentials: Record<string, string>,
+    private after: string | null,
+    private readonly onEvent: () => void = () => {},
+  ) {
+    this.connect()
+  }
+
+  /** Breaks the connection without a word; what is still under way is lost. */
+  cut() {
+    this.cuts += 1
+    this.#socket?.terminate()
+    this.leave()
+  }
+
+  close() {
+    this.#closed = true
+    this.#socket?.terminate()
+    this.leave()
+  }
+
+  private connect() {
+    if (this.#closed) return
+    const socket = new WebSocket(`${this.url().replace("http", "ws")}/graphql`, "graphql-transport-ws")
+    this.#socket = socket
+    socket.on("error", () => {})
+    socket.on("open", () => socket.send(JSON.stringify({ type: "connection_init", payload: this.credentials })))
+    socket.on("message", (data) => this.#socket === socket && this.take(socket, JSON.parse(String(data))))
+    socket.on("close", (code, reason) => {
+      if (code >= 4000) this.refusals.push(`closed with ${code}: ${reason}`)
+      if (this.#socket === socket) this.leave()
+    })
+  }
+
+  private leave() {
+    this.#socket = null
+    if (!this.#closed) setTimeout(() => this.connect(), reconnectMs)
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: frames of the protocol.
+  private take(socket: WebSocket, frame: any) {
+    if (frame.type === "ping") socket.send(JSON.stringify({ type: "pong" }))
+    if (frame.type === "connection_ack")
+      socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query, variables: { after: this.after } } }))
+    if (frame.type === "error" || frame.payload?.errors) this.refusals.push(JSON.stringify(frame))
+    const event = frame.type === "next" && frame.payload?.data?.events
+    if (!event) return
+    this.after = event.id
+    this.heard.push({ ...event, at: performance.now() })
+    this.onEvent()
+  }
+}

@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { openEmbedded } from "../../src/database/embedded.js"
+import { copyBuild, type MutationName } from "./builds.js"
+import { administer, Instance, killAll } from "./instance.js"
+import { Listener } from "./listener.js"
+import { SlowModel } from "./model.js"
+import { must, until } from "./wait.js"
+
+const template = "faults_template"
+
+/** The company that every scene has, and where its log stood when it was copied. */
+export interface Furniture {
+  companyId: string
+  token: string
+  widgetId: string
+  /** Resume cursor before everything that happens in a scene. */
+  origin: string
+}
+
+/** Before there is a company. */
+const bare: Furniture = { companyId: "", token: "", widgetId: "", origin: "" }
+
+/** A database with its company, a model, and servers on both. */
+export interface Scene extends Furniture {
+  model: SlowModel
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
+  sql(text: string, values?: unknown[]): Promise<any[]>
+  /** A connection of its own, for a lock. */
+  connection(): Promise<pg.Client>
+  start(name: string): Promise<Instance>
+  /** A subscriber from the beginning of the scene on. */
+  listen(url: () => string, credentials: Record<string, string>, onEvent?: () => void): Listener
+  /** What the servers logged. */
+  log(): string
+  close(): Promise<void>
+}
+
+/** What all campaigns share: one PostgreSQL, the builds, and a database to copy. */
+export interface Stage {
+  scene(without?: MutationName): Promise<Scene>
+  close(): Promise<void>
+}
+
+/** Opens the stage: an embedded PostgreSQL in a folder of its own, with one furnished company. */
+export async function openStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "platform-faults-"))
+  // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
+  chmodSync(folder, 0o755)
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const builds = new Map<MutationName | undefined, string>()
+  const buildOf = (without?: MutationName) => {
+    const build = builds.get(without) ?? copyBuild(folder, without)
+    builds.set(without, build)
+    return build
+  }
+  try {
+    const database = await openEmbedded({ dataDir: join(folder, "data"), role: "server", log() {} })
+    const close = async () => {
+      killAll()
+      await database.stop()
+      remove()
+    }
+    try {
+      await statement(database.url, `create database ${template}`)
+      const furnishing = await openScene(database.url, template, buildOf(), bare)
+      const furniture = await furnish(furnishing, buildOf()).finally(() => furnishing.close())
+      return {
+        close,
+        async scene(without) {
+          const name = `scene_${randomBytes(4).toString("hex")}`
+          await statement(database.url, `create database ${name} template ${template}`)
+          return openScene(database.url, name, buildOf(without), furniture)
+        },
+      }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+async function statement(url: string, text: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(text).finally(() => client.end())
+}
+
+interface OpenScene extends Scene {
+  env: Record<string, string>
+}
+
+async function openScene(server: string, name: string, build: string, furniture: Furniture): Promise<OpenScene> {
+  const address = new URL(server)
+  address.pathname = `/${name}`
+  const model = await SlowModel.start()
+  const pool = new pg.Pool({ connectionString: address.href, max: 5 })
+  pool.on("error", () => {})
+  const instances: Instance[] = []
+  const listeners: Listener[] = []
+  const env = environment(address.href, model.url)
+  return {
+    ...furniture,
+    env,
+    model,
+    sql: async (text, values) => (await pool.query(text, values)).rows,
+    async connection() {
+      const client = new pg.Client({ connectionString: address.href })
+      await client.connect()
+      return client
+    },
+    start(instance) {
+      // The key says to the model who asks.
+      const made = new Instance(instance, build, { ...env, OPENAI_API_KEY: instance })
+      instances.push(made)
+      return made.start()
+    },
+    listen(url, credentials, onEvent) {
+      const listener = new Listener(url, credentials, furniture.origin, onEvent)
+      listeners.push(listener)
+      return listener
+    },
+    log: () => instances.map(({ name, log }) => log.replace(/^(?=.)/gm, `${name}: `)).join(""),
+    async close() {
+      for (const listener of listeners) listener.close()
+      await Promise.all(instances.map((instance) => instance.kill()))
+      await pool.end()
+      await model.close()
+    },
+  }
+}
+
+const environment = (databaseUrl: string, modelUrl: string) => ({
+  PORT: "0",
+  DATABASE_URL: databaseUrl,
+  DEMO: "false",
+  JWT_SECRET: randomBytes(24).toString("hex"),
+  ENCRYPTION_KEY: "00".repeat(32),
+  OPENAI_BASE_URL: modelUrl,
+  OPENAI_API_KEY: "nobody",
+  OPENAI_MODEL: "slow",
+  REPLY_DEBOUNCE_MS: "300",
+  REPLY_MAX_WAIT_MS: "600",
+  RATE_LIMIT_PER_MINUTE: "0",
+  LOG_LEVEL: "warn",
+})
+
+/** Makes the company by the command line and through the doors, and finds the end of its log. */
+async function furnish(scene: OpenScene, build: string): Promise<Furniture> {
+  const admin = (...args: string[]) => administer(build, scene.env, args)
+  const { id: companyId } = await admin("company:create", "--name", "Faults")
+  const { token } = await admin("token:create", "--company", companyId, "--name", "Campaigns")
+  await admin("subscription:set", "--company", companyId, "--plan", "pro", "--status", "active")
+  const server = await scene.start("furnisher")
+  const assistant = await post(`${server.url}/api/assistants-new`, token, { name: "Assistant", prompt: "Answer." })
+  const connect = ["--messenger", "widget", "--external-id", "site", "--name", "Site", "--assistant", assistant.body.id]
+  const { id: widgetId } = await admin("channel:connect", "--company", companyId, ...connect)
+  const origin = await anyCursor(server, token)
+  await server.stop()
+  return { companyId, token, widgetId, origin }
+}
+
+/** The cursor of an event that happens now: every scene resumes behind it. */
+async function anyCursor(server: Instance, token: string): Promise<string> {
+  const listener = new Listener(() => server.url, { accessToken: token }, null)
+  // Without a cursor a subscriber hears what comes after it is on, and nothing says when that is.
+  await must("an event is heard", async () => {
+    await post(`${server.url}/api/chats`, token, { messenger: "playground", fromId: `playground-${randomBytes(4).toString("hex")}` })
+    return until(() => listener.heard.length > 0, 1_000)
+  })
+  listener.close()
+  return listener.heard[0]!.id
+}
+
+/** Posts JSON with the company's access token. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies of any shape.
+export async function post(url: string, token: string | null, body: unknown, method = "POST"): Promise<{ status: number; body: any }> {
+  const headers = { "content-type": "application/json", ...(token && { "x-access-token": token }) }
+  const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
+  return { status: answer.status, body: await answer.json() }
+}

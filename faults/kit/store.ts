@@ -1,0 +1,70 @@
+import type { Instance } from "./instance.js"
+import type { Heard, Listener } from "./listener.js"
+import type { Scene } from "./stage.js"
+import { must } from "./wait.js"
+
+/** A message as it is stored, with the events that tell of its creation. */
+export interface Stored {
+  id: string
+  chatId: string
+  sequence: number
+  role: string
+  text: string
+  /** Places in the log, null before it has one. */
+  positions: (string | null)[]
+}
+
+/** All messages of some chats in their order. */
+export async function storedIn(scene: Scene, chatIds: string[]): Promise<Stored[]> {
+  const rows = await scene.sql(
+    `select m.id, m.chat_id as "chatId", m.sequence, m.role, m.text,
+       coalesce((select json_agg(e.position::text order by e.id) from event e
+         where e.chat_id = m.chat_id and e.type = 'MESSAGE_CREATED' and e.payload->'message'->>'id' = m.id::text), '[]') as positions
+     from message m where m.chat_id = any($1::uuid[]) order by m.chat_id, m.sequence`,
+    [chatIds],
+  )
+  return rows as Stored[]
+}
+
+/** Every event of these messages has its place: nothing is left for the sequencer. */
+export const allPlaced = (scene: Scene) =>
+  must("all events have their places", async () => (await scene.sql("select 1 from event where position is null limit 1")).length === 0)
+
+/** Nothing is due, nothing runs, and whoever still worked has ended: what is stored now is all there will be. */
+export async function comeToRest(scene: Scene, instances: Instance[]) {
+  await must("nothing is due or running", async () => {
+    const open = await scene.sql("select 1 from chat where reply_due_at is not null or turn_id is not null limit 1")
+    return open.length === 0 && scene.model.isQuiet
+  })
+  await allPlaced(scene)
+  await Promise.all(instances.map((instance) => instance.stop()))
+}
+
+/** Chats whose messages are not numbered 1, 2, 3 … */
+export function gaps(stored: Stored[]): string[] {
+  const next = new Map<string, number>()
+  return stored.flatMap(({ chatId, sequence }) => {
+    const expected = next.get(chatId) ?? 1
+    next.set(chatId, sequence + 1)
+    return sequence === expected ? [] : [`chat ${chatId}: ${sequence} stands where ${expected} is due`]
+  })
+}
+
+/** Messages that do not have exactly one event of their creation. */
+export const notToldOnce = (stored: Stored[]) =>
+  stored.flatMap(({ text, positions }) => (positions.length === 1 ? [] : [`"${text}" has ${positions.length} events`]))
+
+/** Where what a subscriber heard of messages differs from what the log tells in its order: lost, twice, or out of order. */
+export function misheard(who: string, listener: Listener | null, stored: Stored[]): string[] {
+  const heard = (listener?.heard ?? []).filter(({ type }) => type === "MESSAGE_CREATED")
+  const position = ({ positions: [place] }: Stored) => BigInt(place ?? 0)
+  const told = [...stored].sort((one, other) => Number(position(one) - position(other)))
+  const ids = heard.map(({ message }) => message!.id)
+  const faults = [...(listener?.refusals ?? ["never listened"])]
+  const wrong = told.findIndex(({ id }, index) => ids[index] !== id)
+  if (wrong >= 0) faults.push(`event ${wrong + 1} should tell "${told[wrong]!.text}" and told ${spoken(heard[wrong])}`)
+  else if (ids.length !== told.length) faults.push(`${ids.length} events were heard, ${told.length} messages stored`)
+  return faults.map((fault) => `${who}: ${fault}`)
+}
+
+const spoken = (heard: Heard | undefined) => (heard?.message ? `"${heard.message.text}"` : "nothing")

@@ -1,0 +1,87 @@
+import { type Chance, count } from "./kit/chance.js"
+import type { Instance } from "./kit/instance.js"
+import type { Listener } from "./kit/listener.js"
+import type { Report } from "./kit/report.js"
+import { post, type Scene } from "./kit/stage.js"
+import { allPlaced, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import { sleep, until } from "./kit/wait.js"
+
+/** How much a resume campaign writes and cuts. */
+export interface ResumeSize {
+  messages: number
+  cuts: number
+}
+
+/** Subscribers are cut again and again, and come back to the other instance, while many write to many chats. */
+export async function resumeCampaign(scene: Scene, report: Report, chance: Chance, size: ResumeSize) {
+  const instances = await Promise.all(["a", "b"].map((name) => scene.start(name)))
+  const chats = await openChats(scene, instances[0]!, 8)
+  const plans = count(size.messages).map((index) => ({ chatId: chance.pick(chats), role: chance.pick(["User", "Customer"]), index }))
+  // The first and the last tenth are left whole, so that every cut comes while messages are written.
+  const moments = () =>
+    count(size.cuts)
+      .map(() => chance.whole(size.messages / 10, (size.messages * 9) / 10))
+      .sort((one, other) => one - other)
+  let written = 0
+  const subscribers = [moments(), moments()].map((cuts, index) => subscriber(scene, instances, cuts, index, () => written))
+  const writers = count(6).map(async (writer) => {
+    for (const { chatId, role, index } of plans.filter(({ index }) => index % 6 === writer)) {
+      const { url } = instances[index % 2]!
+      const { status } = await post(`${url}/api/messages`, scene.token, { chatId, role, text: `message ${index}` })
+      if (status !== 201) throw new Error(`A message was refused with ${status}`)
+      written += 1
+      // Nobody is to be cut when all is over: writers wait for subscribers that are far behind.
+      await until(() => subscribers.every(({ messages }) => messages() > written - size.messages / 10), 10_000)
+    }
+  })
+  await Promise.all(writers)
+  await allPlaced(scene)
+  const stored = await storedIn(scene, chats)
+  await until(() => subscribers.every(({ messages }) => messages() >= stored.length), 30_000)
+  // Whatever is told twice is told by now: a last message comes after it.
+  await sleep(100)
+  const made = subscribers.map(({ listener }) => listener.cuts)
+  report.note(
+    `${stored.length} messages in ${chats.length} chats by ${writers.length} writers on 2 instances; subscribers cut ${made.join(" and ")} times`,
+  )
+  report.note(`last cut after ${Math.max(...subscribers.map(({ lastCutAt }) => lastCutAt()))} of ${size.messages} messages were written`)
+  report.check("every message that was written is stored", stored.length === size.messages ? [] : [`${stored.length} are`])
+  report.check(
+    "each subscriber heard each event once and in order",
+    subscribers.flatMap(({ listener }, index) => misheard(`subscriber ${index + 1}`, listener, stored)),
+  )
+  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+  const all = subscribers.filter(({ listener, lastCutAt }) => listener.cuts < size.cuts || lastCutAt() >= size.messages)
+  report.check(
+    "every cut came while messages were written",
+    all.map(({ listener, lastCutAt }) => `${listener.cuts} cuts, the last at ${lastCutAt()}`),
+  )
+}
+
+/** A subscriber of the whole company that cuts itself when it has heard so and so many messages. */
+function subscriber(scene: Scene, instances: Instance[], cuts: number[], first: number, written: () => number) {
+  let turn = first
+  let last = 0
+  const messages = (): number => listener.heard.filter(({ type }) => type === "MESSAGE_CREATED").length
+  const listener: Listener = scene.listen(
+    () => instances[turn++ % instances.length]!.url,
+    { accessToken: scene.token },
+    () => {
+      if (cuts[0] === undefined || messages() < cuts[0]) return
+      cuts.shift()
+      last = written()
+      listener.cut()
+    },
+  )
+  return { listener, messages, lastCutAt: () => last }
+}
+
+/** Opens chats without an assistant. */
+export async function openChats(scene: Scene, { url }: Instance, chats: number): Promise<string[]> {
+  const ids: string[] = []
+  for (const index of count(chats)) {
+    const body = { messenger: "playground", fromId: "campaign", externalId: `customer-${index}` }
+    ids.push((await post(`${url}/api/chats`, scene.token, body)).body.id)
+  }
+  return ids
+}

@@ -1,0 +1,171 @@
+import { v7 } from "uuid"
+import { looksLikeToken } from "../src/entities/access-token.js"
+import { rawSocket } from "./kit/sockets.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, globex, rest, gql, sql, clock } = w
+
+const path = () => `/api/companies/${acme.id}/access-tokens`
+const create = async (name = "Shop", jwt = acme.owner.jwt) => (await rest.as(jwt).post(path(), { name }).expect(201)).body
+const record = {
+  id: expect.any(String),
+  companyId: expect.any(String),
+  name: "Shop",
+  tokenPrefix: expect.stringMatching(/^amp_[0-9A-Za-z]{8}$/),
+  createdAt: expect.any(String),
+  updatedAt: expect.any(String),
+  lastUsedAt: null,
+  createdBy: expect.any(String),
+}
+
+/** CRC-32 in six base62 digits, written down once more from the contract's words. */
+function checksum(text: string) {
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let digits = ""
+  for (let place = 0; place < 6; place++, rest = Math.floor(rest / 62)) digits = alphabet[rest % 62] + digits
+  return digits
+}
+
+describe("creating", () => {
+  it("shows the value once, in the form that scanners know, and keeps a digest alone", async () => {
+    const made = await create()
+    expect(made).toEqual({ ...record, companyId: acme.id, createdBy: acme.owner.id, token: expect.any(String) })
+    expect(made.token).toMatch(/^amp_[0-9A-Za-z]{36}_[0-9A-Za-z]{6}$/)
+    expect(made.token.slice(41)).toBe(checksum(made.token.slice(0, 40)))
+    expect(made.tokenPrefix).toBe(made.token.slice(0, 12))
+    expect(await sql("select 1 from access_token t where t::text like $1", [`%${made.token.slice(12, 40)}%`])).toEqual([])
+
+    const { body: listed } = await rest.as(acme.owner.jwt).get(path()).expect(200)
+    expect(listed).toContainEqual({ ...record, id: made.id, tokenPrefix: made.tokenPrefix })
+    expect(JSON.stringify(listed)).not.toContain(made.token)
+    const { body: companies } = await rest.as(made.token).get("/api/companies/my").expect(200)
+    expect(companies.map(({ id }: { id: string }) => id)).toEqual([acme.id])
+  })
+
+  it("takes a name of 1 to 100 characters, trimmed", async () => {
+    expect((await create("  Shop ")).name).toBe("Shop")
+    expect((await create("é".repeat(100))).name).toHaveLength(100)
+    for (const name of ["", "   ", "x".repeat(101), null, 5]) await rest.as(acme.owner.jwt).post(path(), { name }).expect(400)
+  })
+
+  it("never makes the same one twice, and the checksum tells a mistyped one", async () => {
+    const tokens = (await Promise.all(Array.from({ length: 5 }, () => create()))).map(({ token }) => token as string)
+    expect(new Set(tokens).size).toBe(5)
+    for (const token of tokens) {
+      expect(looksLikeToken(token)).toBe(true)
+      const mistyped = token.slice(0, 20) + (token[20] === "a" ? "b" : "a") + token.slice(21)
+      expect(looksLikeToken(mistyped)).toBe(false)
+      const { body } = await rest.as(mistyped).get("/api/chats").expect(401)
+      expect(body.message).toMatch(/mistyped/)
+    }
+  })
+})
+
+describe("managing", () => {
+  it("is for owners and admins", async () => {
+    for (const jwt of [acme.owner.jwt, acme.admin.jwt]) {
+      const made = await create("Shop", jwt)
+      await rest.as(jwt).get(path()).expect(200)
+      await rest.as(jwt).patch(`${path()}/${made.id}`, { name: "Store" }).expect(200)
+      await rest.as(jwt).delete(`${path()}/${made.id}`).expect(200)
+    }
+    const { id } = await create()
+    for (const jwt of [acme.member.jwt, globex.owner.jwt]) {
+      await rest.as(jwt).get(path()).expect(403)
+      await rest.as(jwt).post(path(), { name: "Shop" }).expect(403)
+      await rest.as(jwt).patch(`${path()}/${id}`, { name: "Store" }).expect(403)
+      await rest.as(jwt).delete(`${path()}/${id}`).expect(403)
+    }
+    const { body } = await rest.as(acme.owner.jwt).get(`/api/companies/${v7()}/access-tokens`).expect(403)
+    expect(body.code).toBe("FORBIDDEN")
+  })
+
+  it("goes by the role in the company that is named, for a user of two", async () => {
+    const person = await acme.person("admin")
+    await globex.person("member", person)
+    await rest.as(person.jwt).get(path()).expect(200)
+    await rest.as(person.jwt).get(`/api/companies/${globex.id}/access-tokens`).expect(403)
+    const { id } = await create()
+    await rest.as(globex.owner.jwt).delete(`/api/companies/${globex.id}/access-tokens/${id}`).expect(404)
+  })
+
+  it("renames, and says so in the list", async () => {
+    const made = await create()
+    const { body } = await rest.as(acme.owner.jwt).patch(`${path()}/${made.id}`, { name: " Store " }).expect(200)
+    expect(body).toEqual({
+      ...record,
+      id: made.id,
+      companyId: acme.id,
+      name: "Store",
+      tokenPrefix: made.tokenPrefix,
+      createdBy: acme.owner.id,
+    })
+    const { body: listed } = await rest.as(acme.owner.jwt).get(path())
+    expect(listed.find(({ id }: { id: string }) => id === made.id).name).toBe("Store")
+  })
+})
+
+describe("revoking", () => {
+  it("ends the token at once and for good, on every instance and on its open sockets", async () => {
+    const made = await create()
+    const other = await w.another()
+    const socket = await rawSocket(w)
+    expect(await socket.open(made.token)).toBe("acknowledged")
+    const elsewhere = (token: string) => fetch(`${other.url}/api/chats`, { headers: { "X-Access-Token": token } })
+    expect((await elsewhere(made.token)).status).toBe(200)
+
+    const { body } = await rest.as(acme.owner.jwt).delete(`${path()}/${made.id}`).expect(200)
+    expect(body).toMatchObject({ id: made.id, tokenPrefix: made.tokenPrefix, revokedAt: expect.any(String) })
+    expect(body).not.toHaveProperty("token")
+
+    expect((await elsewhere(made.token)).status).toBe(401)
+    await rest.as(made.token).get("/api/chats").expect(401)
+    expect((await gql(made.token, "{ myCompanies { id } }")).status).toBe(401)
+    expect((await socket.closed).code).toBe(4401)
+    const { body: listed } = await rest.as(acme.owner.jwt).get(path())
+    expect(listed.map(({ id }: { id: string }) => id)).not.toContain(made.id)
+    await rest.as(acme.owner.jwt).delete(`${path()}/${made.id}`).expect(404)
+    await rest.as(acme.owner.jwt).patch(`${path()}/${made.id}`, { name: "Back" }).expect(404)
+  })
+})
+
+describe("using", () => {
+  it("is 401 where a person is asked for", async () => {
+    await rest.as(acme.token).get("/api/auth/me").expect(401)
+    await rest.as(acme.token).get(path()).expect(401)
+    const { errors } = await gql(acme.token, "query ($id: UUID!) { accessTokens(companyId: $id) { id } }", { id: acme.id })
+    expect(errors![0]!.extensions).toMatchObject({ code: "UNAUTHENTICATED", statusCode: 401 })
+  })
+
+  it("decides when a JWT is sent too", async () => {
+    const both = (token: string, jwt: string) => ({ "X-Access-Token": token, Authorization: `Bearer ${jwt}` })
+    const { body } = await rest.as(both(acme.token, globex.owner.jwt)).get("/api/companies/my").expect(200)
+    expect(body.map(({ id }: { id: string }) => id)).toEqual([acme.id])
+    await rest.as(both(acme.token, "no.such.jwt")).get("/api/chats").expect(200)
+    await rest.as(both("amp_mistyped", acme.owner.jwt)).get("/api/chats").expect(401)
+    await rest.as(both(acme.token, acme.owner.jwt)).get("/api/auth/me").expect(401)
+  })
+
+  it("is remembered, to the minute", async () => {
+    const made = await create()
+    const lastUsed = async () => (await sql("select last_used_at from access_token where id = $1", [made.id]))[0].last_used_at
+    const used = async (after: string | null) => {
+      await rest.as(made.token).get("/api/chat-folders").expect(200)
+      // Written beside the request: it is there a moment later.
+      for (;;) if ((await lastUsed()) !== after) return lastUsed()
+    }
+    const first = await used(null)
+    clock.advance(30_000)
+    await rest.as(made.token).get("/api/chat-folders").expect(200)
+    expect(await lastUsed()).toEqual(first)
+    clock.advance(31_000)
+    expect(new Date(await used(first)).getTime()).toBeGreaterThan(new Date(first).getTime() + 60_000)
+  })
+})

@@ -1,0 +1,253 @@
+import { jest } from "@jest/globals"
+import { v7 } from "uuid"
+import { administration, runAdmin } from "./kit/command-line.js"
+import { password } from "./kit/make.js"
+import { rawSocket } from "./kit/sockets.js"
+import { world } from "./kit/world.js"
+
+// Every command is a process of its own, of about a second.
+jest.setTimeout(120_000)
+
+const w = world()
+const { acme, globex, rest, gql, sql } = w
+const { run, done, refused } = administration(w)
+
+const id = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const signIn = (email: string, word: string) => rest.anonymous.post("/api/auth/sign-in", { email, password: word })
+const open = async (credential: string) => {
+  const socket = await rawSocket(w)
+  expect(await socket.open(credential)).toBe("acknowledged")
+  return socket
+}
+
+/** Commands that may fail side by side: a process each, two at a time. */
+async function allRefused(code: 1 | 2, cases: [string, Record<string, string>, RegExp][]) {
+  const waiting = [...cases]
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) expect(await refused(code, next[0], next[1])).toMatch(next[2])
+  }
+  await Promise.all([worker(), worker()])
+}
+
+describe("a company", () => {
+  it("is set up from nothing: the company, its people, what it paid for, a token and a channel", async () => {
+    const company = await done("company:create", { name: " Initech " })
+    expect(company).toEqual({ id, name: "Initech" })
+    expect(await done("company:list")).toEqual([
+      { id: acme.id, name: "Acme" },
+      { id: globex.id, name: "Globex" },
+      { id: company.id, name: "Initech" },
+    ])
+
+    const bill = await done("user:create", { email: " Bill@Initech.Example ", password: "the coversheet", name: "Bill" })
+    expect(bill).toEqual({ id, email: "bill@initech.example", name: "Bill" })
+    const place = await done("member:add", { company: company.id, user: "BILL@initech.example", role: "member" })
+    expect(place).toEqual({ companyId: company.id, userId: bill.id, role: "member" })
+    expect(await done("member:add", { company: company.id, user: bill.id, role: "owner" })).toEqual({ ...place, role: "owner" })
+    const { body: pair } = await signIn("bill@initech.example", "the coversheet").expect(200)
+    const { body: me } = await rest.as(pair.accessToken).get("/api/auth/me").expect(200)
+    expect(me.companies).toEqual([{ id: company.id, name: "Initech", role: "owner" }])
+
+    const subscription = { company: company.id, plan: "basic", status: "trialing", "ends-at": "2031-01-31T00:00:00Z" }
+    expect(await done("subscription:set", subscription)).toEqual({
+      id,
+      companyId: company.id,
+      plan: "basic",
+      status: "trialing",
+      startsAt: time,
+      endsAt: "2031-01-31T00:00:00.000Z",
+    })
+    expect(await done("subscription:set", { company: company.id, plan: "pro", status: "active" })).toMatchObject({
+      plan: "pro",
+      status: "active",
+      endsAt: null,
+    })
+    const balances = { company: company.id, voice: "12.5", "embedding-credits": "70" }
+    expect(await done("balance:set", balances)).toEqual({
+      companyId: company.id,
+      voiceBalance: 12.5,
+      embeddingCredits: 70,
+      voiceLines: 1,
+    })
+    const shown = await gql(
+      pair.accessToken,
+      "query ($id: UUID!) { company(id: $id) { voiceBalance embeddingCredits voiceLines subscriptions { plan status endsAt } } }",
+      { id: company.id },
+    )
+    expect(shown.data.company).toEqual({
+      voiceBalance: 12.5,
+      embeddingCredits: 70,
+      voiceLines: 1,
+      subscriptions: [{ plan: "pro", status: "ACTIVE", endsAt: null }],
+    })
+
+    const { token, ...record } = await done("token:create", { company: company.id, name: "Printer" })
+    expect(record).toEqual({
+      id,
+      companyId: company.id,
+      name: "Printer",
+      tokenPrefix: token.slice(0, 12),
+      createdAt: time,
+      updatedAt: time,
+      lastUsedAt: null,
+      createdBy: null,
+    })
+    const { body: companies } = await rest.as(token).get("/api/companies/my").expect(200)
+    expect(companies.map((each: { id: string }) => each.id)).toEqual([company.id])
+  })
+})
+
+describe("what is taken away is gone at once from the running server", () => {
+  it("a token, with its open sockets", async () => {
+    const record = (await done("token:create", { company: acme.id, name: "Short-lived" })) as { id: string; token: string }
+    const socket = await open(record.token)
+    const { token: _once, ...kept } = record
+    const revoked = await done("token:revoke", { id: record.id.toUpperCase() })
+    expect(revoked).toEqual({ ...kept, updatedAt: time, lastUsedAt: time, revokedAt: time })
+    await rest.as(record.token).get("/api/chats").expect(401)
+    expect((await socket.closed).code).toBe(4401)
+    expect((await done("token:revoke", { id: record.id })).revokedAt).toBe(revoked.revokedAt)
+  })
+
+  it("a membership, with its open sockets", async () => {
+    const person = await acme.person()
+    const socket = await open(person.jwt)
+    await rest.as(person.jwt).get("/api/chats").expect(200)
+    const removed = await done("member:remove", { company: acme.id, user: person.email })
+    expect(removed).toEqual({ companyId: acme.id, userId: person.id, role: "member" })
+    await rest.as(person.jwt).get(`/api/chats?companyId=${acme.id}`).expect(403)
+    expect((await rest.as(person.jwt).get("/api/auth/me").expect(200)).body.companies).toEqual([])
+    await socket.closed
+  })
+
+  it("a password, with all sessions", async () => {
+    const person = await acme.person()
+    const socket = await open(person.jwt)
+    const shown = { id: person.id, email: person.email }
+    expect(await done("user:set-password", { email: person.email, password: "another password", name: "Renamed" })).toEqual({
+      ...shown,
+      name: "Renamed",
+    })
+    await rest.as(person.jwt).get("/api/chats").expect(401)
+    await rest.anonymous.post("/api/auth/refresh", { refreshToken: person.refreshToken }).expect(401)
+    expect((await socket.closed).code).toBe(4401)
+    await signIn(person.email, password).expect(401)
+    await signIn(person.email, "another password").expect(200)
+  })
+})
+
+describe("a channel", () => {
+  const credentials = { deliveryUrl: "https://deliver.example/in", secret: "a very private word" }
+  const bridge = (more = {}) => ({
+    company: acme.id,
+    messenger: "custom-messenger",
+    "external-id": "shop-bridge",
+    name: "Bridge",
+    credentials: JSON.stringify({ ...credentials, surplus: "not kept" }),
+    ...more,
+  })
+
+  it("is connected with credentials that nobody can read, disconnected, and connected again under its id", async () => {
+    const ended = await run("channel:connect", bridge({ assistant: acme.assistant.id }))
+    expect(ended).toMatchObject({ code: 0, stderr: "" })
+    const connection = JSON.parse(ended.stdout)
+    expect(connection).toEqual({
+      id,
+      companyId: acme.id,
+      messenger: "custom-messenger",
+      name: "Bridge",
+      isActive: true,
+      assistantId: acme.assistant.id,
+      config: { externalId: "shop-bridge" },
+      hookUrl: expect.stringMatching(new RegExp(`^http://.+/hooks/custom-messenger/${connection.id}$`)),
+      createdAt: time,
+      updatedAt: time,
+    })
+    const listed = await done("channel:list", { company: acme.id })
+    expect(listed.map((each: { id: string }) => each.id)).toEqual([acme.widget.id, connection.id])
+    expect(listed[1]).toEqual(connection)
+
+    const [row] = await sql("select t::text as all, credentials from channel t where id = $1", [connection.id])
+    const everywhere = row.all + ended.stdout + JSON.stringify(listed)
+    const { body } = await rest.as(acme.token).get("/api/chats/messengers").expect(200)
+    const asBytes = Buffer.from(row.credentials, "base64").toString("latin1")
+    for (const place of [everywhere, JSON.stringify(body), asBytes]) {
+      for (const word of [...Object.values(credentials), "deliver.example", "surplus"]) expect(place).not.toContain(word)
+    }
+
+    expect(await refused(1, "channel:connect", bridge())).toMatch(/connected already/)
+    const gone = await done("channel:disconnect", { id: connection.id })
+    expect(gone).toEqual({ ...connection, isActive: false, updatedAt: time })
+    const back = await done("channel:connect", bridge({ name: "Back" }))
+    expect(back).toEqual({ ...connection, name: "Back", assistantId: null, updatedAt: time })
+  })
+
+  it("that is a widget takes messages until it is disconnected", async () => {
+    const site = { company: acme.id, messenger: "widget", "external-id": "new-site", name: "New site" }
+    const { id: connection, hookUrl } = await done("channel:connect", site)
+    const path = new URL(hookUrl).pathname
+    await rest.anonymous.post(path, { text: "Hello" }).expect(201)
+    await done("channel:disconnect", { id: connection })
+    await rest.anonymous.post(path, { text: "Hello?" }).expect(404)
+  })
+
+  it("is refused without the credentials that it needs", async () => {
+    const connect = (messenger: string, given: string) => bridge({ messenger, credentials: given })
+    await allRefused(1, [
+      ["channel:connect", connect("olx", '{"deliveryUrl":"https://x.example"}'), /needs the credential secret/],
+      ["channel:connect", connect("telegram-bot", '{"botToken":5}'), /needs the credential botToken/],
+    ])
+    await allRefused(2, [
+      ["channel:connect", connect("olx", "{ broken"), /JSON object/],
+      ["channel:connect", connect("pigeon", "{}"), /--messenger must be one of/],
+    ])
+    expect(await sql("select 1 from channel where messenger in ('olx', 'telegram-bot')")).toEqual([])
+  })
+})
+
+describe("the exit code", () => {
+  it("is 1 for what was understood and refused", async () => {
+    const site = { company: acme.id, messenger: "widget", "external-id": "x", name: "X" }
+    await allRefused(1, [
+      ["token:create", { company: v7(), name: "X" }, /^No company has the id/],
+      ["token:revoke", { id: "nonsense" }, /^No access token has the id nonsense/],
+      ["channel:connect", { ...site, assistant: globex.assistant.id }, /^No assistant of the company/],
+      ["member:remove", { company: acme.id, user: globex.owner.id }, /no member of this company/],
+      ["user:create", { email: acme.owner.email, password: "long enough", name: "New" }, /A user with this email exists/],
+      ["user:set-password", { email: acme.owner.email, password: "short" }, /8 to 200 characters/],
+    ])
+  })
+
+  it("is 2 for bad usage", async () => {
+    await allRefused(2, [
+      ["constructor", {}, /There is no command constructor/],
+      ["company:list", { verbose: "yes" }, /--verbose/],
+      ["user:create", { email: "n@example.com", password: "long enough", name: " " }, /--name is needed/],
+      ["token:create", { company: acme.id, name: "x".repeat(101) }, /--name must be at most 100 characters/],
+      ["member:add", { company: acme.id, user: acme.owner.id, role: "king" }, /--role must be one of owner, admin, member/],
+      ["subscription:set", { company: acme.id, plan: "pro", status: "active", "ends-at": "soon" }, /--ends-at must be a date/],
+      ["balance:set", { company: acme.id, "voice-lines": "1.5" }, /--voice-lines must be a whole number/],
+    ])
+    const twice = await runAdmin(["company:create", "--name", "A", "--name", "B"], { DATABASE_URL: w.databaseUrl })
+    expect(twice).toMatchObject({ code: 2, stdout: "", stderr: "--name is given twice\n" })
+  })
+
+  it("is 1, with one line, when there is no database or the configuration is wrong", async () => {
+    const [unreachable, wrong] = await Promise.all([
+      runAdmin(["company:list"], { DATABASE_URL: "postgres://127.0.0.1:1/nothing" }),
+      runAdmin(["company:list"], { DATABASE_URL: "mysql://localhost" }),
+    ])
+    expect(unreachable).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^[^\n]+\n$/) })
+    expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^DATABASE_URL: [^\n]+\n$/) })
+  })
+})
+
+it("says what there is without a command, and prints for people without --json", async () => {
+  const [usage, list] = await Promise.all([runAdmin([], {}), run("company:list", {}, false)])
+  expect(usage).toMatchObject({ code: 0, stderr: "" })
+  for (const name of ["company:create", "member:remove", "balance:set", "channel:connect", "token:revoke"])
+    expect(usage.stdout).toContain(name)
+  expect(list.stdout.split("\n").length).toBeGreaterThan(3)
+  expect(JSON.parse(list.stdout)[0]).toEqual({ id: acme.id, name: "Acme" })
+})

@@ -1,0 +1,220 @@
+import { v7 } from "uuid"
+import { upperSnake } from "../src/entities/kit/words.js"
+import type { Route } from "../src/rest/kit/routes.js"
+import { routeTable } from "../src/rest/table.js"
+import type { Method } from "./kit/doors.js"
+import {
+  addressOf,
+  type Belongings,
+  belongings,
+  bodyFor,
+  credentialFor,
+  everyRoute,
+  everythingOf,
+  isPublic,
+  parametersIn,
+  queryFor,
+} from "./kit/routes.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, globex, rest, gql } = w
+let own: Belongings
+let foreign: Belongings
+
+beforeAll(async () => {
+  own = await belongings(acme)
+  foreign = await belongings(globex)
+})
+
+const methodOf = (route: Route) => route.method.toLowerCase() as Method
+const guarded = everyRoute.filter(([, route]) => !isPublic(route))
+const withIds = everyRoute.filter(([, route]) => parametersIn(route.path).length > 0)
+const reading = everyRoute.filter(([, route]) => route.method === "GET")
+
+/** Asks a route as the company would that owns what it names. */
+const ask = (route: Route, address: string, credential = credentialFor(route, acme)) =>
+  rest
+    .as(credential)
+    .ask(methodOf(route), address)
+    .send(bodyFor(route, own) as object)
+
+describe("credentials", () => {
+  it.each(guarded)("%s requires them, whatever the body", async (_name, route) => {
+    const address = addressOf(route, own) + queryFor(route, own)
+    const { body } = await ask(route, address, null).expect(401)
+    expect(body).toMatchObject({ code: "UNAUTHENTICATED", statusCode: 401, error: "Unauthorized", details: [] })
+    await ask(route, address, "no.such.jwt").expect(401)
+    await ask(route, address, { "X-Access-Token": "amp_mistyped" }).expect(401)
+    if (route.body) await rest.anonymous.ask(methodOf(route), address).type("json").send("{ malformed").expect(401)
+  })
+
+  it.each(guarded.filter(([, route]) => credentialFor(route, { owner: { jwt: "person" } } as never) === "person"))(
+    "%s requires a person's, an access token is 401",
+    async (_name, route) => {
+      await ask(route, addressOf(route, own), acme.token).expect(401)
+    },
+  )
+})
+
+describe("ids in a path", () => {
+  const cases = withIds.flatMap(([name, route]) => parametersIn(route.path).map((parameter) => [name, parameter, route] as const))
+
+  // What is taken off a chat and is not on it was taken off already: no error (specification, Errors).
+  const taken = ["label", "commentId"]
+  const naming = cases.filter(([, parameter, route]) => !taken.includes(parameter) && !route.path.endsWith("/tags/{tagId}"))
+
+  it.each(naming)("%s: a foreign {%s} is refused as a missing one is, and nothing changes", async (_name, parameter, route) => {
+    const status = parameter === "companyId" ? 403 : 404
+    const before = await everythingOf(w, globex.id)
+    const theirs = new RegExp(`([\\w-]+)/\\{${parameter}\\}`).exec(route.path)![1]!
+    const refused = await ask(route, addressOf(route, own, { [parameter]: foreign[theirs]! })).expect(status)
+    const missing = await ask(route, addressOf(route, own, { [parameter]: v7() })).expect(status)
+
+    expect({ ...refused.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" })
+    expect(await everythingOf(w, globex.id)).toBe(before)
+  })
+
+  it.each(cases.filter(([, parameter]) => parameter !== "label"))("%s: a malformed {%s} is 400", async (_name, parameter, route) => {
+    for (const malformed of ["not-a-uuid", "123", "%00", `${v7()}0`]) {
+      const { body } = await ask(route, addressOf(route, own, { [parameter]: malformed })).expect(400)
+      expect(body).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: parameter }] })
+    }
+  })
+
+  it("are taken in any case", async () => {
+    const { body } = await rest.as(acme.token).get(`/api/chats/${own["chats"]!.toUpperCase()}`).expect(200)
+    expect(body.id).toBe(own["chats"])
+  })
+
+  it("that cannot be decoded are 400", async () => {
+    await rest.as(acme.token).get("/api/chats/%zz").expect(400)
+  })
+})
+
+describe("companies", () => {
+  const lists = reading.filter(([, route]) => route.run.includes("$companyId") && !route.path.includes("{companyId}"))
+
+  it.each(lists)("%s of a company out of reach is 403", async (_name, route) => {
+    for (const companyId of [globex.id, v7()]) await ask(route, `${route.path}?companyId=${companyId}`).expect(403)
+    await ask(route, `${route.path}?companyId=${acme.id}`).expect(200)
+  })
+
+  // Knowledge belongs to its assistant's company and names none.
+  const makers = everyRoute.filter(([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge/.test(path))
+
+  it.each(makers)("%s for a company out of reach is 403", async (_name, route) => {
+    const before = await everythingOf(w, globex.id)
+    await rest
+      .as(acme.token)
+      .post(route.path, { ...bodyFor(route, own), companyId: globex.id })
+      .expect(403)
+    expect(await everythingOf(w, globex.id)).toBe(before)
+  })
+})
+
+describe("paths and methods", () => {
+  it.each([null, "token"])("an unknown path is 404 with credentials %s", async (credential) => {
+    const known = rest.as(credential && acme.token)
+    for (const path of ["/api/nothing", "/api/chats/a/b/c/d", "/api"]) {
+      for (const method of ["get", "post", "patch", "put", "delete"] as const) {
+        const { body } = await known.ask(method, path).expect(404)
+        expect(body.code).toBe("NOT_FOUND")
+      }
+    }
+  })
+
+  const paths = [...new Set(routeTable.map((route) => route.path))]
+
+  it.each(paths)("%s: a wrong method is 405 and says which are right", async (path) => {
+    const address = addressOf({ path } as Route, own)
+    const fits = routeTable.filter((route) => new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(address))
+    const right = new Set(fits.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])))
+    const wrong = (["get", "post", "put", "patch", "delete", "head"] as const).filter((method) => !right.has(method.toUpperCase()))
+    expect(wrong).not.toEqual([])
+    for (const method of wrong) {
+      for (const credential of [null, acme.token]) {
+        const { headers } = await rest.as(credential).ask(method, address).expect(405)
+        expect(headers["allow"]!.split(", ").sort()).toEqual([...right].sort())
+      }
+    }
+  })
+
+  it.each(reading)("%s answers HEAD as GET, without the body", async (_name, route) => {
+    const address = addressOf(route, own) + queryFor(route, own)
+    const got = await ask(route, address).expect(200)
+    const head = await rest.as(credentialFor(route, acme)).ask("head", address).expect(200)
+    expect(head.headers["content-length"]).toBe(got.headers["content-length"])
+    expect(head.text ?? "").toBe("")
+  })
+})
+
+describe("X-Request-Id", () => {
+  it("is the caller's when it is sane, and stands in the error", async () => {
+    const { headers, body } = await rest.anonymous.get("/api/chats").set("X-Request-Id", "order-4711").expect(401)
+    expect([headers["x-request-id"], body.requestId]).toEqual(["order-4711", "order-4711"])
+  })
+
+  it.each(["with spaces", "x".repeat(129)])("is ours when the caller's is not: %s", async (insane) => {
+    const { headers } = await rest.as(acme.token).get("/api/chats").set("X-Request-Id", insane).expect(200)
+    expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe("openapi.json", () => {
+  it.each([
+    ["/api/auth/sign-in", "post"],
+    ["/api/auth/refresh", "post"],
+    ["/api/auth/me", "get"],
+    ["/api/companies/{companyId}/access-tokens", "get post"],
+    ["/api/companies/{companyId}/access-tokens/{tokenId}", "patch delete"],
+    ["/api/companies/my", "get"],
+    ["/api/companies/{id}", "get"],
+    ["/api/assistants-new", "get post"],
+    ["/api/assistants-new/{id}", "get patch"],
+    ["/api/assistant-knowledge-new", "get post"],
+    ["/api/assistant-knowledge-new/{id}", "get patch delete"],
+    ["/api/chats/messengers", "get"],
+    ["/api/chats", "get post"],
+    ["/api/chats/{id}", "get patch delete"],
+    ["/api/chats/{id}/ai-control", "patch"],
+    ["/api/chats/{id}/assign-assistant", "patch"],
+    ["/api/chats/{id}/unassign-assistant", "patch"],
+    ["/api/chat-folders", "get post"],
+    ["/api/chat-folders/{id}", "patch delete"],
+    ["/api/messages", "get post"],
+    ["/api/messages/{id}", "get"],
+  ])("documents %s (%s)", (path, methods) => {
+    expect(Object.keys(w.openapi.paths[path] ?? {})).toEqual(expect.arrayContaining(methods.split(" ")))
+  })
+})
+
+describe("REST and GraphQL", () => {
+  /** REST's words as GraphQL spells them, where GraphQL has an enum. */
+  const spelled = (shown: unknown, asGraphQL: unknown): unknown => {
+    if (Array.isArray(shown)) return shown.map((item, index) => spelled(item, (asGraphQL as unknown[])?.[index]))
+    if (shown && typeof shown === "object")
+      return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, spelled(value, (asGraphQL as never)?.[key])]))
+    return typeof shown === "string" && upperSnake(shown) === asGraphQL ? asGraphQL : shown
+  }
+
+  it.each(reading)("%s answers what its query answers", async (_name, route) => {
+    const include = Object.keys(route.include ?? {})
+    const query = include.length > 0 ? `?include=${include.join(",")}` : queryFor(route, own)
+    const { body } = await ask(route, addressOf(route, own) + query).expect(200)
+
+    const ids = Object.fromEntries(
+      [...addressOf(route, own).matchAll(/([0-9a-f-]{36})/g)].map(([id], index) => [parametersIn(route.path)[index]!, id]),
+    )
+    const included = Object.fromEntries(Object.values(route.include ?? {}).map((variable) => [variable, true]))
+    const { data, errors } = await gql(credentialFor(route, acme), route.run, { ...ids, ...included, chatId: own["chats"] })
+    expect(errors).toBeUndefined()
+    const answer = data[Object.keys(data)[0]!]
+    const shown = route.page ? body.data : body
+    const asked = route.page ? answer.nodes : answer
+    const absent = Object.fromEntries((route.nulls ?? []).filter((name) => !include.includes(name)).map((name) => [name, null]))
+    const whole = (value: object) => ({ ...absent, ...value })
+    expect(spelled(shown, asked)).toEqual(Array.isArray(asked) ? asked.map(whole) : whole(asked))
+    if (route.page) expect(body.totalCount).toBe(answer.totalCount)
+  })
+})

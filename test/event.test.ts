@@ -1,0 +1,175 @@
+import { once } from "node:events"
+import { endOfLog, type HeardEvent, rawSocket, subscribe } from "./kit/sockets.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, globex, rest, gql, clock } = w
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+type Heard = Awaited<ReturnType<typeof subscribe>>
+
+/** What a subscription was refused with. */
+const refusal = (heard: Heard) =>
+  heard.next().then(
+    (event) => event,
+    (thrown) => (thrown.errors ?? thrown)[0].extensions,
+  )
+
+const told = (events: HeardEvent[]) => events.map(({ type, payload }) => `${type} ${payload.text ?? payload.name ?? ""}`.trim())
+
+describe("what is told", () => {
+  it("MESSAGE_CREATED carries the message as REST shows it, the quoted one too", async () => {
+    const chat = await acme.chat()
+    const heard = await subscribe(w, acme.token, { chatId: chat.id })
+    const first = await acme.message({ chatId: chat.id, text: "How are you?", role: "Customer" })
+    const answer = await acme.message({ chatId: chat.id, text: "Fine!", replyToMessageId: first.id })
+
+    const events = await heard.take(2)
+    expect(events[0]).toEqual({ id: expect.any(String), type: "MESSAGE_CREATED", createdAt: timestamp, payload: first })
+    expect(events[1]!.payload).toEqual(answer)
+    expect(events[1]!.payload.replyTo).toMatchObject({ id: first.id, text: "How are you?" })
+    const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chat.id}`).expect(200)
+    expect(body.data).toEqual([events[1]!.payload, events[0]!.payload])
+    await heard.stop()
+  })
+
+  it("CHAT_CREATED and CHAT_UPDATED carry the chat as it was at commit, whatever happens later", async () => {
+    const start = await endOfLog(w)
+    const chat = await acme.chat({ name: "Ada" })
+    const { body: renamed } = await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { name: "Ada L." }).expect(200)
+    const assign = "mutation ($id: UUID!, $managerId: UUID) { assignManager(id: $id, managerId: $managerId) { id } }"
+    await gql(acme.token, assign, { id: chat.id, managerId: acme.admin.id })
+    const { body: managed } = await rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)
+    await acme.message({ chatId: chat.id })
+
+    const heard = await subscribe(w, acme.token, { chatId: chat.id, after: start })
+    const [created, ...updates] = await heard.take(3)
+    expect(created).toMatchObject({ type: "CHAT_CREATED", payload: chat })
+    expect(updates.map(({ type, payload }) => ({ type, payload }))).toEqual([
+      { type: "CHAT_UPDATED", payload: renamed },
+      { type: "CHAT_UPDATED", payload: managed },
+    ])
+    expect(managed).toMatchObject({ name: "Ada L.", managerId: acme.admin.id, lastMessageAt: null })
+    await heard.stop()
+  })
+
+  it("CHAT_MODE_CHANGED says whether AI is on, and why it is off; null when on; nothing when nothing changed", async () => {
+    const chat = await acme.chat({ assistantId: acme.assistant.id })
+    const heard = await subscribe(w, acme.token, { chatId: chat.id, types: ["CHAT_MODE_CHANGED"] })
+    const set = (body: object) => rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, body).expect(200)
+    await set({ isUnderAiControl: true })
+    await set({ isUnderAiControl: false })
+    await set({ isUnderAiControl: false })
+    await set({ isUnderAiControl: true })
+    await set({ isUnderAiControl: false, aiDisableReason: "auto" })
+
+    const payloads = (await heard.take(3)).map(({ payload }) => payload)
+    expect(payloads).toEqual([
+      { chatId: chat.id, isUnderAiControl: false, aiDisableReason: "manual" },
+      { chatId: chat.id, isUnderAiControl: true, aiDisableReason: null },
+      { chatId: chat.id, isUnderAiControl: false, aiDisableReason: "auto" },
+    ])
+    await heard.stop()
+  })
+
+  it("CHAT_MODE_CHANGED is told to all clients when the assistant hands over", async () => {
+    const chat = await acme.chat({ assistantId: acme.assistant.id })
+    const heards = await Promise.all(
+      [acme.token, acme.member.jwt].map((who) => subscribe(w, who, { chatId: chat.id, types: ["CHAT_MODE_CHANGED"] })),
+    )
+    await acme.message({ chatId: chat.id, role: "Customer", text: "I want to talk to a human, please" })
+    clock.advance(4_000)
+    await w.runDue()
+    for (const heard of heards) {
+      expect((await heard.next()).payload).toEqual({ chatId: chat.id, isUnderAiControl: false, aiDisableReason: "auto" })
+      await heard.stop()
+    }
+  })
+
+  it("CHAT_DELETED names the chat, as the last that is heard of it", async () => {
+    const chat = await acme.chat()
+    const heard = await subscribe(w, acme.token, { chatId: chat.id })
+    await rest.as(acme.token).delete(`/api/chats/${chat.id}`).expect(200)
+    expect(await heard.next()).toEqual({ id: expect.any(String), type: "CHAT_DELETED", createdAt: timestamp, payload: { chatId: chat.id } })
+    await heard.stop()
+  })
+
+  it("what was rolled back is not told", async () => {
+    const chat = await acme.chat({ assistantId: acme.assistant.id })
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false }).expect(200)
+    const heard = await subscribe(w, acme.token)
+    await acme.subscription(null)
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: true }).expect(403)
+    await acme.subscription("active")
+    await acme.message({ chatId: chat.id, text: "Next" })
+    expect(told([await heard.next()])).toEqual(["MESSAGE_CREATED Next"])
+    await heard.stop()
+  })
+
+  it("nested selections are read for every event", async () => {
+    const chat = await acme.chat({ assistantId: acme.assistant.id })
+    const socket = await rawSocket(w)
+    await socket.open(acme.token)
+    const query = `subscription ($after: String, $id: UUID) { events(after: $after, chatId: $id) {
+      type message { text chat { id assistant { name } } } chat { name assistant { name } } } }`
+    socket.send({ id: "1", type: "subscribe", payload: { query, variables: { after: await endOfLog(w), id: chat.id } } })
+    await acme.message({ chatId: chat.id, text: "Deep" })
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { name: "Grace" }).expect(200)
+    while (socket.heard.length < 3) await once(socket.socket, "message")
+    const assistant = { name: acme.assistant.name }
+    expect(socket.heard.slice(1).map(({ payload }) => payload)).toEqual([
+      { data: { events: { type: "MESSAGE_CREATED", message: { text: "Deep", chat: { id: chat.id, assistant } }, chat: null } } },
+      { data: { events: { type: "CHAT_UPDATED", message: null, chat: { name: "Grace", assistant } } } },
+    ])
+    socket.socket.terminate()
+  })
+})
+
+describe("who is told", () => {
+  it("a company never hears of another's", async () => {
+    const theirs = await globex.chat()
+    const ours = await acme.chat()
+    const socket = await rawSocket(w)
+    await socket.open(acme.owner.jwt)
+    const query = "subscription ($after: String, $chatId: UUID) { events(after: $after, chatId: $chatId) { type payload } }"
+    const after = await endOfLog(w)
+    for (const chatId of [theirs.id, null]) {
+      socket.send({ id: chatId ? "their chat" : "all", type: "subscribe", payload: { query, variables: { after, chatId } } })
+    }
+    await globex.message({ chatId: theirs.id, text: "Secret" })
+    await globex.chat({ name: "Secret" })
+    await acme.message({ chatId: ours.id, text: "Ours" })
+    while (socket.heard.length < 2) await once(socket.socket, "message")
+    expect(socket.heard.slice(1)).toMatchObject([{ id: "all", type: "next", payload: { data: { events: { payload: { text: "Ours" } } } } }])
+    socket.socket.terminate()
+  })
+
+  it("companyId narrows it for a person of two, on the subscription or on the connection", async () => {
+    const both = await globex.person("member", await acme.person())
+    const [here, there] = [await acme.chat(), await globex.chat()]
+    const wishes = [{}, { companyId: acme.id }, { companyId: globex.id }, { auth: globex.id }]
+    const heards = await Promise.all(wishes.map((wish) => subscribe(w, both.jwt, wish)))
+    await acme.message({ chatId: here.id, text: "A" })
+    await globex.message({ chatId: there.id, text: "G" })
+    await acme.message({ chatId: here.id, text: "A2" })
+    await globex.message({ chatId: there.id, text: "G2" })
+
+    const texts = async (heard: Heard, count: number) => (await heard.take(count)).map(({ payload }) => payload.text)
+    expect(await texts(heards[0]!, 4)).toEqual(["A", "G", "A2", "G2"])
+    expect(await texts(heards[1]!, 2)).toEqual(["A", "A2"])
+    expect(await texts(heards[2]!, 2)).toEqual(["G", "G2"])
+    expect(await texts(heards[3]!, 2)).toEqual(["G", "G2"])
+    for (const heard of heards) await heard.stop()
+    expect(await refusal(await subscribe(w, acme.token, { companyId: globex.id }))).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
+  })
+
+  it("types narrows it", async () => {
+    const heard = await subscribe(w, acme.token, { types: ["CHAT_CREATED", "CHAT_DELETED"] })
+    const chat = await acme.chat({ name: "Eve" })
+    await acme.message({ chatId: chat.id })
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { name: "Eva" }).expect(200)
+    await rest.as(acme.token).delete(`/api/chats/${chat.id}`).expect(200)
+    expect(told(await heard.take(2))).toEqual(["CHAT_CREATED Eve", "CHAT_DELETED"])
+    await heard.stop()
+  })
+})

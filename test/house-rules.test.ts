@@ -1,0 +1,313 @@
+import { existsSync, readFileSync } from "node:fs"
+import { posix } from "node:path"
+import { buildSchemaSync, Query, Resolver } from "type-graphql"
+import { scopedManager } from "../src/database/unit.js"
+import { Chat } from "../src/entities/chat.js"
+import { Access, guardRootFields } from "../src/schema/kit/access.js"
+import * as rules from "./kit/house-rules.js"
+import { committedSources, complaints, type Rule, root, type Source, sourcesBelow } from "./kit/house-rules.js"
+import { world } from "./kit/world.js"
+
+const source = sourcesBelow("src")
+const code = source.filter(({ path }) => path.endsWith(".ts"))
+
+/** A file that nobody wrote: at this path, with these lines. */
+const made = (path: string, ...lines: string[]): Source => ({ path, text: lines.join("\n") })
+
+/** A rule holds in the house, reports what breaks it, and leaves alone what does not. */
+function rule(says: string, { of, breaks, keeps = [], among = code }: { of: Rule; breaks: Source[]; keeps?: Source[]; among?: Source[] }) {
+  describe(says, () => {
+    it("holds", () => expect(complaints(of, among)).toEqual([]))
+    it("is reported when it is broken", () => {
+      for (const broken of breaks) expect({ broken, complaints: complaints(of, [broken]).length }).toEqual({ broken, complaints: 1 })
+      expect(complaints(of, breaks)[0]).toContain(of.teaches)
+    })
+    if (keeps.length > 0) it("leaves the rest alone", () => expect(complaints(of, keeps)).toEqual([]))
+  })
+}
+
+describe("directions", () => {
+  rule("an entity imports errors, limits and entities only", {
+    of: rules.entitiesStandAlone,
+    breaks: [
+      made("src/entities/chat.ts", 'import { append } from "../database/append-message.js"'),
+      made("src/entities/chat.ts", "import {", "  type Viewer,", '} from "../schema/kit/viewer.js"'),
+      made("src/entities/kit/row.ts", 'const hub = await import("../../events/hub.js")'),
+    ],
+    keeps: [
+      made(
+        "src/entities/chat.ts",
+        'import { limits } from "../limits.js"',
+        'import { Row } from "./kit/row.js"',
+        'import { v7 } from "uuid"',
+      ),
+    ],
+  })
+  rule("a REST file knows documents, no resolver and no entity", {
+    of: rules.restKnowsDocuments,
+    breaks: [
+      made("src/rest/chat.ts", 'import { ChatResolver } from "../resolvers/chat.js"'),
+      made("src/rest/kit/serve.ts", 'import type { Chat } from "../../entities/chat.js"'),
+    ],
+    keeps: [made("src/rest/chat.ts", 'import { routes } from "./kit/routes.js"')],
+  })
+  rule("a resolver opens no transaction", {
+    of: rules.resolversOpenNoTransaction,
+    breaks: [
+      made("src/resolvers/chat.ts", "await viewer.em.begin()"),
+      made("src/resolvers/chat.ts", "await em.transactional(async (em) => em.persist(chat))"),
+      made("src/resolvers/kit/tokens.ts", "return runUnit(unit, work)"),
+    ],
+    keeps: [made("src/resolvers/chat.ts", "// never em.begin()", "await viewer.change(async (within) => within.em.persist(chat))")],
+  })
+  rule("a resolver publishes nothing but the end of credentials", {
+    of: rules.resolversPublishNothing,
+    breaks: [
+      made("src/resolvers/chat.ts", 'await viewer.services.wakeUp.publish("events", "1")'),
+      made("src/resolvers/chat.ts", "pubSub.publish(topic, chat)"),
+    ],
+    keeps: [made("src/resolvers/session.ts", 'await viewer.services.wakeUp.publish("credentials", sessionId)')],
+  })
+  rule("a resolver enqueues nothing", {
+    of: rules.resolversEnqueueNothing,
+    breaks: [
+      made("src/resolvers/chat.ts", "await viewer.services.clockwork.at(wake)"),
+      made("src/resolvers/chat.ts", 'import { reply } from "../jobs/reply.js"'),
+    ],
+  })
+  rule("a resolver touches no adapter", {
+    of: rules.resolversTouchNoPort,
+    breaks: [made("src/resolvers/assistant.ts", 'import { offlineModel } from "../ports/text-model/offline.js"')],
+  })
+  rule("an adapter knows its interface and its neighbours", {
+    of: rules.adaptersKnowTheirInterface,
+    breaks: [
+      made("src/ports/channel/telegram.ts", 'import type { Chat } from "../../entities/chat.js"'),
+      made("src/ports/channel/telegram.ts", 'import type { EntityManager } from "@mikro-orm/postgresql"'),
+      made("src/ports/channel/telegram.ts", 'import type { TextModel } from "../text-model.js"'),
+    ],
+    keeps: [
+      made(
+        "src/ports/channel/telegram.ts",
+        'import type { Channel } from "../channel.js"',
+        'import { limits } from "../../limits.js"',
+        'import { sign } from "./sign.js"',
+      ),
+    ],
+  })
+  rule("adapters are chosen in one place", {
+    of: rules.adaptersAreChosenInOnePlace,
+    breaks: [
+      made("src/assistant/turn.ts", 'import { anthropic } from "../ports/text-model/ai-sdk.js"'),
+      made("src/ports/channel/telegram.ts", 'import { words } from "../text-model/offline-words.js"'),
+    ],
+    keeps: [made("src/ports/index.ts", 'import { offlineModel } from "./text-model/offline.js"')],
+  })
+  rule("a job is called like its file and gets a company", {
+    of: rules.jobsGetACompany,
+    breaks: [
+      made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "deliver", async run(services, id) {} }'),
+      made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "delivery", async run(services, companyId, id) {} }'),
+      made("src/jobs/tidy.ts", 'export const tidy: Sweep = { name: "tidy", run(services, companyId, id) {} }'),
+    ],
+    keeps: [
+      made(
+        "src/jobs/deliver.ts",
+        "export const deliver: Job = {",
+        '  name: "deliver",',
+        "  async run(services, companyId, messageId) {},",
+        "}",
+      ),
+    ],
+  })
+})
+
+describe("the company border", () => {
+  rule("raw access to the database is listed", {
+    of: rules.rawAccessIsListed,
+    breaks: [
+      made("src/resolvers/chat.ts", 'await services.pool.query("select * from chat")'),
+      made("src/assistant/memory.ts", "unit.em.getKysely()"),
+      made("src/resolvers/chat.ts", 'await viewer.em.execute("select 1")'),
+      made("src/jobs/reply.ts", "em.getConnection()"),
+    ],
+  })
+  rule("who reads past the border is listed, with a reason", {
+    of: rules.unscopedCallersAreListed,
+    breaks: [made("src/resolvers/chat.ts", "await unscoped(database, everything)")],
+  })
+  rule("who hands over a statement of its own is listed", {
+    of: rules.statementCallersAreListed,
+    breaks: [
+      made("src/resolvers/chat.ts", "await viewer.statement(markRead, [id])"),
+      made("src/assistant/turn.ts", "await unit.run(markRead, [id])"),
+    ],
+  })
+  rule("the filter gets its companies in one place, and is turned off nowhere", {
+    of: rules.scopeIsSetInOnePlace,
+    breaks: [
+      made("src/resolvers/chat.ts", "await viewer.em.find(Chat, {}, { filters: false })"),
+      made("src/jobs/reply.ts", 'em.setFilterParams("company", { ids: [companyId] })'),
+    ],
+  })
+
+  it("has no reason left for what is gone", () => {
+    const paths = new Set(code.map(({ path }) => path))
+    const named = [rules.rawAccess, rules.unscopedCallers, rules.statementCallers, rules.sweeps].flatMap((list) => Object.keys(list))
+    expect(named.filter((path) => !paths.has(path))).toEqual([])
+    const texts = new Map(code.map(({ path, text }) => [path, text]))
+    expect(Object.keys(rules.unscopedCallers).filter((path) => !texts.get(path)?.includes("unscoped("))).toEqual([])
+  })
+
+  const here = world()
+
+  it("is shut for a read that does not say whose rows it wants", async () => {
+    await here.acme.chat()
+    const { database } = here.services
+    await expect(database.orm.em.fork().findOne(Chat, {})).rejects.toThrow(/company/)
+    const chats = await scopedManager(database, [here.acme.id]).find(Chat, {})
+    expect(chats.map((chat) => chat.companyId)).toEqual([here.acme.id])
+    expect(await scopedManager(database, [here.globex.id]).find(Chat, {})).toEqual([])
+    expect(await scopedManager(database, []).find(Chat, {})).toEqual([])
+  })
+
+  /** References without a foreign key that carries the company, each with its reason. */
+  const excused: Record<string, string> = {
+    "assistant.text_model_id": "text models are configuration, not rows",
+    "chat.context_id": "names an archive of messages, which is the number that they share and no row",
+    "chat.last_message_id": "written by the one statement that also inserts the message, from its own values",
+    "chat.turn_id": "the fence of a turn, which is no row",
+    "control_change.actor_id": "a user, a token or an assistant; kept after they are gone",
+    "event.chat_id": "an event outlives its chat, to tell of its end",
+    "event.company_id": "the log is cleared by age; a foreign key would lock the company's row for every message",
+    "member.user_id": "users belong to no company; this row is what says so",
+    "message.author_id": "users belong to no company; kept, without the name, when the user is gone",
+    "message.context_id": "names an archive of messages, which is the number that they share and no row",
+    "message.reply_to_message_id": "looked up in the same chat in the transaction that stores it",
+  }
+
+  it("is kept by the database: a reference inside a company carries the company", async () => {
+    const references: { name: string }[] = await here.sql(`
+      with owned as (
+        select c.oid, c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
+        where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and a.attname = 'company_id'
+      )
+      select o.relname || '.' || a.attname as name from owned o join pg_attribute a on a.attrelid = o.oid
+      where a.attname like '%\\_id' and a.atttypid = 'uuid'::regtype and not a.attisdropped and not exists (
+        select 1 from pg_constraint k join pg_attribute b on b.attrelid = o.oid and b.attname = 'company_id'
+        where k.conrelid = o.oid and k.contype = 'f' and k.convalidated and a.attnum = any(k.conkey) and b.attnum = any(k.conkey)
+      )
+      order by 1`)
+    const unkept = references.map(({ name }) => name)
+    // Give it a row in migrations/*_references.ts: foreign key (company_id, x_id) references x (company_id, id). Or list it above, with a reason.
+    expect(unkept.filter((name) => !excused[name])).toEqual([])
+    expect(Object.keys(excused).filter((name) => !unkept.includes(name))).toEqual([])
+  })
+
+  it("refuses a foreign row by name, whatever the code above it does", async () => {
+    const [chat, folder] = [await here.acme.chat(), await here.globex.folder()]
+    await expect(here.sql("update chat set folder_id = $1 where id = $2", [folder.id, chat.id])).rejects.toThrow(/foreign key/)
+  })
+})
+
+describe("access", () => {
+  @Resolver()
+  class Guarded {
+    @Access("public")
+    @Query(() => String)
+    open() {
+      return "yes"
+    }
+  }
+
+  @Resolver()
+  class Forgotten {
+    @Query(() => String)
+    unguarded() {
+      return "no"
+    }
+  }
+
+  // biome-ignore lint/complexity/noBannedTypes: what type-graphql calls a class.
+  const schemaOf = (...resolvers: Function[]) =>
+    buildSchemaSync({
+      resolvers: resolvers as never,
+      validate: false,
+      orphanedTypes: [],
+      pubSub: { publish() {}, subscribe: () => [] as never },
+    })
+
+  it("is a rule on every root field, or the server does not start", () => {
+    expect(() => guardRootFields(schemaOf(Guarded))).not.toThrow()
+    expect(() => guardRootFields(schemaOf(Guarded, Forgotten))).toThrow(/without one: Query\.unguarded$/)
+  })
+})
+
+describe("the house", () => {
+  const documents = [...sourcesBelow("docs", /\.md$/), { path: "README.md", text: readFileSync(posix.join(root, "README.md"), "utf8") }]
+  const everything = committedSources().filter(({ path }) => !path.endsWith("package-lock.json"))
+
+  it("has documents whose links lead somewhere", () => {
+    const links = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => ({ path, link, to: posix.join(posix.dirname(path), link!) })),
+    )
+    expect(links.length).toBeGreaterThan(5)
+    expect(links.filter(({ to }) => !existsSync(posix.join(root, to)))).toEqual([])
+  })
+
+  it("tells a newcomer the true size of a feature", () => {
+    const table = documents.find(({ path }) => path === "docs/adding-a-feature.md")!.text
+    const told = [...table.matchAll(/^\| `(src\/\w+\/chat-folder\.ts)` *\| (\d+) *\|/gm)].map(([, path, lines]) => [path, Number(lines)])
+    const real = told.map(([path]) => [
+      path,
+      code
+        .find((file) => file.path === path)!
+        .text.trimEnd()
+        .split("\n").length,
+    ])
+    expect(told).toEqual(real)
+    expect(table).toContain(`| **${real.reduce((sum, [, lines]) => sum + Number(lines), 0)}** |`)
+  })
+
+  rule("a limit stands in limits.ts", {
+    of: rules.limitsStandInLimits,
+    breaks: [made("src/resolvers/chat.ts", "const most = 250"), made("src/jobs/reply.ts", "setTimeout(look, 30_000)")],
+    keeps: [
+      made(
+        "src/rest/chat.ts",
+        "const fails = [400, 404]",
+        'const sentence = "at most 16000 characters"',
+        "const pattern = /^\\d{4}-[0-9]{200}$/",
+        "seconds * 1000",
+      ),
+    ],
+  })
+  rule("a file is short", {
+    of: rules.filesAreShort,
+    breaks: [made("src/entities/chat.ts", ...Array<string>(331).fill("// line"))],
+    among: source,
+  })
+  rule("a folder says what it holds", {
+    of: rules.roomsHaveNames,
+    breaks: [made("src/utils/dates.ts"), made("src/schema/helpers/x.ts")],
+    among: source,
+  })
+  rule("there are no barrels", {
+    of: rules.noBarrels,
+    breaks: [made("src/entities/index.ts", 'export { Chat } from "./chat.js"'), made("src/entities/all.ts", 'export * from "./chat.js"')],
+  })
+  rule("nothing is left over", {
+    of: rules.nothingIsLeftOver,
+    breaks: [made("src/app.ts", `// ${["TO", "DO"].join("")}: later`), made("test/chat.test.ts", `it${".only"}("works", () => {})`)],
+    among: everything,
+  })
+  rule("nothing tells of the machine it was written on", {
+    of: rules.nothingOfThisMachine,
+    breaks: [
+      made("src/app.ts", `const file = "${["", "tmp", "x.json"].join("/")}"`),
+      made("README.md", `See ${["", "work", "main"].join("/")}`),
+    ],
+    keeps: [made("Dockerfile", "WORKDIR /app", "RUN mkdir /data")],
+    among: everything,
+  })
+})

@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { join } from "node:path"
+import pg from "pg"
+import pino from "pino"
+import { readConfig } from "../../src/config.js"
+import { type RunningServer, startServer } from "../../src/server.js"
+
+const secrets = { JWT_SECRET: "a secret of the tests, long enough to sign", ENCRYPTION_KEY: "00".repeat(32) }
+
+/** A database with nothing in it, and servers on it; all of it is gone after the test file. */
+export interface EmptyDatabase {
+  url: string
+  /** A folder of its own for what a server keeps beside its database. */
+  dataDir: string
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
+  sql(text: string, values?: unknown[]): Promise<any[]>
+  /** Starts a server on it, on a free port; environment variables of the server may be given. */
+  start(env?: Record<string, string>): Promise<RunningServer>
+  /** Connections that others than `sql` have to it. */
+  connections(): Promise<number>
+}
+
+const closers: (() => Promise<unknown>)[] = []
+
+/** Puts away what the test file opened, the newest first. */
+export async function closeDatabases() {
+  for (const close of closers.splice(0).reverse()) await close()
+}
+
+/** Makes an empty database, for tests that are about migrations and starts. */
+export async function emptyDatabase(): Promise<EmptyDatabase> {
+  const { TEST_DATABASE_URL: server, TEST_DATA_DIR: folder } = process.env
+  if (!server || !folder) throw new Error("No database to test with: run the tests with `npm test`")
+  const name = `empty_${randomBytes(6).toString("hex")}`
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  const cluster = new pg.Pool({ connectionString: server, max: 1 })
+  await cluster.query(`create database ${name}`)
+  const dataDir = await mkdtemp(join(folder, "data-"))
+  const pool = new pg.Pool({ connectionString: url.href, max: 2 })
+  // The database is dropped under connections that are just being closed.
+  pool.on("error", () => {})
+  closers.push(async () => {
+    await pool.end()
+    await cluster.query(`drop database ${name} with (force)`)
+    await cluster.end()
+    await rm(dataDir, { recursive: true })
+  })
+  return {
+    url: url.href,
+    dataDir,
+    sql: async (text, values) => (await pool.query(text, values)).rows,
+    async start(env = {}) {
+      const config = readConfig({ DATABASE_URL: url.href, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "silent", ...secrets, ...env })
+      const started = await startServer(config, url.href, pino({ level: "silent" }))
+      closers.push(started.stop)
+      return started
+    },
+    async connections() {
+      // Ours come over `pool`, which is at rest while the cluster is asked.
+      await pool.query("select 1")
+      const { rows } = await cluster.query(
+        "select count(*)::integer as count from pg_stat_activity where datname = $1 and pid <> all($2::integer[])",
+        [name, await ownPids(pool)],
+      )
+      return rows[0].count
+    },
+  }
+}
+
+/** Process ids of a pool's connections, at most two of them. */
+async function ownPids(pool: pg.Pool): Promise<number[]> {
+  const clients = await Promise.all([pool.connect(), pool.connect()])
+  const pids = await Promise.all(clients.map(async (client) => (await client.query("select pg_backend_pid() as pid")).rows[0].pid))
+  for (const client of clients) client.release()
+  return pids
+}

@@ -1,0 +1,315 @@
+import { execFileSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { STATUS_CODES } from "node:http"
+import { posix } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** A file of the repository: its path from the root, with forward slashes, and its text. */
+export interface Source {
+  path: string
+  text: string
+}
+
+/** A rule of the house: what it says to whoever breaks it, and how it finds out. */
+export interface Rule {
+  /** Why, and what to do instead. */
+  teaches: string
+  /** What in the file breaks it. */
+  finds(source: Source): string[]
+}
+
+/** The root of the repository. */
+export const root = fileURLToPath(new URL("../..", import.meta.url))
+const notOurs = new Set(["node_modules", "dist", "data", "coverage", ".git", ".cache"])
+
+/** Every text file below a folder of the repository. */
+export function sourcesBelow(folder: string, ending = /\.(ts|js|json|md|html|css|svg|yml|graphql|example)$|Dockerfile$/): Source[] {
+  const found: Source[] = []
+  for (const entry of readdirSync(posix.join(root, folder), { withFileTypes: true })) {
+    const path = posix.join(folder, entry.name)
+    if (entry.isDirectory() && !notOurs.has(entry.name)) found.push(...sourcesBelow(path, ending))
+    else if (entry.isFile() && ending.test(entry.name)) found.push({ path, text: readFileSync(posix.join(root, path), "utf8") })
+  }
+  return found
+}
+
+/** Every text file that is committed; all of them where there is no git to ask. */
+export function committedSources(): Source[] {
+  const all = sourcesBelow(".")
+  try {
+    const committed = new Set(
+      execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).split("\n"),
+    )
+    return all.filter(({ path }) => committed.has(path))
+  } catch {
+    return all
+  }
+}
+
+/** Holds every file against a rule; each complaint names the file, what it does, and the rule. */
+export const complaints = (rule: Rule, sources: Source[]): string[] =>
+  sources.flatMap((source) => rule.finds(source).map((found) => `${source.path}: ${found}\n  ${rule.teaches}`))
+
+/** The code without its comments. */
+const code = (text: string) => text.replace(/\/\*.*?\*\//gs, "").replace(/(^|\s)\/\/.*$/gm, "$1")
+
+/** What a file imports: our own files by their path from the root, packages by their name. */
+function importsOf({ path, text }: Source): string[] {
+  const named = [...code(text).matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name!)
+  return named.map((name) => (name.startsWith(".") ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts") : name))
+}
+
+const isOurs = (imported: string) => imported.startsWith("src/")
+
+/** A rule about what the files of a room may import. */
+const imports = (room: string, teaches: string, isRefused: (imported: string, path: string) => boolean): Rule => ({
+  teaches,
+  finds: (source) =>
+    source.path.startsWith(room)
+      ? importsOf(source)
+          .filter((imported) => isRefused(imported, source.path))
+          .map((imported) => `imports ${imported}`)
+      : [],
+})
+
+/** A rule about words in the code of a room. */
+const words = (room: string, teaches: string, patterns: RegExp[], isExcused: (path: string) => boolean = () => false): Rule => ({
+  teaches,
+  finds: ({ path, text }) =>
+    path.startsWith(room) && !isExcused(path)
+      ? patterns.flatMap((pattern) => [...code(text).matchAll(pattern)].map(([found]) => `has ${found.trim()}`))
+      : [],
+})
+
+export const entitiesStandAlone = imports(
+  "src/entities/",
+  "An entity is a noun with its rules. It knows errors, limits and other entities; what it needs from outside is handed to its methods.",
+  (imported) => isOurs(imported) && !/^src\/(entities\/|errors\.ts$|limits\.ts$)/.test(imported),
+)
+
+export const restKnowsDocuments = imports(
+  "src/rest/",
+  "A REST route is a row of data: an address and a GraphQL document. What it does is a root field of the schema; add or change that instead.",
+  (imported) => /^src\/(resolvers|entities|database|assistant|jobs|ports)\//.test(imported),
+)
+
+const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunUnit\(/g, /\bnew Unit\(/g, /\binUnit\(/g]
+
+export const resolversOpenNoTransaction = words(
+  "src/resolvers/",
+  "The access wrapper runs a mutation as one unit of work. A mutation in several steps says @Access(…, { steps: true }) and uses viewer.change().",
+  transactions,
+)
+
+export const resolversPublishNothing = words(
+  "src/resolvers/",
+  "Let the entity record a fact: it becomes an event row in the transaction and is told after the commit. Only revoked credentials are told by hand.",
+  [/\.publish\((?!\s*"credentials")/g, /\bpg_notify\b/g, /\bsequencer\b/g],
+)
+
+export const resolversEnqueueNothing = words(
+  "src/resolvers/",
+  "Work to come is a state and a due time on the entity's own row; its method notes the wake-up, and the clock hears of it after the commit.",
+  [/\bclockwork\b/g, /\bagenda\b/gi, /\.wakes\(/g, /\brunning\.add\(/g, /"(?:\.\.\/)+jobs\/[^"]*"/g],
+)
+
+export const resolversTouchNoPort = imports(
+  "src/resolvers/",
+  "Nothing outside the database is waited for in a resolver. Use what viewer.services holds, in a mutation of several steps, or leave it to a job.",
+  (imported) => imported.startsWith("src/ports/"),
+)
+
+const kindOf = (path: string) => /^src\/ports\/([^/]+)\//.exec(path)?.[1]
+
+export const adaptersKnowTheirInterface: Rule = {
+  teaches:
+    "An adapter knows its interface, its neighbours, errors and limits. It is handed options and values, never rows, the mapper or the pool.",
+  finds: (source) => {
+    const kind = kindOf(source.path)
+    if (!kind) return []
+    const isAllowed = (imported: string) =>
+      isOurs(imported)
+        ? imported === `src/ports/${kind}.ts` || kindOf(imported) === kind || /^src\/(errors|limits)\.ts$/.test(imported)
+        : !/^(@mikro-orm\/|kysely$|pg$|type-graphql$|agenda$)/.test(imported)
+    return importsOf(source)
+      .filter((imported) => !isAllowed(imported))
+      .map((imported) => `imports ${imported}`)
+  },
+}
+
+export const adaptersAreChosenInOnePlace = imports(
+  "src/",
+  "Adapters are chosen in src/ports/index.ts. Everybody else knows the interface, src/ports/<kind>.ts.",
+  (imported, path) => kindOf(imported) !== undefined && path !== "src/ports/index.ts" && kindOf(path) !== kindOf(imported),
+)
+
+/** Files that reach the database past the mapper's filter, each with what keeps the company border there. */
+export const rawAccess: Record<string, string> = {
+  "src/database/connect.ts": "opens the one pool",
+  "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
+  "src/database/unit.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
+  "src/database/migrate.ts": "changes the schema under a lock, reads no rows",
+  "src/database/embedded-init.ts": "makes the database itself",
+  "src/database/embedded-start.ts": "asks a database that starts whether it answers",
+  "src/schema/kit/viewer.ts": "one statement as a whole unit; the callers of statement() are listed below",
+  "src/schema/kit/sign-in-limit.ts": "counts attempts of people who are nobody yet",
+  "src/doors/health.ts": "select 1",
+  "src/server.ts": "lends the pool to the wake-up",
+  "src/admin/main.ts": "lends the pool to the wake-up",
+  "src/events/sequencer.ts": "gives places in the log, looks at no payload",
+  "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
+  "src/jobs/kit/clockwork.ts": "Agenda's own pool on its own table, no rows of ours",
+}
+
+/** Who reads past the company border by name, and why it must. */
+export const unscopedCallers: Record<string, string> = {
+  "src/schema/kit/authenticate.ts": "whose credentials are these? The company is the answer",
+  "src/doors/hooks.ts": "whose connection is this? The company is the answer",
+  "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
+  "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
+  "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
+  "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
+  "src/admin/demo.ts": "is the database empty?",
+  "src/admin/people.ts": "the operator lists all companies, or names one by its id",
+  "src/admin/connections.ts": "the operator names a channel or a token by its id; the company is the answer",
+}
+
+/** Who hands over a statement of its own, which has to name the companies in reach. */
+export const statementCallers: Record<string, string> = {
+  "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
+  "src/database/append-message.ts": "append-message, inside a unit",
+  "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
+}
+
+const listed = (pattern: RegExp, list: Record<string, string>, teaches: string) =>
+  words("src/", teaches, [pattern], (path) => Object.hasOwn(list, path))
+
+export const rawAccessIsListed = listed(
+  /\bpool\.(?:query|connect)\(|\bdatabase\.pool\b|\bgetKysely\(|\bem\.execute\(|\bgetConnection\(|\bgetKnex\(|\bnew (?:Pool|Client)\(|\bqb\(|\bcreateQueryBuilder\(/g,
+  rawAccess,
+  "Raw access does not know the company border. Read through viewer.reader or the unit's EntityManager; a new exception is listed in test/kit/house-rules.ts with its reason.",
+)
+
+export const unscopedCallersAreListed = listed(
+  /\bunscoped\(/g,
+  { ...unscopedCallers, "src/database/unscoped.ts": "declares it" },
+  "unscoped() sees every company. A new caller is listed in test/kit/house-rules.ts with the reason why it has no company.",
+)
+
+export const statementCallersAreListed = listed(
+  /\b(?:viewer|within)\.statement\(|\bunit\.run\(/g,
+  statementCallers,
+  "A statement of one's own has to carry `company_id = any(…)` with the companies in reach; it is listed in test/kit/house-rules.ts.",
+)
+
+export const scopeIsSetInOnePlace = words(
+  "src/",
+  "The filter that keeps companies apart is on by default and gets its companies in scopedManager(). Nothing else sets it or turns it off.",
+  [/\bsetFilterParams\(/g, /\bfilters:\s*(?:false|\{)/g, /\bdisableFilters?\b/g],
+  (path) => path === "src/database/unit.ts",
+)
+
+/** Jobs on nobody's row, each with where the company comes from. */
+export const sweeps: Record<string, string> = {
+  "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
+  "src/jobs/retention.ts": "looks at no company's data, only at its age",
+}
+
+export const jobsGetACompany: Rule = {
+  teaches:
+    "A job is `export const name: Job = { name, async run(services, companyId, id) … }`, called like its file, and works inside that company. A sweep is listed in test/kit/house-rules.ts.",
+  finds: ({ path, text }) => {
+    const name = /^src\/jobs\/([a-z-]+)\.ts$/.exec(path)?.[1]
+    if (!name || Object.hasOwn(sweeps, path)) return []
+    const found: string[] = []
+    if (!/export const \w+: Job = \{/.test(text)) found.push("exports no Job")
+    if (!new RegExp(`name: "${name}"`).test(text)) found.push(`is not called "${name}"`)
+    if (!/\brun\(\w+, companyId, \w+\)/.test(text)) found.push("its run() takes no companyId")
+    return found
+  },
+}
+
+/** Numbers that are no limits: statuses of HTTP, milliseconds in a second, bytes in a kilobyte. */
+const harmless = new Set([...Object.keys(STATUS_CODES).map(Number), 1000, 1024])
+
+/** Files whose large numbers are nobody's limit. */
+export const numbersOfTheirOwn: Record<string, RegExp> = {
+  // How the embedded database is started, stopped and waited for.
+  "src/database/embedded.*": /./,
+  // Names of advisory locks.
+  "src/database/migrate": /^7_304_211$/,
+  "src/events/sequencer": /^7_304_212$/,
+  // What a column of type integer holds.
+  "src/admin/people": /^2_147_483_647$/,
+  // Close codes of WebSockets, and what a timer can hold.
+  "src/events/(graphql-ws|open-sockets)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
+  "src/resolvers/event": /^10\d\d$/,
+  // What a variable of the environment can be set to, and the port that is free on most machines.
+  "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
+  // How the offline model weighs and cuts what it knows.
+  "src/ports/text-model/offline.*": /./,
+  // How long a stop may take.
+  "src/main": /^15_000$/,
+}
+
+export const limitsStandInLimits: Rule = {
+  teaches:
+    "Every number of the specification is named once, in src/limits.ts, with its reason. What is no limit is listed in test/kit/house-rules.ts.",
+  finds: ({ path, text }) => {
+    if (!path.startsWith("src/") || !path.endsWith(".ts") || path === "src/limits.ts") return []
+    // Regular expressions, strings and template literals are no arithmetic.
+    const bare = code(text)
+      .replace(/`(?:[^`\\]|\\.)*`/gs, "``")
+      .replace(/"(?:[^"\\\n]|\\.)*"/g, '""')
+      .replace(/(?<=[(=,:]\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g, "//")
+    const numbers = [...bare.matchAll(/(?<![\w.$#])\d[\d_]{2,}(?![\w.])/g)].map(([number]) => number)
+    const own = Object.entries(numbersOfTheirOwn).find(([file]) => new RegExp(`^${file}\\.ts$`).test(path))?.[1]
+    return numbers
+      .filter((number) => !harmless.has(Number(number.replaceAll("_", ""))) && !own?.test(number))
+      .map((number) => `has the number ${number}`)
+  },
+}
+
+/** The most lines that a file may have and still be read in one go. */
+const lineLimit = 330
+
+export const filesAreShort: Rule = {
+  teaches: `A file has at most ${lineLimit} lines: it holds more than one thing, so give the second a file of its own.`,
+  finds: ({ path, text }) => {
+    const lines = text.trimEnd().split("\n").length
+    return path.startsWith("src/") && lines > lineLimit ? [`has ${lines} lines`] : []
+  },
+}
+
+export const roomsHaveNames: Rule = {
+  teaches:
+    "A folder called services, utils, helpers, common or shared says nothing. Put the code into the room of its feature, machinery into that room's kit/.",
+  finds: ({ path }) =>
+    /^src\/(?:.*\/)?(services|utils?|helpers?|common|shared|misc|lib)\//.test(path) ? ["is in a room without a name"] : [],
+}
+
+export const noBarrels: Rule = {
+  teaches: "Import from the file that has it. The only index.ts is src/ports/index.ts, where adapters are chosen.",
+  finds: ({ path, text }) => {
+    if (!path.startsWith("src/") || path === "src/ports/index.ts") return []
+    return /\/index\.ts$/.test(path) || /^export \* from/m.test(text) ? ["is a barrel"] : []
+  },
+}
+
+export const nothingIsLeftOver: Rule = {
+  teaches: "Finish it, or write it down as an issue; the code holds what is.",
+  finds: ({ path, text }) => [
+    ...(path.startsWith("docs/") ? [] : [...text.matchAll(/\b(?:TO[D]O|FIX[M]E|X{3}|HA[C]K)\b/g)].map(([word]) => `has ${word}`)),
+    ...[...text.matchAll(/\b(?:describe|it|test)\.only\(/g)].map(([word]) => `has ${word}`),
+  ],
+}
+
+export const nothingOfThisMachine: Rule = {
+  teaches:
+    "The repository holds the product: no path of the machine it was written on, no trace of who or what wrote it. Tests make folders with mkdtemp.",
+  finds: ({ text }) =>
+    [
+      ...text.matchAll(/(?<![\w.:*-])\/(?:work|tmp|root|home|Users)\/[\w.-]+/g),
+      ...text.matchAll(/\b(?:co[- ]authored[- ]by|generated\swith|claude\s(?:code|opus)|chat\s?gpt|(?:work|helper|agent)\ssession)\b/gi),
+    ].map(([found]) => `has ${found}`),
+}

@@ -1,0 +1,105 @@
+import type { Route } from "../../src/rest/kit/routes.js"
+import { routeTable } from "../../src/rest/table.js"
+import type { Credential } from "./doors.js"
+import { password } from "./make.js"
+import type { CompanyInWorld, World } from "./world.js"
+
+/** A company's own things, one of each, by the first part of the paths that name them. */
+export type Belongings = Record<string, string> & { company: CompanyInWorld }
+
+/** Makes one of everything that a path can name. */
+export async function belongings(company: CompanyInWorld): Promise<Belongings> {
+  const folder = await company.folder()
+  const tag = await company.tag()
+  const chat = await company.chat({ assistantId: company.assistant.id, managerId: company.member.id })
+  const message = await company.message({ chatId: chat.id })
+  return {
+    company,
+    companies: company.id,
+    "access-tokens": company.tokenId,
+    "assistants-new": company.assistant.id,
+    "assistant-knowledge-new": company.knowledge.id,
+    chats: chat.id,
+    "chat-folders": folder.id,
+    "chat-tags": tag.id,
+    tags: tag.id,
+    labels: "VIP",
+    comments: tag.id,
+    messages: message.id,
+  } as unknown as Belongings
+}
+
+/** Every route with its name, for `describe.each`. */
+export const everyRoute = routeTable.map((route) => [`${route.method} ${route.path}`, route] as const)
+
+/** Routes that take no credential. */
+export const isPublic = ({ path }: Route) => path === "/api/auth/sign-in" || path === "/api/auth/refresh"
+
+/** The credential that a route is meant for: a person's where an access token is refused, else an access token. */
+export const credentialFor = ({ path }: Route, company: CompanyInWorld): Credential =>
+  /^\/api\/auth\/me|access-tokens/.test(path) ? company.owner.jwt : company.token
+
+/** The names of a path's parameters. */
+export const parametersIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+
+/** A route's address with ids in it: each parameter is an id of what the part before it names. */
+export function addressOf({ path }: Route, own: Belongings, instead: Record<string, string> = {}): string {
+  return path.replace(/([\w-]+)\/\{(\w+)\}/g, (_all, part: string, name: string) => {
+    const id = instead[name] ?? own[part]
+    if (!id) throw new Error(`test/kit/routes.ts does not know what /${part}/{${name}} names: add it to belongings()`)
+    return `${part}/${id}`
+  })
+}
+
+/** The query without which a route answers nobody. */
+export const queryFor = ({ method, path }: Route, own: Belongings) =>
+  method === "GET" && path === "/api/messages" ? `?chatId=${own["chats"]}` : ""
+
+/** A body that a route takes. */
+export function bodyFor({ method, path, body }: Route, own: Belongings): Record<string, unknown> | undefined {
+  if (!body) return undefined
+  const made = bodies(own)[`${method} ${path}`]
+  if (!made) throw new Error(`test/kit/routes.ts knows no body for ${method} ${path}: add it to bodies()`)
+  return made
+}
+
+let count = 0
+
+const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
+  "POST /api/auth/sign-in": { email: own.company.owner.email, password },
+  "POST /api/auth/refresh": { refreshToken: own.company.owner.refreshToken },
+  "POST /api/companies/{companyId}/access-tokens": { name: "Shop" },
+  "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": { name: "Renamed" },
+  "POST /api/assistants-new": { name: "Helper" },
+  "PATCH /api/assistants-new/{id}": { name: "Renamed" },
+  "POST /api/assistant-knowledge-new": {
+    assistantId: own["assistants-new"],
+    name: "Prices",
+    kind: "text",
+    resourceContent: "Everything costs one euro.",
+  },
+  "PATCH /api/assistant-knowledge-new/{id}": { name: "Renamed" },
+  "POST /api/chats": { messenger: "playground", fromId: "playground", externalId: `visitor-${++count}` },
+  "PATCH /api/chats/{id}": { name: "Renamed" },
+  "PATCH /api/chats/{id}/ai-control": { isUnderAiControl: false },
+  "PATCH /api/chats/{id}/assign-assistant": { assistantId: own["assistants-new"] },
+  "POST /api/chats/{id}/meta/labels": { label: "Rush" },
+  "PATCH /api/chats/{id}/folder": { folderId: own["chat-folders"] },
+  "PUT /api/chats/{id}/tags": { tagIds: [own["tags"]] },
+  "POST /api/chats/{id}/tags": { tagId: own["tags"] },
+  "POST /api/chats/{id}/meta/comments": { text: "Call back." },
+  "POST /api/chat-tags": { name: `Tag ${++count}` },
+  "PATCH /api/chat-tags/{id}": { name: `Tag ${++count}` },
+  "POST /api/chat-folders": { name: "Returns" },
+  "PATCH /api/chat-folders/{id}": { name: "Renamed" },
+  "POST /api/messages": { chatId: own["chats"], text: "Hello" },
+})
+
+/** Everything that is stored for a company, as one text: what must not change does not change this. */
+export async function everythingOf(world: World, companyId: string): Promise<string> {
+  const tables = await world.sql("select table_name from information_schema.columns where column_name = 'company_id' order by 1")
+  const rows = await Promise.all(
+    tables.map(({ table_name }) => world.sql(`select t::text as row from "${table_name}" t where company_id = $1 order by 1`, [companyId])),
+  )
+  return JSON.stringify(rows)
+}

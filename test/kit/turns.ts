@@ -1,0 +1,87 @@
+import { clock } from "../../src/entities/kit/clock.js"
+import type { RunningClockwork } from "../../src/jobs/kit/clockwork.js"
+import type { Services } from "../../src/schema/kit/services.js"
+import type { FakeModel, FakeModelReply, FakeModelRequest } from "./fake-openai.js"
+import type { World } from "./world.js"
+
+/** Stops the time of this process for the tests of a file: from here on only `pass` moves it. */
+export function stillTime() {
+  const { now: ticking } = clock
+  let still = ticking().getTime()
+  beforeAll(() => {
+    still = ticking().getTime()
+    clock.now = () => new Date(still)
+  })
+  afterAll(() => {
+    clock.now = ticking
+  })
+  return {
+    now: () => still,
+    pass(ms: number) {
+      still += ms
+    },
+  }
+}
+
+/** Stops what a server does by itself: turns are taken when the test sweeps, and by nobody else. */
+export const stopClockwork = ({ services }: { services: Services }) => (services.clockwork as RunningClockwork).stop()
+
+/** A call that a fake model holds until the test answers it. */
+export interface HeldCall {
+  request: FakeModelRequest
+  answer(reply: FakeModelReply): void
+}
+
+/** Holds every call of a fake model; `next` is the next one that came. */
+export function hold(fake: FakeModel) {
+  const came: HeldCall[] = []
+  const awaited: ((call: HeldCall) => void)[] = []
+  fake.reply = (request) =>
+    new Promise((answer) => {
+      const hear = awaited.shift()
+      const call = { request, answer }
+      if (hear) hear(call)
+      else came.push(call)
+    })
+  return {
+    next: async (): Promise<HeldCall> => came.shift() ?? new Promise((resolve) => awaited.push(resolve)),
+  }
+}
+
+/** What a fake model was told as its instructions. */
+export const systemOf = ({ body }: FakeModelRequest): string => body.messages[0].content
+
+/** What a fake model was told of the conversation, as `role: text`. */
+export const conversationOf = ({ body }: FakeModelRequest): string[] =>
+  body.messages.slice(1).map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`)
+
+/** Looks at chats of a world's Acme. */
+export function chatViews({ acme, rest, gql, sql }: World) {
+  return {
+    /** A customer writes. */
+    write: (chat: { id: string }, text = "Hello") => acme.message({ chatId: chat.id, text, role: "Customer" }),
+    /** The chat as REST shows it. */
+    look: async (chat: { id: string }) => (await rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)).body,
+    /** What was said, oldest first, as `role: text`; frames as `type`. */
+    async said(chat: { id: string }): Promise<string[]> {
+      const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chat.id}&take=100`).expect(200)
+      return body.data
+        .reverse()
+        .map(({ role, type, text }: Record<string, string>) => (type === "Text" ? `${role}: ${text}` : `${role}: ${type}`))
+    },
+    /** When the reply is due, in milliseconds since the epoch; null while nothing waits. */
+    async due(chat: { id: string }): Promise<number | null> {
+      const [row] = await sql("select extract(epoch from reply_due_at) * 1000 as due from chat where id = $1", [chat.id])
+      return row.due === null ? null : Math.round(Number(row.due))
+    },
+    /** Who or what changed control, oldest first. */
+    async controlChanges(chat: { id: string }) {
+      const query = `query ($id: UUID!) { chat(id: $id) { controlChanges { isUnderAiControl aiDisableReason actorKind actorId } } }`
+      const { data } = await gql(acme.token, query, { id: chat.id })
+      return data.chat.controlChanges.reverse()
+    },
+    /** A person switches AI on or off. */
+    control: (chat: { id: string }, isUnderAiControl: boolean) =>
+      rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl }).expect(200),
+  }
+}

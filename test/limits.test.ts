@@ -1,0 +1,99 @@
+import fc from "fast-check"
+import { v7 } from "uuid"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, gql } = w
+
+describe("limits, before anything runs", () => {
+  const many = (count: number, field: string) => Array.from({ length: count }, (_, index) => `f${index}: ${field}`).join(" ")
+  const deep = (levels: number) =>
+    `{ chat(id: "${v7()}") { ${"lastMessage { chat { ".repeat((levels - 2) / 2)} id ${"} }".repeat((levels - 2) / 2)} } }`
+  const page = "chats(first: 100) { nodes { tags { id } also: tags { id } } }"
+
+  it.each([
+    ["tokens", `{ chatFolders { ${many(1_660, "id")} } }`, `{ chatFolders { ${many(1_670, "id")} } }`],
+    ["depth", deep(12), deep(14)],
+    [
+      "depth in fragments",
+      `${deep(12)}`,
+      `query { chat(id: "${v7()}") { ...A } } fragment A on Chat { lastMessage { chat { ...B } } } fragment B on Chat ${deep(12).slice(deep(12).indexOf("lastM") - 2, -2)}`,
+    ],
+    ["root fields", `{ ${many(30, "chatFolders { id }")} }`, `{ ${many(31, "chatFolders { id }")} }`],
+    [
+      "root fields in fragments",
+      `{ ...A ...A } fragment A on Query { ${many(15, "chatFolders { id }")} }`,
+      `{ ...A ...A } fragment A on Query { ${many(16, "chatFolders { id }")} }`,
+    ],
+    ["cost", `{ ${many(9, page)} }`, `{ ${many(10, page)} }`],
+    [
+      "cost that a negative size would pay for",
+      `{ ${many(9, page)} }`,
+      `{ ${many(10, page)} less: chats(first: -100) { nodes { tags { id } } } }`,
+    ],
+  ])("%s", async (_name, within, beyond) => {
+    const passed = await gql(acme.token, within)
+    expect(passed.errors?.filter(({ extensions }) => extensions.code !== "NOT_FOUND") ?? []).toEqual([])
+    const { data, errors } = await gql(acme.token, beyond)
+    expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: "BAD_USER_INPUT", statusCode: 400 } }] })
+    expect(errors![0]!.message).toMatch(/more than [\d,]+/)
+  })
+
+  it("cost by variables, each time anew", async () => {
+    const query = `query ($first: Int) { ${many(10, page.replace("100", "$first"))} }`
+    for (const [first, isRefused] of [
+      [10, false],
+      [100, true],
+      [10, false],
+    ] as const) {
+      const { errors } = await gql(acme.token, query, { first })
+      expect(errors?.[0]?.extensions.code).toBe(isRefused ? "BAD_USER_INPUT" : undefined)
+    }
+    expect((await gql(acme.token, query.replace("Int", "Int = 100"))).errors).toHaveLength(1)
+  })
+
+  it("nothing of a mutation has happened", async () => {
+    const before = (await gql(acme.token, "{ chatFolders { id } }")).data
+    const { data, errors } = await gql(acme.token, `mutation { ${many(31, 'createChatFolder(input: { name: "x" }) { id }')} }`)
+    expect([data, errors!.length]).toEqual([undefined, 1])
+    expect((await gql(acme.token, "{ chatFolders { id } }")).data).toEqual(before)
+  })
+})
+
+describe("whatever is sent", () => {
+  const operations = [
+    "query ($id: UUID!) { chat(id: $id) { id } }",
+    "query ($id: UUID!, $first: Int, $after: String, $skip: Int) { messages(chatId: $id, first: $first, after: $after, skip: $skip) { nodes { id } } }",
+    "query ($first: Int, $after: String, $managerId: String, $sortOrder: SortOrder) { chats(first: $first, after: $after, managerId: $managerId, sortOrder: $sortOrder) { nodes { id } } }",
+    "query ($q: String, $skip: Int, $take: Int) { assistants(q: $q, skip: $skip, take: $take) { nodes { id } } }",
+    "mutation ($input: CreateChatInput!) { createChat(input: $input) { id } }",
+    "mutation ($input: CreateMessageInput!) { createMessage(input: $input) { id } }",
+    "mutation ($input: CreateKnowledgeItemInput!) { createKnowledgeItem(input: $input) { id } }",
+    "mutation ($id: UUID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }",
+    "mutation ($email: String, $password: String) { signIn(email: $email, password: $password) { accessToken } }",
+  ]
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.uuid(),
+    fc.base64String(),
+    fc.constantFrom("", "null", "me", "TEXT", "PLAYGROUND"),
+  )
+  const json = fc.oneof(text, fc.integer(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null), fc.jsonValue({ maxDepth: 3 }))
+  const input = fc.dictionary(
+    fc.constantFrom("name", "text", "kind", "chatId", "role", "assistantId", "messenger", "fromId", "temperature"),
+    json,
+  )
+
+  it.each(operations)("%s never gives a 5xx", async (query) => {
+    const names = [...query.matchAll(/\$(\w+): /g)].map(([, name]) => name!)
+    const variables = fc.record(Object.fromEntries(names.map((name) => [name, name === "input" ? fc.oneof(input, json) : json])))
+    await fc.assert(
+      fc.asyncProperty(variables, async (values) => {
+        const { status, errors } = await gql(acme.token, query, values)
+        expect(status).toBeLessThan(500)
+        for (const { extensions } of errors ?? []) expect(extensions.statusCode).toBeLessThan(500)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,245 @@
+import { connect } from "node:net"
+import { createClient } from "graphql-ws"
+import { v7 } from "uuid"
+import { WebSocket } from "ws"
+import { sign } from "../src/schema/kit/json-web-token.js"
+import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, globex, rest, gql } = w
+
+type Socket = Awaited<ReturnType<typeof rawSocket>>
+
+async function opened(credential: string, path: "/graphql" | "/ws" = "/graphql", url = w.url) {
+  const socket = await rawSocket({ ...w, url }, path)
+  expect(await socket.open(credential)).toBe("acknowledged")
+  return socket
+}
+
+/** A fresh access token with its id, which the company's owner can revoke. */
+async function makeToken() {
+  const { body } = await rest.as(acme.owner.jwt).post(`/api/companies/${acme.id}/access-tokens`, { name: "Short-lived" }).expect(201)
+  const revoke = () => rest.as(acme.owner.jwt).delete(`/api/companies/${acme.id}/access-tokens/${body.id}`).expect(200)
+  return { value: body.token as string, revoke }
+}
+
+/** Signs the company's owner in: a session of its own. */
+async function signIn(url = w.url): Promise<string> {
+  const query = `mutation { signIn(email: "${acme.owner.email}", password: "correct horse battery") { accessToken } }`
+  const answer = await fetch(`${url}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query }),
+  })
+  return ((await answer.json()) as { data: { signIn: { accessToken: string } } }).data.signIn.accessToken
+}
+
+describe("opening", () => {
+  it.each(["/graphql", "/ws"] as const)("%s hears events and is asked", async (path) => {
+    for (const credential of [acme.token, acme.member.jwt]) {
+      const heard = await subscribe(w, credential, { path })
+      const chat = await acme.chat()
+      expect((await heard.next()).payload).toEqual(chat)
+      await heard.stop()
+      const socket = await opened(credential, path)
+      expect((await socket.ask("{ chatFolders { id } }"))[0].payload).toEqual({ data: { chatFolders: [] } })
+      socket.socket.terminate()
+    }
+  })
+
+  it("no, mistyped, unknown or revoked credentials: 4401", async () => {
+    const { value, revoke } = await makeToken()
+    await revoke()
+    for (const credential of [null, "amp_mistyped", value, "no.such.jwt", `${acme.owner.jwt}x`, acme.owner.refreshToken]) {
+      const socket = await rawSocket(w)
+      expect(await socket.open(credential)).toBe(4401)
+    }
+  })
+
+  it("an expired JWT: 4403, so that the stock client comes back with a fresh one", async () => {
+    const claims = { typ: "access" as const, sub: acme.owner.id, sid: acme.owner.sessionId, jti: v7() }
+    const expired = sign(claims, w.services.secrets.jwtSecret, 60, new Date(Date.now() - 61_000))
+    expect(await (await rawSocket(w)).open(expired)).toBe(4403)
+    const fresh = sign(claims, w.services.secrets.jwtSecret, 60, new Date())
+    expect(await (await rawSocket(w)).open(fresh)).toBe("acknowledged")
+  })
+
+  it("a company out of reach: 4403", async () => {
+    for (const companyId of [globex.id, v7(), "malformed"]) {
+      for (const credential of [acme.token, acme.owner.jwt]) expect(await (await rawSocket(w)).open(credential, companyId)).toBe(4403)
+    }
+    expect(await (await rawSocket(w)).open(acme.token, acme.id.toUpperCase())).toBe("acknowledged")
+  })
+
+  it("nothing is answered before the session is opened, nor to what is not the protocol", async () => {
+    const early = await rawSocket(w)
+    early.send({ id: "1", type: "subscribe", payload: { query: "{ chatFolders { id } }" } })
+    expect((await early.closed).code).toBe(4401)
+    const twice = await opened(acme.token)
+    twice.send({ type: "connection_init" })
+    expect((await twice.closed).code).toBe(4429)
+    const noise = await opened(acme.token)
+    noise.send("{ noise")
+    expect((await noise.closed).code).toBe(4400)
+    const large = await opened(acme.token)
+    large.send({ type: "ping", payload: { text: "x".repeat(1024 * 1024) } })
+    expect((await large.closed).code).toBe(1009)
+  })
+
+  it.each(["/nothing", "//", "/api/chats", "http://[", "%"])("an upgrade at %s is refused, and hurts nobody", async (path) => {
+    const socket = connect(Number(new URL(w.url).port), "127.0.0.1")
+    socket.setEncoding("utf8")
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+    let answer = ""
+    for await (const part of socket) answer += part
+    expect(answer).toMatch(/^HTTP\/1.1 40[04] /)
+    await rest.as(acme.token).get("/api/chats?take=1").expect(200)
+  })
+})
+
+describe("closing", () => {
+  const within = async (socket: Socket, ms: number) => {
+    const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`Not closed within ${ms} ms`)), ms).unref())
+    return (await Promise.race([socket.closed, late])).code
+  }
+
+  it("a revoked token and an ended session close their sockets with 4401 within a second, on every instance, and no others", async () => {
+    const other = await w.another()
+    const { value, revoke } = await makeToken()
+    const jwt = await signIn()
+    const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/ws", url)))
+    const [revoked, ended, untouched] = [await everywhere(value), await everywhere(jwt), await everywhere(acme.owner.jwt)]
+
+    await revoke()
+    expect(await Promise.all(revoked.map((socket) => within(socket, 1_000)))).toEqual([4401, 4401])
+    expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
+    expect(await Promise.all(ended.map((socket) => within(socket, 1_000)))).toEqual([4401, 4401])
+    for (const socket of untouched) {
+      expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
+      socket.socket.terminate()
+    }
+    await other.stop()
+  })
+
+  it("the end of a JWT closes its sockets with 4403", async () => {
+    const brief = await w.another({ JWT_TTL_SECONDS: "2" })
+    const jwt = await signIn(brief.url)
+    const { exp } = JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString())
+    const socket = await opened(jwt, "/graphql", brief.url)
+    expect((await socket.closed).code).toBe(4403)
+    expect(Math.abs(Date.now() - exp * 1000)).toBeLessThan(500)
+    await brief.stop()
+  })
+
+  it("a shutdown closes all with 1012, and the stock client comes back and resumes with after", async () => {
+    const first = await w.another()
+    const socket = await opened(acme.token, "/ws", first.url)
+    const texts: string[] = []
+    const variables = { after: await endOfLog(w) }
+    const client = createClient({
+      url: `${first.url.replace("http", "ws")}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: parametersOf(acme.token),
+      retryAttempts: 1_000,
+      shouldRetry: () => true,
+      retryWait: () => new Promise((resolve) => setTimeout(resolve, 20)),
+    })
+    let noticed = () => {}
+    const complete = new Promise<void>((resolve, reject) => {
+      const query = "subscription ($after: String) { events(after: $after) { id payload } }"
+      client.subscribe<{ events: HeardEvent }>(
+        { query, variables },
+        {
+          next({ data }) {
+            variables.after = data!.events.id
+            texts.push(data!.events.payload.text)
+            noticed()
+            if (texts.length === 3) resolve()
+          },
+          error: reject,
+          complete: () => reject(new Error("It has ended")),
+        },
+      )
+    })
+    const chat = await acme.chat()
+    const begun = new Promise<void>((resolve) => {
+      noticed = () => texts.length === 2 && resolve()
+    })
+    await acme.message({ chatId: chat.id, text: "before" })
+    await begun
+    await first.stop()
+    expect((await socket.closed).code).toBe(1012)
+    await acme.message({ chatId: chat.id, text: "meanwhile" })
+    const second = await w.another({ PORT: new URL(first.url).port })
+    await complete
+    expect(texts).toEqual([undefined, "before", "meanwhile"])
+    await client.dispose()
+    await second.stop()
+  })
+
+  it("a subscriber that reads too slowly is closed with 1013 and resumes; others go on meanwhile", async () => {
+    const chat = await acme.chat()
+    const after = await endOfLog(w)
+    const slow = await opened(acme.token)
+    const query = "subscription ($after: String) { events(after: $after) { id payload message { text } } }"
+    slow.send({ id: "1", type: "subscribe", payload: { query, variables: { after } } })
+    slow.socket.pause()
+    const count = 1_600
+    const brisk = await subscribe(w, acme.token, { after })
+    const read = brisk.take(count)
+    const large = `input: { chatId: "${chat.id}", text: "${"x".repeat(16_000)}" }`
+    const many = `mutation { ${Array.from({ length: 20 }, (_, index) => `m${index}: createMessage(${large}) { id }`).join(" ")} }`
+    for (let sent = 0; sent < count; sent += 20) expect((await gql(acme.token, many)).errors).toBeUndefined()
+    expect((await read).map(({ payload }) => payload.sequence)).toEqual(Array.from({ length: count }, (_, index) => index + 1))
+    slow.socket.resume()
+    expect((await slow.closed).code).toBe(1013)
+
+    const got = slow.heard.slice(1) as { payload: { data: { events: HeardEvent } } }[]
+    expect(got.length).toBeLessThan(count)
+    const resumed = await subscribe(w, acme.token, { after: got.at(-1)!.payload.data.events.id })
+    expect((await resumed.next()).payload.sequence).toBe(got.length + 1)
+    for (const heard of [brisk, resumed]) await heard.stop()
+  }, 60_000)
+})
+
+describe("asking", () => {
+  it("queries and mutations are answered as over HTTP", async () => {
+    const socket = await opened(acme.token)
+    const create = "mutation ($input: CreateChatFolderInput!) { createChatFolder(input: $input) { id name } }"
+    const [made, done] = await socket.ask(create, { input: { name: "Over the socket" } })
+    expect(made.payload.data.createChatFolder.name).toBe("Over the socket")
+    expect(done.type).toBe("complete")
+    const query = "{ chatFolders { id name } }"
+    expect((await socket.ask(query))[0].payload.data).toEqual((await gql(acme.token, query)).data)
+    socket.socket.terminate()
+  })
+
+  const costly = `{ ${[..."abcdefghij"].map((a) => `${a}: chats(first: 100) { nodes { tags { id } also: tags { id } } }`)} }`
+  const refused: [string, string, "next" | "error", string?, number?][] = [
+    ["another's company", "{ chatFolders(companyId: $id) { id } }", "next", "FORBIDDEN", 403],
+    ["what is missing", "{ chat(id: $id) { id } }", "next", "NOT_FOUND", 404],
+    ["a syntax error", "{ chat(", "error", "GRAPHQL_PARSE_FAILED", 400],
+    ["an unknown field", "{ nothing }", "error", "GRAPHQL_VALIDATION_FAILED", 400],
+    ["more than 5,000 tokens", `{ chatFolders { ${"id ".repeat(5_000)} } }`, "error"],
+    ["depth over 12", `{ messages(chatId: $id) { nodes { ${"chat { lastMessage { ".repeat(6)} id ${"} }".repeat(6)} } } }`, "error"],
+    ["over 30 root fields", `{ ${Array.from({ length: 31 }, (_, index) => `f${index}: chatFolders { id }`).join(" ")} }`, "error"],
+    ["a cost over 20,000", costly, "error"],
+    ["NUL", '{ chatTags: chat(id: "\\u0000") { id } }', "error"],
+  ]
+
+  it.each(refused)("%s is an error with code, status and request id", async (_name, text, type, code = "BAD_USER_INPUT", status = 400) => {
+    const socket = await opened(acme.token)
+    const [answer] = await socket.ask(text.replace(/\$id/g, `"${globex.id}"`))
+    expect(answer.type).toBe(type)
+    const [error] = type === "error" ? answer.payload : answer.payload.errors
+    expect(error.extensions).toEqual({
+      code,
+      statusCode: status,
+      details: expect.any(Array),
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+    expect((await socket.ask("{ chatFolders { id } }"))[0].payload.errors).toBeUndefined()
+    socket.socket.terminate()
+  })
+})

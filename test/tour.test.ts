@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const readme = readFileSync(join(root, "README.md"), "utf8")
+
+/** A part of the tour: the words in bold before its block, and the block as it is to be pasted. */
+interface Block {
+  title: string
+  commands: string
+}
+
+function tourOf(text: string): Block[] {
+  const tour = /^## A five-minute tour$(.*?)^## /ms.exec(text)?.[1] ?? ""
+  return [...tour.matchAll(/^\*\*(.+?)\*\*.*?^```bash\n(.*?)^```$/gms)].map(([, title, commands]) => ({
+    title: title!,
+    commands: commands!,
+  }))
+}
+
+/** Replaces exactly one line of the commands: where the reader's server is, and where the test's is. */
+function instead(commands: string, line: string, other: string) {
+  expect(commands.split(`${line}\n`)).toHaveLength(2)
+  return commands.replace(`${line}\n`, `${other}\n`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+const folder = mkdtempSync(join(tmpdir(), "platform-tour-"))
+// PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
+chmodSync(folder, 0o755)
+const data = join(folder, "data")
+let environment: Record<string, string>
+let url: string
+let server: ChildProcess | null = null
+let printed = ""
+let tour: Promise<Ran>
+
+/** The README's second command, in a process group of its own as a terminal starts it. Nothing is configured but the place. */
+async function start() {
+  printed = ""
+  server = spawn("npm", ["start"], { cwd: root, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+  const started = server
+  for (const stream of [started.stdout!, started.stderr!]) stream.on("data", (text) => (printed += text))
+  for (;;) {
+    const answer = await fetch(`${url}/health/ready`).catch(() => null)
+    if (answer?.ok && printed.includes("Listening on")) return
+    if (started.exitCode !== null) throw new Error(`The server did not start:\n${printed}`)
+    await sleep(50)
+  }
+}
+
+/** What Ctrl+C does: the whole group of the terminal is interrupted. */
+async function interrupt() {
+  const started = server
+  server = null
+  if (!started || started.exitCode !== null) return
+  const closed = once(started, "close")
+  process.kill(-started.pid!, "SIGINT")
+  await closed
+}
+
+interface Shown {
+  role: string
+  text: string
+  createdAt: string
+}
+
+const demo = () => JSON.parse(readFileSync(join(data, "demo.json"), "utf8")) as { widgetId: string; token: string }
+
+/** Somebody writes in the widget; a visitor who is known continues their own chat. */
+async function ask(text: string, visitorToken?: string): Promise<{ chatId: string; visitorToken: string }> {
+  const body = JSON.stringify({ text, visitorToken })
+  const headers = { "Content-Type": "application/json" }
+  const answer = await fetch(`${url}/hooks/widget/${demo().widgetId}`, { method: "POST", headers, body })
+  expect(answer.status).toBe(201)
+  return (await answer.json()) as { chatId: string; visitorToken: string }
+}
+
+async function messagesOf(chatId: string): Promise<Shown[]> {
+  const answer = await fetch(`${url}/api/messages?chatId=${chatId}&take=100`, { headers: { "X-Access-Token": demo().token } })
+  return ((await answer.json()) as { data: Shown[] }).data.reverse()
+}
+
+const answersIn = (messages: Shown[]) => messages.filter((message) => message.role === "Assistant")
+
+async function answered(chatId: string): Promise<Shown[]> {
+  for (;;) {
+    const messages = await messagesOf(chatId)
+    if (answersIn(messages).length > 0) return messages
+    await sleep(100)
+  }
+}
+
+const between = (from: Shown, to: Shown) => new Date(to.createdAt).getTime() - new Date(from.createdAt).getTime()
+
+interface Ran {
+  code: number
+  said: string
+  complained: string
+}
+
+/** Pastes the whole tour into bash. */
+async function runTour(): Promise<Ran> {
+  const pasted = tourOf(readme).map(({ title, commands }) => `echo '## ${title}'\n${commands}`)
+  const here = instead(instead(pasted.join("\n"), "URL=http://127.0.0.1:4000", `URL=${url}`), "DATA=./data", `DATA=${data}`)
+  const shell = spawn("bash", ["-c", `set -eo pipefail\n${here}`], { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] })
+  let [said, complained] = ["", ""]
+  shell.stdout.on("data", (text) => (said += text))
+  shell.stderr.on("data", (text) => (complained += text))
+  const [code] = await once(shell, "close")
+  return { code, said, complained }
+}
+
+beforeAll(async () => {
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  const { PATH = "", HOME = "" } = process.env
+  environment = { PATH, HOME, PORT: String(port), DATA_DIR: data }
+  await start()
+  // In a chat of its own, beside the test that measures.
+  tour = runTour()
+}, 30_000)
+
+afterAll(async () => {
+  await interrupt()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe("the README", () => {
+  // In real time, with the times that a newcomer gets: the pause that ends a burst is the promise itself, and it runs through the clock of
+  // the deployment (Agenda), which no test can move. Every other test sets REPLY_DEBOUNCE_MS or moves the clock of the process.
+  it("promises one answer for a burst, when the customer has paused, and does not let a steady writer wait", async () => {
+    const burst = async () => {
+      const { chatId, visitorToken } = await ask("Hello!")
+      for (const text of ["I want to order a lamp.", "How long does delivery take?"]) {
+        await sleep(700)
+        await ask(text, visitorToken)
+      }
+      return { chatId, messages: await answered(chatId) }
+    }
+    const drip = async () => {
+      const { chatId, visitorToken } = await ask("How long is the warranty?")
+      const done = answered(chatId)
+      let isAnswered = false
+      void done.then(() => (isAnswered = true))
+      for (let second = 1; second <= 10 && !isAnswered; second += 1) {
+        await Promise.race([sleep(1000), done])
+        if (!isAnswered) await ask(`Are you there? ${second}`, visitorToken)
+      }
+      return { chatId, messages: await done }
+    }
+    const [paused, steady] = await Promise.all([burst(), drip()])
+
+    const [answer] = answersIn(paused.messages)
+    expect(answer!.text).toContain("2 to 3 working days")
+    const afterLast = between(paused.messages[2]!, answer!)
+    expect(afterLast).toBeGreaterThanOrEqual(4000)
+    expect(afterLast).toBeLessThanOrEqual(5500)
+
+    const [late] = answersIn(steady.messages)
+    expect(late!.text).toContain("warranty of 3 years")
+    const afterFirst = between(steady.messages[0]!, late!)
+    expect(afterFirst).toBeGreaterThanOrEqual(4000)
+    expect(afterFirst).toBeLessThanOrEqual(8500)
+
+    // The steady writer took longer, so the burst had time for an answer too many.
+    expect(answersIn(await messagesOf(paused.chatId))).toHaveLength(1)
+  }, 20_000)
+
+  it("has a tour that can be pasted", async () => {
+    const { code, said, complained } = await tour
+    expect({ code, complained }).toEqual({ code: 0, complained: "" })
+    const blocks = tourOf(readme)
+    const shown = Object.fromEntries(
+      said
+        .split(/^## /m)
+        .slice(1)
+        .map((part) => [part.split("\n")[0]!, part.split("\n").slice(1).join("\n").trim()]),
+    )
+    const uuid = "[0-9a-f-]{36}"
+    expect(Object.keys(shown)).toEqual(blocks.map((block) => block.title))
+    expect(shown["See the answer arrive."]).toMatch(/live: CUSTOMER: How long does delivery take\?\nlive: ASSISTANT: .*2 to 3 working days/)
+    expect(shown["See it by REST."]).toMatch(
+      /^Assistant: .*2 to 3 working days.*\nCustomer: How long does delivery take\?\nCustomer: Hello!$/,
+    )
+    expect(shown["Take over."]).toMatch(new RegExp(`^manual\nUser\n${uuid}\nCustomer: And what does delivery cost\\?$`))
+    expect(shown["Give it back."]).toMatch(/^true\n(.*\n)*live: ASSISTANT: .*warranty of 3 years/)
+    expect(JSON.parse(shown["List chats over GraphQL."]!)).toMatchObject({
+      data: {
+        chats: { totalCount: 3, nodes: [{ messenger: "WIDGET", isUnderAiControl: true, lastMessage: { role: "ASSISTANT" } }, {}, {}] },
+      },
+    })
+    expect(shown["Make a company of your own."]).toMatch(/"email":"me@example.com"(.*\n)+.*"role":"owner"(.*\n)+amp_\w{8}\nBearer$/)
+  }, 35_000)
+
+  it("stops with Ctrl+C, and finds everything again at the next start", async () => {
+    const { token } = demo()
+    await interrupt()
+    await expect(fetch(`${url}/health/live`)).rejects.toThrow()
+    expect(readFileSync(join(data, "postgres.log"), "utf8")).toMatch(/database system is shut down\n$/)
+
+    await start()
+    const answer = await fetch(`${url}/api/chats?take=1`, { headers: { "X-Access-Token": token } })
+    expect(await answer.json()).toMatchObject({ totalCount: 3 })
+  }, 20_000)
+})

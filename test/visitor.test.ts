@@ -1,0 +1,114 @@
+import { once } from "node:events"
+import { v7 } from "uuid"
+import { append } from "../src/database/append-message.js"
+import { systemViewer } from "../src/schema/kit/viewer.js"
+import { endOfLog, type HeardEvent, rawSocket } from "./kit/sockets.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, globex, rest, gql } = w
+
+async function opened(credential: string, path: "/graphql" | "/ws" = "/graphql") {
+  const socket = await rawSocket(w, path)
+  expect(await socket.open(credential)).toBe("acknowledged")
+  return socket
+}
+
+describe("a widget's visitor", () => {
+  let chatId: string
+  let visitorToken: string
+  const shown = `id text role authorId sources { knowledgeId } chat { id } functionCall { name } replyTo { id authorId }`
+
+  beforeAll(async () => {
+    const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Is anybody there?" }).expect(201)
+    chatId = body.chatId
+    visitorToken = body.visitorToken
+  })
+
+  /** A person answers with a quote, leaves a note, the assistant looks something up and answers with its source. */
+  const write = async () => {
+    const { body: quoted } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=1`).expect(200)
+    await rest.as(acme.member.jwt).post("/api/messages", { chatId, text: "A person", replyToMessageId: quoted.data[0].id }).expect(201)
+    await acme.message({ chatId, text: "A note", role: "System" })
+    await systemViewer(w.services, acme.id).change(async (_viewer, unit) => {
+      const said = { chatId, role: "Assistant" } as const
+      const functionCall = { callId: v7(), name: "searchKnowledge", arguments: {} }
+      await append(unit, { ...said, type: "FunctionCall", functionCall })
+      await append(unit, {
+        ...said,
+        type: "FunctionCallOutput",
+        functionCallOutput: { callId: functionCall.callId, output: "9:00", status: "success" },
+      })
+      const source = { knowledgeId: acme.knowledge.id, knowledgeName: acme.knowledge.name, chunkId: v7() }
+      await append(unit, { ...said, type: "Text", text: "The assistant", sources: [source] })
+    })
+    await rest.as(acme.token).patch(`/api/chats/${chatId}`, { name: "Renamed" }).expect(200)
+    await acme.message({ chatId, text: "Last" })
+  }
+
+  it("hears the messages of its own chat, without frames, notes, authors, sources and the chat", async () => {
+    const other = await acme.chat()
+    const socket = await opened(visitorToken)
+    const query = `subscription ($after: String) { events(after: $after) { type payload chat { id } message { ${shown} } } }`
+    socket.send({ id: "1", type: "subscribe", payload: { query, variables: { after: await endOfLog(w) } } })
+    await acme.message({ chatId: other.id, text: "Of another chat" })
+    await write()
+    while (socket.heard.length < 4) await once(socket.socket, "message")
+    const events = socket.heard.slice(1).map(({ payload }) => (payload as { data: { events: HeardEvent } }).data.events)
+    const hidden = { authorId: null, sources: [], functionCall: null }
+    expect(events).toMatchObject([
+      {
+        type: "MESSAGE_CREATED",
+        chat: null,
+        message: { ...hidden, text: "A person", chat: null },
+        payload: { ...hidden, text: "A person" },
+      },
+      {
+        type: "MESSAGE_CREATED",
+        chat: null,
+        message: { ...hidden, text: "The assistant", chat: null },
+        payload: { ...hidden, text: "The assistant" },
+      },
+      { type: "MESSAGE_CREATED", chat: null, message: { ...hidden, text: "Last", chat: null }, payload: { ...hidden, text: "Last" } },
+    ])
+    socket.socket.terminate()
+  })
+
+  it("reads the messages of its own chat, over HTTP and sockets, and no others", async () => {
+    await write()
+    const query = `query ($id: UUID!) { messages(chatId: $id) { nodes { ${shown} } edges { node { ${shown} } } } }`
+    const { data, errors } = await gql(visitorToken, query, { id: chatId })
+    expect(errors).toBeUndefined()
+    const texts = data.messages.nodes.map(({ text }: { text: string }) => text)
+    expect(texts.slice(0, 3)).toEqual(["Last", "The assistant", "A person"])
+    expect(texts).not.toContain("A note")
+    expect(texts).not.toContain(null)
+    for (const node of [...data.messages.nodes, ...data.messages.edges.map(({ node }: { node: object }) => node)]) {
+      expect(node).toMatchObject({ authorId: null, sources: [], chat: null, functionCall: null })
+      expect(node.replyTo?.authorId ?? null).toBeNull()
+    }
+    const socket = await opened(visitorToken, "/ws")
+    expect((await socket.ask(query, { id: chatId }))[0].payload.data).toEqual(data)
+    for (const id of [(await acme.chat()).id, (await globex.chat()).id, v7()]) {
+      expect((await socket.ask(query, { id }))[0].payload.errors[0].extensions).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
+      const events = "subscription ($id: UUID) { events(chatId: $id) { id } }"
+      expect((await socket.ask(events, { id }))[0].payload.errors[0].extensions).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
+    }
+    socket.socket.terminate()
+  })
+
+  it("may nothing else: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {
+    const fields = ["me { id }", "chats { totalCount }", `chat(id: "${chatId}") { id }`, "myCompanies { id }", "assistants { totalCount }"]
+    for (const field of fields) {
+      const { errors } = await gql(visitorToken, `{ ${field} }`)
+      expect(errors![0]!.extensions).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
+    }
+    const { errors } = await gql(visitorToken, `mutation { createMessage(input: { chatId: "${chatId}", text: "x" }) { id } }`)
+    expect(errors![0]!.extensions).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
+    for (const path of [`/api/messages?chatId=${chatId}`, `/api/chats/${chatId}`, "/api/chats", "/api/auth/me", "/api/companies/my"]) {
+      await rest.as(visitorToken).get(path).expect(401)
+    }
+    await rest.as(visitorToken).post("/api/messages", { chatId, text: "x" }).expect(401)
+    expect(await (await rawSocket(w)).open(visitorToken, globex.id)).toBe(4403)
+  })
+})

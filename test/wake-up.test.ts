@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { createClient } from "graphql-ws"
+import { WebSocket } from "ws"
+import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
+import { type World, world } from "./kit/world.js"
+
+/** A stock client that comes back and resumes; hears texts until it has so many. */
+async function follow(w: World, url: string, count: number) {
+  const variables = { after: await endOfLog(w) }
+  const closes: number[] = []
+  const client = createClient({
+    url: `${url.replace("http", "ws")}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: parametersOf(w.acme.token),
+    lazy: false,
+    retryAttempts: 1_000,
+    shouldRetry: () => true,
+    retryWait: () => new Promise((resolve) => setTimeout(resolve, 20)),
+    on: { closed: (event) => void closes.push((event as { code: number }).code) },
+  })
+  const query = "subscription ($after: String) { events(after: $after, types: [MESSAGE_CREATED]) { id payload } }"
+  const texts: string[] = []
+  const all = new Promise<string[]>((resolve, reject) => {
+    client.subscribe<{ events: HeardEvent }>(
+      { query, variables },
+      {
+        next({ data }) {
+          variables.after = data!.events.id
+          if (texts.push(data!.events.payload.text) === count) resolve(texts)
+        },
+        error: reject,
+        complete: () => reject(new Error("It has ended")),
+      },
+    )
+  })
+  return { all, closes, stop: () => client.dispose() }
+}
+
+/** Waits for what the database, or a socket, is to show; Jest's timeout is the deadline. */
+async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const seen = await look()
+    if (seen) return seen
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const listeners = (w: World) =>
+  w.sql("select pid from pg_stat_activity where datname = current_database() and query = 'listen platform_wake_up'")
+
+/** A fresh access token, and how its company's owner revokes it. */
+async function makeToken({ acme, rest }: World) {
+  const path = `/api/companies/${acme.id}/access-tokens`
+  const { body } = await rest.as(acme.owner.jwt).post(path, { name: "Short-lived" }).expect(201)
+  return { value: body.token as string, revoke: () => rest.as(acme.owner.jwt).delete(`${path}/${body.id}`).expect(200) }
+}
+
+/** Revokes a token on one instance; answers the codes that its sockets there and on the other are closed with, and after how long. */
+async function revocation(w: World, other: { url: string }) {
+  const { value, revoke } = await makeToken(w)
+  const sockets = await Promise.all([w.url, other.url].map((url) => rawSocket({ ...w, url })))
+  for (const socket of sockets) expect(await socket.open(value)).toBe("acknowledged")
+  await revoke()
+  const answered = Date.now()
+  const codes = (await Promise.all(sockets.map((socket) => socket.closed))).map(({ code }) => code)
+  return { codes, ms: Date.now() - answered }
+}
+
+describe("LISTEN and NOTIFY", () => {
+  const w = world()
+  const { acme } = w
+
+  it("a broken LISTEN connection comes back, and no event and no revocation is lost", async () => {
+    const other = await w.another()
+    const chat = await acme.chat()
+    const before = await listeners(w)
+    expect(before).toHaveLength(2)
+    const followers = [await follow(w, w.url, 30), await follow(w, other.url, 30)]
+    const token = await makeToken(w)
+    const socket = await rawSocket({ ...w, url: other.url })
+    expect(await socket.open(token.value)).toBe("acknowledged")
+
+    for (let count = 0; count < 10; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+    const old = before.map(({ pid }) => pid)
+    await w.sql("select pg_terminate_backend(pid) from unnest($1::int[]) pid", [old])
+    await until(async () => (await w.sql("select 1 from pg_stat_activity where pid = any($1)", [old])).length === 0)
+    await token.revoke()
+    for (let count = 10; count < 20; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+    // Nobody listens while these are written: what follows the gap finds them.
+    await until(async () => (await listeners(w)).length === 2)
+    for (let count = 20; count < 30; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+
+    for (const { all, closes, stop } of followers) {
+      expect(await all).toEqual(Array.from({ length: 30 }, (_, index) => `${index}`))
+      expect(closes).toEqual([1012])
+      await stop()
+    }
+    expect((await socket.closed).code).toBe(1012)
+    expect(await (await rawSocket({ ...w, url: other.url })).open(token.value)).toBe(4401)
+    expect((await revocation(w, other)).codes).toEqual([4401, 4401])
+    await other.stop()
+  })
+})
+
+const hasRedis = spawnSync("redis-server", ["--version"]).status === 0
+const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
+
+;(hasRedis ? describe : describe.skip)(`Redis${hasRedis ? "" : " (skipped: there is no redis-server on this machine)"}`, () => {
+  let redis: ChildProcess
+  beforeAll(async () => {
+    redis = await startRedis(redisUrl)
+  })
+  const w = world({ REDIS_URL: redisUrl })
+  const { acme } = w
+  afterAll(() => stopRedis(redis))
+
+  it("two instances hear each other's events, with nobody on LISTEN", async () => {
+    const other = await w.another()
+    expect(await listeners(w)).toEqual([])
+    const heard = [await subscribe(w, acme.token), await subscribe({ ...w, url: other.url }, acme.token)]
+    const chat = await acme.chat()
+    const asToken = { "content-type": "application/json", "x-access-token": acme.token }
+    const body = JSON.stringify({ chatId: chat.id, text: "Through the other" })
+    expect((await fetch(`${other.url}/api/messages`, { method: "POST", headers: asToken, body })).status).toBe(201)
+    for (const each of heard) {
+      expect((await each.take(2)).map(({ payload }) => payload.text)).toEqual([undefined, "Through the other"])
+      await each.stop()
+    }
+    await other.stop()
+  })
+
+  it("a revoked token loses its sockets on both within a second", async () => {
+    const other = await w.another()
+    const { codes, ms } = await revocation(w, other)
+    expect(codes).toEqual([4401, 4401])
+    expect(ms).toBeLessThan(1_000)
+    await other.stop()
+  })
+
+  it("an outage of Redis loses no event and refuses no request", async () => {
+    const other = await w.another()
+    const chat = await acme.chat()
+    const followers = [await follow(w, w.url, 20), await follow(w, other.url, 20)]
+    await acme.message({ chatId: chat.id, text: "0" })
+    const token = await makeToken(w)
+    const here = await rawSocket(w)
+    expect(await here.open(token.value)).toBe("acknowledged")
+    await stopRedis(redis)
+    await token.revoke()
+    expect((await here.closed).code).toBe(4401)
+    for (let count = 1; count < 10; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+    redis = await startRedis(redisUrl)
+    for (let count = 10; count < 20; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+    for (const { all, stop } of followers) {
+      expect(await all).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`))
+      await stop()
+    }
+    await other.stop()
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+async function startRedis(url: string): Promise<ChildProcess> {
+  const { port } = new URL(url)
+  const child = spawn("redis-server", ["--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+  let said = ""
+  for await (const line of child.stdout) {
+    said += line
+    if (said.includes("Ready to accept connections")) break
+    if (child.exitCode !== null) throw new Error(said)
+  }
+  return child
+}
+
+async function stopRedis(child: ChildProcess) {
+  child.kill("SIGKILL")
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+}
