@@ -21,6 +21,7 @@ export const chatInboxRoutes = routes("Inbox", {
     does: "Put the chat in a folder; null unfiles it.",
     ...answersChat("$id: UUID!, $folderId: UUID", "setChatFolder(id: $id, folderId: $folderId)"),
     body: "fields",
+    needs: ["folderId"],
   },
   "PUT /api/chats/{id}/tags": {
     does: "Give the chat exactly these tags.",

@@ -105,12 +105,18 @@ function parameters(operation: Operation): JsonSchema[] {
 
 function bodySchema(operation: Operation): JsonSchema {
   const { route, variables } = operation
-  if (route.body !== "fields") return inputSchema(variables.get(route.body!)!.type)
+  if (route.body !== "fields") return withoutKey(inputSchema(variables.get(route.body!)!.type))
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
-  const required = fields.filter(([, { required }]) => required).map(([name]) => name)
+  const required = fields.filter(([name, { required }]) => required || route.needs?.includes(name)).map(([name]) => name)
   const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, inputSchema(type)]))
   return { type: "object", properties, ...(required.length > 0 && { required }) }
+}
+
+/** The key of a repeatable request is a header on REST. */
+function withoutKey(schema: JsonSchema): JsonSchema {
+  const { idempotencyKey: _header, ...properties } = schema["properties"] as Record<string, JsonSchema>
+  return { ...schema, properties }
 }
 
 function responseSchema(operation: Operation): JsonSchema {

@@ -12,6 +12,8 @@ export interface RouteRow {
   include?: Record<string, string>
   /** Fields that are always present and null unless they were selected. */
   nulls?: string[]
+  /** Fields of the body that have to be there although they may be null. */
+  needs?: string[]
   /** Takes an `Idempotency-Key` header, as the input's `idempotencyKey`. */
   idempotent?: boolean
   /** With none of `take`, `cursor` and `skip` the whole list is answered, streamed. */

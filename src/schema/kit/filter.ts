@@ -22,7 +22,7 @@ export interface Condition {
   values: unknown[]
 }
 
-const bad = (part: string, why: string) => new BadUserInput(`filter: "${part}" ${why}`, [{ path: "filter", message: `"${part}" ${why}` }])
+const bad = (part: string, why: string, path = "filter") => new BadUserInput(`${path}: "${part}" ${why}`, [{ path, message: `"${part}" ${why}` }])
 
 /** Splits at a separator that is not escaped; the escapes stay for the next split. */
 function split(text: string, separator: string): string[] {
@@ -73,23 +73,23 @@ export function whereConditions(fields: Record<string, FilterField>, where: obje
     Object.entries((operators as object | null) ?? {}).flatMap(([operator, value]) => {
       if (value == null) return []
       const given = (Array.isArray(value) ? value : [value]).map(String)
-      return [condition(fields, field, operator, given, `${field}.${operator}`)]
+      return [condition(fields, field, operator, given, String(value), field)]
     }),
   )
 }
 
-function condition(fields: Record<string, FilterField>, field: string, operator: string, given: string[], part: string): Condition {
+function condition(fields: Record<string, FilterField>, field: string, operator: string, given: string[], part: string, path = "filter"): Condition {
   const known = Object.hasOwn(fields, field) ? fields[field]! : null
-  if (!known) throw bad(part, `names no field of this list; it has ${Object.keys(fields).join(", ")}`)
-  if (!known.operators.includes(operator as FilterOperator)) throw bad(part, `is wrong: ${field} takes ${known.operators.join(", ")}`)
+  if (!known) throw bad(part, `names no field of this list; it has ${Object.keys(fields).join(", ")}`, path)
+  if (!known.operators.includes(operator as FilterOperator)) throw bad(part, `is wrong: ${field} takes ${known.operators.join(", ")}`, path)
   const values = given.map((text) => {
     const value = text === "" ? null : known.read(text)
-    if (value === null) throw bad(part, `is wrong: a value must be ${known.expects}`)
+    if (value === null) throw bad(part, `is wrong: a value must be ${known.expects}`, path)
     return value
   })
-  if (operator === "between" && values.length !== 2) throw bad(part, "is wrong: between takes two values")
+  if (operator === "between" && values.length !== 2) throw bad(part, "is wrong: between takes two values", path)
   if (operator === "between" && (values[0] as string | number) > (values[1] as string | number))
-    throw bad(part, "goes from the later to the earlier")
+    throw bad(part, "goes from the later to the earlier", path)
   return { field, operator: operator as FilterOperator, values }
 }
 
@@ -126,4 +126,4 @@ export const text: ValueReader = (value) => value
 export const literal = (value: string) => value.replace(/[\\%_]/g, (character) => `\\${character}`)
 
 /** The first moment after a day. */
-export const dayAfter = (date: string) => new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000)
+export const dayAfter = (date: string) => new Date(Date.parse(`${date}T00:00:00Z`) + 24 * 60 * 60 * 1000)
