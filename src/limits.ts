@@ -132,6 +132,8 @@ export const limits = {
   chatFolderName: 80,
   /** Longest internal comment. */
   chatComment: 2_000,
+  /** Chats that are unfiled, or freed of a tag, in one transaction. */
+  detachBatch: 1_000,
   /** Color of a folder or a tag when nothing is said. */
   defaultColor: "#808080",
   /** Longest text of a message. */

@@ -7,11 +7,12 @@ import { migrate } from "../database/migrate.js"
 import { ApiError } from "../errors.js"
 import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
 import { loadSecrets } from "../secrets.js"
+import { checkCommands } from "./checks.js"
 import { connectionCommands } from "./connections.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { peopleCommands } from "./people.js"
 
-const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands }
+const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands, ...checkCommands }
 
 /** What can be said to the command line. */
 function usage(): string {

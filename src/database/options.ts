@@ -11,6 +11,7 @@ import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
 import { Company, Member, Subscription } from "../entities/company.js"
 import { ControlChange } from "../entities/control-change.js"
 import { Event, EventLog } from "../entities/event.js"
+import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { Message } from "../entities/message.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
@@ -36,6 +37,7 @@ export const entities = [
   Message,
   Event,
   EventLog,
+  IdempotencyKey,
 ]
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))

@@ -40,8 +40,8 @@ export function scopedManager(database: Database, companyIds: string[]): EntityM
 export class Unit {
   readonly em: EntityManager
   readonly aftermath: Aftermath = { events: false, isTakeOver: false, wakes: [] }
-  /** Events whose row is shown as it is at commit. */
-  private readonly shownLater: { event: Event; type: string; id: string }[] = []
+  /** What shows a row as it is at commit. */
+  private readonly shownLater: { target: { payload: unknown }; type: string; id: string }[] = []
   private readonly told = new Set<string>()
   #reader?: Reader
 
@@ -84,10 +84,14 @@ export class Unit {
   /** Settles for the last time: what events show of a row is what is committed. */
   async finish(): Promise<void> {
     await this.note()
-    for (const { event, type, id } of this.shownLater) event.payload = await this.snapshot(type, id)
-    if (this.told.size === 0) return
+    for (const { target, type, id } of this.shownLater) target.payload = await this.snapshot(type, id)
     await this.em.flush()
-    this.aftermath.events = true
+    if (this.told.size > 0) this.aftermath.events = true
+  }
+
+  /** Has a row's representation at commit written as somebody's payload. */
+  showAtCommit(target: { payload: unknown }, type: string, id: string) {
+    this.shownLater.push({ target, type, id })
   }
 
   /** Makes events of what was noted since the last time; answers whether there were any. */
@@ -97,7 +101,7 @@ export class Unit {
       const event = new Event()
       Object.assign(event, { type: fact.type, companyId: fact.companyId, chatId: fact.chatId, payload: {} })
       if ("value" in fact.payload) event.payload = fact.payload
-      else this.shownLater.push({ event, type: fact.payload.row, id: fact.payload.id })
+      else this.showAtCommit(event, fact.payload.row, fact.payload.id)
       this.em.persist(event)
       if (fact.type === "CHAT_MODE_CHANGED") this.aftermath.isTakeOver = true
     }

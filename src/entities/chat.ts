@@ -1,20 +1,15 @@
-import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
-import { Field, Int, ObjectType } from "type-graphql"
+import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
+import { ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
-import { Assistant } from "./assistant.js"
-import { type Messenger, MessengerEnum } from "./channel.js"
-import { ChatFolder } from "./chat-folder.js"
-import { ChatTag } from "./chat-tag.js"
+import type { Assistant } from "./assistant.js"
+import { ChatRow } from "./chat-row.js"
 import { type Actor, ControlChange } from "./control-change.js"
-import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
-import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
+import type { AiDisableReason } from "./kit/chat-words.js"
+import { clock } from "./kit/clock.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
-import { CompanyOwned } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
-import { Message, withdrawQueuedAnswers } from "./message.js"
-import { User } from "./user.js"
+import { withdrawQueuedAnswers } from "./message.js"
 
 @ObjectType({ description: "A conversation with a customer on a channel." })
 @Entity()
@@ -22,147 +17,13 @@ import { User } from "./user.js"
 @Unique({ properties: ["companyId", "messenger", "fromId", "externalId"] })
 @Index({ name: "chat_recency", expression: "create index chat_recency on chat (company_id, recency desc, id desc)" })
 @Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
+@Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
+@Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })
 @Index({
   name: "chat_turn_lease",
   expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",
 })
-export class Chat extends CompanyOwned {
-  @Field(() => MessengerEnum, { description: "The channel it is on." })
-  @Property({ type: "text" })
-  messenger!: Messenger
-
-  @Field(() => String, { description: "Id of the connected account on the channel." })
-  @Property({ type: "text" })
-  fromId!: string
-
-  @Field(() => String, { nullable: true, description: "The customer's id on the channel." })
-  @Property({ type: "text", nullable: true })
-  externalId: string | null = null
-
-  @Field(() => String, { nullable: true, description: "The customer's name." })
-  @Property({ type: "text", nullable: true })
-  name: string | null = null
-
-  @Field(() => String, { nullable: true, description: "Name of the connected account." })
-  @Property({ type: "text", nullable: true })
-  accountName: string | null = null
-
-  @Field(() => String, { nullable: true, description: "The customer's user name on the channel." })
-  @Property({ type: "text", nullable: true })
-  username: string | null = null
-
-  @Field(() => String, { nullable: true, description: "The customer's phone number." })
-  @Property({ type: "text", nullable: true })
-  phoneNumber: string | null = null
-
-  @Field(() => ChatTypeEnum, { description: "Whether it is with one customer or a group." })
-  @Property({ type: "text", default: "private" })
-  chatType: ChatType = "private"
-
-  @Field(() => UUID, { nullable: true, description: "The assistant it is assigned to." })
-  @Property({ type: "uuid", nullable: true })
-  assistantId: string | null = null
-
-  @Field(() => UUID, { nullable: true, description: "The manager it is assigned to." })
-  @Property({ type: "uuid", nullable: true })
-  managerId: string | null = null
-
-  @Field(() => UUID, { nullable: true, description: "The folder it sits in." })
-  @Property({ type: "uuid", nullable: true })
-  folderId: string | null = null
-
-  @Property({ type: "text", nullable: true })
-  sourceChannel: string | null = null
-
-  @Field(() => Boolean, { description: "Whether the assistant answers new messages." })
-  @Property({ type: "boolean", default: false })
-  isUnderAiControl: boolean = false
-
-  @Field(() => AiDisableReasonEnum, { nullable: true, description: "Why AI is off; null while it is on, or never was." })
-  @Property({ type: "text", nullable: true })
-  aiDisableReason: AiDisableReason | null = null
-
-  @Field(() => Int, { description: "Customer messages since the last read." })
-  @Property({ type: "integer", default: 0 })
-  unreadCount: number = 0
-
-  @Field(() => Timestamp, { nullable: true, description: "When it was last read." })
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  lastReadAt: Date | null = null
-
-  @Field(() => Timestamp, { nullable: true, description: "When its last message came; function frames and system messages do not count." })
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  lastMessageAt: Date | null = null
-
-  @Property({ type: "uuid", nullable: true })
-  lastMessageId: string | null = null
-
-  /** What lists sort by: the last message, else the creation. Kept by the database. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", generated: "(coalesce(last_message_at, created_at)) stored" })
-  recency!: Date
-
-  @Property({ type: "integer", default: 0 })
-  lastSequence: number = 0
-
-  @Property({ type: "json", default: "[]" })
-  comments: ChatComment[] = []
-
-  @Field(() => UUID, { nullable: true, description: "The newest context archive that older messages were moved to." })
-  @Property({ type: "uuid", nullable: true })
-  contextId: string | null = null
-
-  /** When the burst that waits for an answer began; null while nothing waits. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  replyFirstAt: Date | null = null
-
-  /** When the answer is due; the row is the queue. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  replyDueAt: Date | null = null
-
-  /** The running turn, and the fence around it: whoever holds another id may store nothing. */
-  @Property({ type: "uuid", nullable: true })
-  turnId: string | null = null
-
-  /** Until when the worker of the running turn is believed to live. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  turnLeaseUntil: Date | null = null
-
-  /** When the burst that the running turn answers began. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  turnFirstAt: Date | null = null
-
-  /** Failed model calls of the turn so far. */
-  @Property({ type: "integer", default: 0 })
-  turnFailures: number = 0
-
-  /** A turn starts over for a newer message once at most, and never after it called a tool. */
-  @Property({ type: "boolean", default: false })
-  turnIsFinal: boolean = false
-
-  @Field(() => Boolean, { description: "Whether the assistant gave up and a person has to look." })
-  needsAttention?: boolean
-
-  @Field(() => Assistant, { nullable: true, description: "The assistant it is assigned to." })
-  assistant?: Assistant | null
-
-  @Field(() => User, { nullable: true, description: "The manager it is assigned to." })
-  manager?: User | null
-
-  @Field(() => ChatFolder, { nullable: true, description: "The folder it sits in." })
-  folder?: ChatFolder | null
-
-  @Field(() => Message, { nullable: true, description: "Its last message; function frames and system messages do not count." })
-  lastMessage?: Message | null
-
-  @Field(() => [ChatTag], { description: "Its tags, by name." })
-  tags?: ChatTag[]
-
-  @Field(() => ChatMeta, { description: "What is noted beside it." })
-  meta?: ChatMeta
-
-  @Field(() => [ControlChange], { description: "Who or what changed AI control, and when; the newest 100, newest first." })
-  controlChanges?: ControlChange[]
-
+export class Chat extends ChatRow {
   /** Notes that it was created, for the company's clients. */
   opened() {
     this.records({ type: "CHAT_CREATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
@@ -179,6 +40,40 @@ export class Chat extends CompanyOwned {
   deleted() {
     this.records({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
     return this
+  }
+
+  /** Notes something about the chat for colleagues. */
+  comment(text: string, authorId: string | null) {
+    this.comments = [...this.comments, { id: v7(), text, authorId, createdAt: clock.now().toISOString() }]
+    return this.changed()
+  }
+
+  /** Takes a note back; an absent one is no change. */
+  uncomment(commentId: string) {
+    const kept = this.comments.filter((comment) => comment.id !== commentId)
+    if (kept.length === this.comments.length) return this
+    this.comments = kept
+    return this.changed()
+  }
+
+  /** A person has seen everything. */
+  read() {
+    this.readUpTo(this.lastSequence, clock.now(), 0)
+    this.unreadExtra = 0
+    return this.changed()
+  }
+
+  /** A person wants to come back to it: reading begins again at our side's last message, with at least one to read. */
+  unread(ourLast: { sequence: number; at: Date } | null, customerMessagesSince: number) {
+    this.unreadExtra = customerMessagesSince === 0 ? 1 : 0
+    this.readUpTo(ourLast?.sequence ?? 0, ourLast?.at ?? null, customerMessagesSince + this.unreadExtra)
+    return this.changed()
+  }
+
+  private readUpTo(sequence: number, at: Date | null, unreadCount: number) {
+    this.lastReadSequence = sequence
+    this.lastReadAt = at
+    this.unreadCount = unreadCount
   }
 
   get isGroup() {

@@ -16,6 +16,7 @@ const clearEvents = {
     select count(*)::integer as count from gone`,
 }
 
+const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }
 const clearRefreshTokens = { name: "clear-refresh-tokens", text: "delete from refresh_token where expires_at < $1" }
 
 /** Clears away what is kept for a time only, in batches that hold nobody up. */
@@ -29,6 +30,7 @@ export const retention: Sweep = {
       const [row] = await unscoped(database, clearEvents, [kept, limits.retentionBatch])
       if (row!["count"] < limits.retentionBatch) break
     }
+    await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - limits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
   },
 }

@@ -2,11 +2,19 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { limits } from "../limits.js"
 import { CreateChatFolderInput, chatFolderSource, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { Access } from "../schema/kit/access.js"
+import { inBatches } from "../schema/kit/batches.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
+
+const unfile = {
+  name: "unfile-chats",
+  text: `with batch as (select id from chat where folder_id = $1 and company_id = any($2::uuid[]) limit $3 for no key update skip locked)
+         update chat set folder_id = null from batch where chat.id = batch.id returning chat.id`,
+}
 
 @Resolver()
 export class ChatFolderResolver {
@@ -43,9 +51,12 @@ export class ChatFolderResolver {
     return patch(viewer, await viewer.find(ChatFolder, id, "Chat folder"), input)
   }
 
-  @Access("company")
+  @Access("company", { steps: true })
   @Mutation(() => DeleteResult, { description: "Deletes a chat folder; its chats are kept, unfiled." })
   async deleteChatFolder(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    return deleted(viewer, await viewer.find(ChatFolder, id, "Chat folder"))
+    await viewer.change((within) => within.find(ChatFolder, id, "Chat folder"))
+    // In batches of their own, so that no chat waits long for it; what is filed meanwhile is unfiled with the folder.
+    await inBatches(viewer, unfile, [id], limits.detachBatch)
+    return viewer.change(async (within) => deleted(within, await within.find(ChatFolder, id, "Chat folder")))
   }
 }

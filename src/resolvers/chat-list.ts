@@ -3,22 +3,37 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Query, Resolver } from "type-graphql"
 import type { Query as Sql } from "../database/source.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
-import { isUuid, UUID } from "../entities/kit/scalars.js"
+import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
-import { ChatConnection, chatSource, SortOrderEnum } from "../schema/chat.js"
+import { ChatConnection, ChatSortEnum, chatSource, SortOrderEnum } from "../schema/chat.js"
+import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { Access } from "../schema/kit/access.js"
-import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
+import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
+import { connection, pageOffset, pageSize, type Walk } from "../schema/kit/page.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
-/** The manager that a list asks for: a user, `me`, or `null` for nobody. */
-function managerCondition(viewer: Viewer, managerId: string) {
-  if (managerId === "null") return sql<boolean>`t.manager_id is null`
-  if (managerId === "me" && viewer.userId) return sql<boolean>`t.manager_id = ${viewer.userId}`
-  if (isUuid(managerId)) return sql<boolean>`t.manager_id = ${managerId.toLowerCase()}`
-  const message = managerId === "me" ? "me needs a signed-in user, not an access token" : "must be a user's id, me, or null"
-  throw new BadUserInput(`managerId: ${message}`, [{ path: "managerId", message }])
+const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
+
+/** How the list is walked: by recency with a cursor, by anything else with an offset. */
+function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Walk {
+  const byRecency = sortBy !== "createdAt"
+  if (after && skip != null) throw bad("cursor", "must not come together with skip")
+  if (after && !byRecency) throw bad("cursor", "must not come together with sortBy=createdAt, which pages by skip")
+  const column = byRecency ? "recency" : "created_at"
+  const descending = sortOrder !== "ASC"
+  return {
+    list: `chats ${descending ? "desc" : "asc"}`,
+    keys: [
+      { property: byRecency ? "recency" : "createdAt", column, type: "timestamptz" },
+      { property: "id", column: "id", type: "uuid" },
+    ],
+    descending,
+    size: pageSize(first, limits.pageDefault),
+    after,
+    skip: skip == null && byRecency ? null : pageOffset(skip),
+  }
 }
 
 @Resolver()
@@ -29,6 +44,13 @@ export class ChatListResolver {
     @Ctx() viewer: Viewer,
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
+    @Arg("where", () => ChatWhere, { nullable: true, description: "Conditions, typed." }) where?: ChatWhere,
+    @Arg("filter", () => String, { nullable: true, description: "The same conditions as text: field:op:value;…" }) filter?: string,
+    @Arg("search", () => String, { nullable: true, description: "Part of a name, account name, user name or phone number, in any case." })
+    search?: string,
+    @Arg("sortBy", () => ChatSortEnum, { nullable: true, description: "LAST_MESSAGE_AT when absent; the other one pages by offset." })
+    sortBy?: string,
+    @Arg("sortOrder", () => SortOrderEnum, { nullable: true, description: "DESC when absent." }) sortOrder?: string,
     @Arg("messenger", () => MessengerEnum, { nullable: true, description: "Only on this channel." }) messenger?: Messenger,
     @Arg("sourceChannel", () => String, { nullable: true, description: "Only from this channel of an aggregator." }) sourceChannel?: string,
     @Arg("fromId", () => String, { nullable: true, description: "Only on this connected account." }) fromId?: string,
@@ -37,36 +59,27 @@ export class ChatListResolver {
     managerId?: string,
     @Arg("unread", () => Boolean, { nullable: true, description: "Only with, or without, unread messages." }) unread?: boolean,
     @Arg("isUnderAiControl", () => Boolean, { nullable: true, description: "Only with AI on, or off." }) isUnderAiControl?: boolean,
-    @Arg("sortOrder", () => SortOrderEnum, { nullable: true, description: "DESC when absent." }) sortOrder?: string,
     @Arg("first", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) first?: number,
     @Arg("after", () => String, { nullable: true, description: "Cursor of the place to continue after." }) after?: string,
     @Arg("skip", () => Int, { nullable: true, description: "How many to pass over, the legacy way; not with after." }) skip?: number,
   ) {
-    if (after && skip != null)
-      throw new BadUserInput("Page by cursor or by skip, not both", [{ path: "cursor", message: "not together with skip" }])
-    const filter = (query: Sql) => {
-      let found = query
-      if (messenger) found = found.where("t.messenger", "=", messenger)
-      if (sourceChannel) found = found.where("t.source_channel", "=", sourceChannel)
-      if (fromId) found = found.where("t.from_id", "=", fromId)
-      if (assistantId) found = found.where("t.assistant_id", "=", assistantId)
-      if (managerId) found = found.where(managerCondition(viewer, managerId))
-      if (unread != null) found = found.where("t.unread_count", unread ? ">" : "=", 0)
-      if (isUnderAiControl != null) found = found.where("t.is_under_ai_control", "=", isUnderAiControl)
-      return found
+    // The simple parameters are conditions like any other.
+    const simple = { messenger, assistantId, managerId, unread, isUnderAiControl }
+    const asWhere = Object.fromEntries(Object.entries(simple).map(([field, value]) => [field, { eq: value }]))
+    const conditions = [
+      ...whereConditions(chatFilterFields, asWhere),
+      ...whereConditions(chatFilterFields, where ?? {}),
+      ...(filter ? parseFilter(chatFilterFields, filter) : []),
+    ]
+    const matching = filtered(viewer, conditions)
+    const found = (query: Sql) => {
+      let list = matching(query)
+      if (sourceChannel) list = list.where("t.source_channel", "=", sourceChannel)
+      if (fromId) list = list.where("t.from_id", "=", fromId)
+      if (search?.trim()) list = list.where(sql<boolean>`t.search_text like lower(${`%${literal(search.trim())}%`})`)
+      return list
     }
-    const descending = sortOrder !== "ASC"
-    const walk = {
-      list: `chats ${descending ? "desc" : "asc"}`,
-      keys: [
-        { property: "recency", column: "recency", type: "timestamptz" as const },
-        { property: "id", column: "id", type: "uuid" as const },
-      ],
-      descending,
-      size: pageSize(first, limits.pageDefault),
-      after,
-      skip: skip == null ? null : pageOffset(skip),
-    }
-    return connection(viewer.reader, chatSource, selectionOf(info), walk, filter, viewer.reach(companyId))
+    const walk = walkOf(sortBy, sortOrder, first, after, skip)
+    return connection(viewer.reader, chatSource, selectionOf(info), walk, found, viewer.reach(companyId))
   }
 }

@@ -9,7 +9,9 @@ import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput, Forbidden } from "../errors.js"
 import { CreateChatInput, chatSource, UpdateChatInput } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
+import { completed, idempotent } from "../schema/kit/idempotent.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
 const mustBeMember = async (viewer: Viewer, companyId: string, userId: string) => {
@@ -31,10 +33,20 @@ export class ChatResolver {
     return viewer.one(chatSource, id, info)
   }
 
-  @Access("company")
+  @Access("company", { steps: true })
   @Mutation(() => Chat, { description: "Creates a chat; nothing is sent to the customer." })
-  async createChat(@Ctx() viewer: Viewer, @Arg("input", () => CreateChatInput) input: CreateChatInput) {
-    const { assistantId, managerId, ...fields } = input
+  async createChat(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("input", () => CreateChatInput) input: CreateChatInput) {
+    const selection = selectionOf(info)
+    return viewer.change(async (within, unit) => {
+      const made = await idempotent(within, unit, "Chat", input, () => this.make(within, input))
+      if (!(made instanceof Chat)) return completed(within, "Chat", made, selection)
+      await unit.settle()
+      return (await within.reader.list(chatSource, selection, (query) => query.where("t.id", "=", made.id)))[0]
+    })
+  }
+
+  private async make(viewer: Viewer, input: CreateChatInput): Promise<Chat> {
+    const { assistantId, managerId, idempotencyKey: _key, ...fields } = input
     const chat = patch(viewer, new Chat(), { ...fields, companyId: viewer.company(input.companyId) })
     if (managerId) {
       await mustBeMember(viewer, chat.companyId, managerId)

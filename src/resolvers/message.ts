@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { append, appendMessage, appendValues, type MessageDraft, receive } from "../database/append-message.js"
 import type { PlainRow, Query as Sql } from "../database/source.js"
+import type { Unit } from "../database/unit.js"
 import { outboundReplies } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
@@ -11,6 +12,7 @@ import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import { limits } from "../limits.js"
 import { chatSource } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
+import { completed, idempotent } from "../schema/kit/idempotent.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { nodesOf, selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
@@ -103,40 +105,41 @@ export class MessageResolver {
     const draft = readDraft(viewer, input)
     if (input.companyId) viewer.reach(input.companyId)
     const row = await this.store(viewer, draft, input)
-    const [message] = await viewer.reader.complete(messageSource, [row], selectionOf(info))
-    return message
+    return completed(viewer, "Message", row, selectionOf(info))
   }
 
   private async store(viewer: Viewer, draft: Omit<MessageDraft, "chatId">, input: CreateMessageInput): Promise<PlainRow> {
-    const { chatId, replyToMessageId } = input
-    if (!chatId) {
-      if (replyToMessageId) throw bad("replyToMessageId", "needs a chatId")
-      return storeAlone(viewer, draft, viewer.company(input.companyId))
-    }
+    const { chatId, replyToMessageId, idempotencyKey } = input
+    if (!chatId && replyToMessageId) throw bad("replyToMessageId", "needs a chatId")
     // The ordinary case is one statement, which is its own transaction.
-    if (draft.role !== "Customer" && !replyToMessageId) {
+    if (chatId && draft.role !== "Customer" && !replyToMessageId && !idempotencyKey) {
       const values = appendValues({ ...draft, chatId }, viewer.companyIds, clock.now())
       const [row] = await viewer.statement(appendMessage(viewer.services.database.orm), values)
       if (!row) throw notYours()
       return row["message"]
     }
-    return viewer.change(async (within, unit) => {
-      const chat = await within.find(Chat, chatId).catch((error) => {
-        throw error instanceof NotFound ? notYours() : error
-      })
-      const replyTo = replyToMessageId ? ((await quoted(within, chat, replyToMessageId)) as { id: string }) : null
-      if (draft.role !== "Customer") return append(unit, { ...draft, chatId, replyTo })
-      return receive(unit, chat, { ...draft, replyTo }, viewer.services.config)
-    })
+    return viewer.change((within, unit) =>
+      idempotent(within, unit, "Message", input, () =>
+        chatId ? place(within, unit, draft, chatId, replyToMessageId) : keep(within, draft, input),
+      ),
+    )
   }
 }
 
-/** A message without a chat: kept for the company, delivered to nobody, told to nobody. */
-async function storeAlone(viewer: Viewer, draft: Omit<MessageDraft, "chatId">, companyId: string): Promise<PlainRow> {
-  return viewer.change(async (within) => {
-    const { role, type, text, authorId } = draft
-    const message = Object.assign(new Message(), { role, type, text, authorId, companyId, status: "stored" })
-    within.em.persist(message)
-    return { ...message }
+/** Puts a message in its chat; a customer's is received. */
+async function place(viewer: Viewer, unit: Unit, draft: Omit<MessageDraft, "chatId">, chatId: string, replyToMessageId?: string | null) {
+  const chat = await viewer.find(Chat, chatId).catch((error) => {
+    throw error instanceof NotFound ? notYours() : error
   })
+  const replyTo = replyToMessageId ? ((await quoted(viewer, chat, replyToMessageId)) as { id: string }) : null
+  if (draft.role !== "Customer") return append(unit, { ...draft, chatId, replyTo })
+  return receive(unit, chat, { ...draft, replyTo }, viewer.services.config)
+}
+
+/** A message without a chat: kept for the company, delivered to nobody, told to nobody. */
+async function keep(viewer: Viewer, draft: Omit<MessageDraft, "chatId">, input: CreateMessageInput): Promise<PlainRow> {
+  const { role, type, text, authorId } = draft
+  const message = Object.assign(new Message(), { role, type, text, authorId, companyId: viewer.company(input.companyId), status: "stored" })
+  viewer.em.persist(message)
+  return { ...message }
 }

@@ -19,6 +19,9 @@ const people = `assistant @include(if: $withAssistant) { ${assistantFields} } ma
 /** A mutation that answers the chat. */
 const change = (declared: string, call: string) => `mutation (${declared}) { ${call} { ${chatFields} } }`
 
+/** The part of a route that changes a chat and answers it. */
+export const answersChat = (declared: string, call: string) => ({ run: change(declared, call), nulls: chatExtras, fails: [400, 404] })
+
 export const chatRoutes = routes("Chats", {
   "GET /api/chats/messengers": {
     does: "Active channel connections.",
@@ -27,12 +30,12 @@ export const chatRoutes = routes("Chats", {
   },
   "GET /api/chats": {
     does: "Chats by most recent activity.",
-    run: `query ($first: Int, $after: String, $skip: Int, $companyId: UUID, $messenger: Messenger, $sourceChannel: String, $fromId: String,
+    run: `query ($first: Int, $after: String, $skip: Int, $filter: String, $search: String, $sortBy: ChatSort, $companyId: UUID, $messenger: Messenger, $sourceChannel: String, $fromId: String,
       $assistantId: UUID, $managerId: String, $unread: Boolean, $isUnderAiControl: Boolean, $sortOrder: SortOrder, $withTotal: Boolean = true,
       $withLastMessage: Boolean!, $withAssistant: Boolean!, $withManager: Boolean!) {
       chats(first: $first, after: $after, skip: $skip, companyId: $companyId, messenger: $messenger, sourceChannel: $sourceChannel,
         fromId: $fromId, assistantId: $assistantId, managerId: $managerId, unread: $unread, isUnderAiControl: $isUnderAiControl,
-        sortOrder: $sortOrder) {
+        sortOrder: $sortOrder, filter: $filter, search: $search, sortBy: $sortBy) {
         nodes { ${chatFields} ${lastMessage} ${people} } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor", withTotal: "withCount" },
     include: includes,
@@ -44,6 +47,7 @@ export const chatRoutes = routes("Chats", {
     does: "Create a chat; nothing is sent to the customer.",
     run: change("$input: CreateChatInput!", "createChat(input: $input)"),
     body: "input",
+    idempotent: true,
     nulls: chatExtras,
     fails: [400, 403, 409],
   },
@@ -56,10 +60,8 @@ export const chatRoutes = routes("Chats", {
   },
   "PATCH /api/chats/{id}": {
     does: "Change a chat, without the business rules.",
-    run: change("$id: UUID!, $input: UpdateChatInput!", "updateChat(id: $id, input: $input)"),
+    ...answersChat("$id: UUID!, $input: UpdateChatInput!", "updateChat(id: $id, input: $input)"),
     body: "input",
-    nulls: chatExtras,
-    fails: [400, 404],
   },
   "DELETE /api/chats/{id}": {
     does: "Delete a chat with its messages, on this side only.",
@@ -75,15 +77,11 @@ export const chatRoutes = routes("Chats", {
   },
   "PATCH /api/chats/{id}/assign-assistant": {
     does: "Give the chat to an assistant and turn AI on.",
-    run: change("$id: UUID!, $assistantId: UUID!", "assignAssistant(id: $id, assistantId: $assistantId)"),
+    ...answersChat("$id: UUID!, $assistantId: UUID!", "assignAssistant(id: $id, assistantId: $assistantId)"),
     body: "fields",
-    nulls: chatExtras,
-    fails: [400, 404],
   },
   "PATCH /api/chats/{id}/unassign-assistant": {
     does: "Take the assistant off the chat; the AI flag stays as it is.",
-    run: change("$id: UUID!", "unassignAssistant(id: $id)"),
-    nulls: chatExtras,
-    fails: [400, 404],
+    ...answersChat("$id: UUID!", "unassignAssistant(id: $id)"),
   },
 })

@@ -10,10 +10,10 @@ export const messageFields = `${own} replyTo { ${own} }`
 export const messageRoutes = routes("Messages", {
   "GET /api/messages": {
     does: "Messages of a chat, newest first; nextCursor loads older ones. Without take, cursor and skip: all of them.",
-    run: `query ($chatId: UUID!, $first: Int, $after: String, $skip: Int) {
+    run: `query ($chatId: UUID!, $first: Int, $after: String, $skip: Int, $withTotal: Boolean = true) {
       messages(chatId: $chatId, first: $first, after: $after, skip: $skip) {
-        nodes { ${messageFields} } totalCount pageInfo { hasNextPage endCursor } } }`,
-    rename: { first: "take", after: "cursor" },
+        nodes { ${messageFields} } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
+    rename: { first: "take", after: "cursor", withTotal: "withCount" },
     page: "connection",
     whole: true,
     fails: [400, 403],
@@ -22,6 +22,7 @@ export const messageRoutes = routes("Messages", {
     does: "Store a message and queue it for delivery.",
     run: `mutation ($input: CreateMessageInput!) { createMessage(input: $input) { ${messageFields} } }`,
     body: "input",
+    idempotent: true,
     fails: [400, 403],
   },
   "GET /api/messages/{id}": {

@@ -2,6 +2,8 @@ import { accessTokenRoutes } from "./access-token.js"
 import { assistantRoutes } from "./assistant.js"
 import { chatRoutes } from "./chat.js"
 import { chatFolderRoutes } from "./chat-folder.js"
+import { chatInboxRoutes } from "./chat-inbox.js"
+import { chatTagRoutes } from "./chat-tag.js"
 import { companyRoutes } from "./company.js"
 import { knowledgeRoutes } from "./knowledge.js"
 import { messageRoutes } from "./message.js"
@@ -15,6 +17,8 @@ export const routeTable = [
   ...assistantRoutes,
   ...knowledgeRoutes,
   ...chatRoutes,
+  ...chatInboxRoutes,
   ...chatFolderRoutes,
+  ...chatTagRoutes,
   ...messageRoutes,
 ]

@@ -9,7 +9,9 @@ import { AssistantFolderResolver } from "../resolvers/assistant-folder.js"
 import { ChannelResolver } from "../resolvers/channel.js"
 import { ChatResolver } from "../resolvers/chat.js"
 import { ChatFolderResolver } from "../resolvers/chat-folder.js"
+import { ChatInboxResolver } from "../resolvers/chat-inbox.js"
 import { ChatListResolver } from "../resolvers/chat-list.js"
+import { ChatTagResolver } from "../resolvers/chat-tag.js"
 import { CompanyResolver } from "../resolvers/company.js"
 import { EventResolver } from "../resolvers/event.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
@@ -29,6 +31,8 @@ export function buildPlatformSchema(): GraphQLSchema {
       KnowledgeResolver,
       ChannelResolver,
       ChatFolderResolver,
+      ChatTagResolver,
+      ChatInboxResolver,
       ChatListResolver,
       ChatResolver,
       MessageResolver,

@@ -10,12 +10,12 @@ import { words } from "../entities/kit/words.js"
 import { limits } from "../limits.js"
 import { assistantSource } from "./assistant.js"
 import { chatFolderSource } from "./chat-folder.js"
+import { chatTagSource } from "./chat-tag.js"
 import { userSource } from "./company.js"
-import { InCompany } from "./kit/input.js"
+import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageSource } from "./message.js"
 
-export const chatTagSource = source("ChatTag")
 export const controlChangeSource = source("ControlChange")
 
 async function tagsOf(rows: PlainRow[], reader: Reader) {
@@ -81,13 +81,14 @@ export const chatSource = source("Chat", {
 
 export const ChatConnection = connectionOf(Chat)
 
+export const ChatSortEnum = words("ChatSort", "What chats are sorted by.", ["lastMessageAt", "createdAt"])
 export const SortOrderEnum = words("SortOrder", "Direction of a list.", ["ASC", "DESC"])
 
 const ShortText = Trimmed({ min: 0, max: limits.chatText })
 const NeededText = Trimmed({ max: limits.chatText })
 
 @InputType({ description: "A new chat; nothing is sent to the customer." })
-export class CreateChatInput extends InCompany {
+export class CreateChatInput extends InCompanyOnce {
   @Field(() => MessengerEnum, { description: "The channel it is on." })
   messenger!: Messenger
 

@@ -4,7 +4,7 @@ import { UUID, Verbatim } from "../entities/kit/scalars.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
 import { limits } from "../limits.js"
 import { chatSource } from "./chat.js"
-import { InCompany } from "./kit/input.js"
+import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 
 export const messageSource = source("Message", {
@@ -21,7 +21,7 @@ export const messageSource = source("Message", {
 export const MessageConnection = connectionOf(Message)
 
 @InputType({ description: "A new message." })
-export class CreateMessageInput extends InCompany {
+export class CreateMessageInput extends InCompanyOnce {
   @Field(() => UUID, { nullable: true, description: "The chat; without it the message is only stored." })
   chatId?: string | null
 

@@ -170,6 +170,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
+  "src/admin/checks.ts": "the operator proves the books of all companies",
   "src/admin/people.ts": "the operator lists all companies, or names one by its id",
   "src/admin/connections.ts": "the operator names a channel or a token by its id; the company is the answer",
 }
@@ -179,6 +180,12 @@ export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
   "src/database/append-message.ts": "append-message, inside a unit",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
+  "src/resolvers/chat-inbox.ts": "every one with the company of the chat that the unit has found and locked",
+  "src/resolvers/chat-tag.ts": "the company of the tag that the unit has found, or company_id = any($2)",
+  "src/resolvers/chat-folder.ts": "unfile-chats: … and company_id = any($2)",
+  "src/schema/kit/batches.ts": "hands on the statements of the two above, with the companies in reach",
+  "src/schema/kit/idempotent.ts": "an advisory lock, no rows",
+  "src/schema/kit/viewer.ts": "hands on to the unit what the resolvers above run",
 }
 
 const listed = (pattern: RegExp, list: Record<string, string>, teaches: string) =>
@@ -197,7 +204,7 @@ export const unscopedCallersAreListed = listed(
 )
 
 export const statementCallersAreListed = listed(
-  /\b(?:viewer|within)\.statement\(|\bunit\.run\(/g,
+  /\b(?:viewer|within)\.(?:statement|run)\(|\bunit\.run\(/g,
   statementCallers,
   "A statement of one's own has to carry `company_id = any(…)` with the companies in reach; it is listed in test/kit/house-rules.ts.",
 )

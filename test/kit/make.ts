@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { v7 } from "uuid"
 import type { Unit } from "../../src/database/unit.js"
 import { AccessToken } from "../../src/entities/access-token.js"
@@ -52,6 +53,7 @@ export interface CompanyInWorld extends Founded {
   /** A message; `{ chatId, text }`, and "Hello" from our side when nothing else is said. */
   message(fields?: Fields): Promise<Resource>
   folder(fields?: Fields): Promise<Resource>
+  tag(fields?: Fields): Promise<Resource>
   makeAssistant(fields?: Fields): Promise<Resource>
   makeKnowledge(fields?: Fields): Promise<Resource>
   /** A person with a session and a place in this company, or another place for one who is in the world already. */
@@ -130,6 +132,7 @@ export function furnish(world: World, company: Founded): CompanyInWorld {
     chat: (fields = {}) => post("/api/chats", { messenger: "playground", fromId: "playground", externalId: `customer-${v7()}`, ...fields }),
     message: (fields = {}) => post("/api/messages", { text: "Hello", ...fields }),
     folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),
+    tag: (fields = {}) => post("/api/chat-tags", { name: `Tag ${randomUUID()}`, ...fields }),
     makeAssistant: (fields = {}) => post("/api/assistants-new", { name: "Helper", ...fields }),
     makeKnowledge: (fields = {}) =>
       post("/api/assistant-knowledge-new", {

@@ -10,6 +10,7 @@ export type Belongings = Record<string, string> & { company: CompanyInWorld }
 /** Makes one of everything that a path can name. */
 export async function belongings(company: CompanyInWorld): Promise<Belongings> {
   const folder = await company.folder()
+  const tag = await company.tag()
   const chat = await company.chat({ assistantId: company.assistant.id, managerId: company.member.id })
   const message = await company.message({ chatId: chat.id })
   return {
@@ -20,6 +21,10 @@ export async function belongings(company: CompanyInWorld): Promise<Belongings> {
     "assistant-knowledge-new": company.knowledge.id,
     chats: chat.id,
     "chat-folders": folder.id,
+    "chat-tags": tag.id,
+    tags: tag.id,
+    labels: "VIP",
+    comments: tag.id,
     messages: message.id,
   } as unknown as Belongings
 }
@@ -78,6 +83,13 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "PATCH /api/chats/{id}": { name: "Renamed" },
   "PATCH /api/chats/{id}/ai-control": { isUnderAiControl: false },
   "PATCH /api/chats/{id}/assign-assistant": { assistantId: own["assistants-new"] },
+  "POST /api/chats/{id}/meta/labels": { label: "Rush" },
+  "PATCH /api/chats/{id}/folder": { folderId: own["chat-folders"] },
+  "PUT /api/chats/{id}/tags": { tagIds: [own["tags"]] },
+  "POST /api/chats/{id}/tags": { tagId: own["tags"] },
+  "POST /api/chats/{id}/meta/comments": { text: "Call back." },
+  "POST /api/chat-tags": { name: `Tag ${++count}` },
+  "PATCH /api/chat-tags/{id}": { name: `Tag ${++count}` },
   "POST /api/chat-folders": { name: "Returns" },
   "PATCH /api/chat-folders/{id}": { name: "Renamed" },
   "POST /api/messages": { chatId: own["chats"], text: "Hello" },

@@ -52,6 +52,7 @@ function operationObject(operation: Operation): JsonSchema {
   const failures = new Set([
     ...(rule === "public" ? [] : [401]),
     ...(hasInput(operation) ? [400] : []),
+    ...(route.idempotent ? [409, 422] : []),
     ...(route.body ? [413, 415] : []),
     ...(route.fails ?? []),
     429,
@@ -76,6 +77,7 @@ function operationObject(operation: Operation): JsonSchema {
 }
 
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
+const repeatable = "Under the same key a repeat within 24 hours gets the first answer."
 const hasInput = ({ variables }: Operation) => variables.size > 0
 const nameOf = ({ route }: Operation, variable: string) => route.rename?.[variable] ?? variable
 const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
@@ -83,7 +85,7 @@ const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match)
 function parameters(operation: Operation): JsonSchema[] {
   const { route, variables, root } = operation
   const inPath = pathNames(route.path)
-  const made = [...variables].flatMap(([variable, { type, required }]) => {
+  const made: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
     const name = nameOf(operation, variable)
     if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type) }]
     if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
@@ -94,6 +96,8 @@ function parameters(operation: Operation): JsonSchema[] {
       { name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined },
     ]
   })
+  if (route.idempotent)
+    made.push({ name: "Idempotency-Key", in: "header", required: false, schema: { type: "string" }, description: repeatable })
   if (!route.include) return made
   const description = `Comma list of ${Object.keys(route.include).join(", ")}.`
   return [...made, { name: "include", in: "query", required: false, schema: { type: "string" }, description }]
@@ -101,12 +105,18 @@ function parameters(operation: Operation): JsonSchema[] {
 
 function bodySchema(operation: Operation): JsonSchema {
   const { route, variables } = operation
-  if (route.body !== "fields") return inputSchema(variables.get(route.body!)!.type)
+  if (route.body !== "fields") return withoutKey(inputSchema(variables.get(route.body!)!.type))
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
-  const required = fields.filter(([, { required }]) => required).map(([name]) => name)
+  const required = fields.filter(([name, { required }]) => required || route.needs?.includes(name)).map(([name]) => name)
   const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, inputSchema(type)]))
   return { type: "object", properties, ...(required.length > 0 && { required }) }
+}
+
+/** The key of a repeatable request is a header on REST. */
+function withoutKey(schema: JsonSchema): JsonSchema {
+  const { idempotencyKey: _header, ...properties } = schema["properties"] as Record<string, JsonSchema>
+  return { ...schema, properties }
 }
 
 function responseSchema(operation: Operation): JsonSchema {

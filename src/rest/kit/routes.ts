@@ -12,10 +12,14 @@ export interface RouteRow {
   include?: Record<string, string>
   /** Fields that are always present and null unless they were selected. */
   nulls?: string[]
+  /** Fields of the body that have to be there although they may be null. */
+  needs?: string[]
+  /** Takes an `Idempotency-Key` header, as the input's `idempotencyKey`. */
+  idempotent?: boolean
+  /** With none of `take`, `cursor` and `skip` the whole list is answered, streamed. */
+  whole?: boolean
   /** Answered as `{ data, totalCount, nextCursor }`: how its root field pages. */
   page?: "connection" | "offset"
-  /** Answers the whole list when it is asked for no page at all. */
-  whole?: boolean
   /** Statuses besides 401, 400 and 404 that the documentation names. */
   fails?: number[]
   /** 201 for POST and 200 otherwise, unless said so. */

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream"
 import type { RouterContext } from "@koa/router"
 import type { ExecutionResult } from "graphql"
 import { limits } from "../../limits.js"
@@ -5,37 +6,51 @@ import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 import { variablesOf } from "./variables.js"
 
-/** Runs a route's operation and answers its root field, as REST shows it. */
-export async function answer(operation: Operation, ctx: RouterContext, viewer: unknown, body: Record<string, unknown>) {
-  const { route } = operation
-  const variables = variablesOf(operation, { path: ctx["params"], query: new URLSearchParams(ctx.querystring), body })
-  const isWhole = route.whole && ["first", "after", "skip"].every((name) => variables[name] === undefined)
-  const result: ExecutionResult = await (isWhole ? wholeList(operation, viewer, variables) : operation.run(viewer, variables))
-  const [error] = result.errors ?? []
-  if (error) throw error
-  const value = result.data?.[Object.keys(result.data)[0]!]
-  ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
-  ctx.body = JSON.stringify(shaped(route, value))
-  ctx.type = "application/json"
-}
-
 interface Page {
   nodes: object[]
   totalCount?: number | null
   pageInfo?: { hasNextPage: boolean; endCursor: string | null }
 }
 
-/** A whole list as one page: read page by page, so that no single statement grows with it. */
-async function wholeList({ run, root }: Operation, viewer: unknown, variables: Record<string, unknown>): Promise<ExecutionResult> {
-  const nodes: object[] = []
-  for (let after: string | null = null; ; ) {
-    const result: ExecutionResult = await run(viewer, { ...variables, first: limits.pageMax, after })
-    if (result.errors) return result
-    const page = result.data![root.name] as Page
-    nodes.push(...page.nodes)
-    after = page.pageInfo!.endCursor
-    if (!page.pageInfo!.hasNextPage) return { data: { [root.name]: { ...page, nodes, totalCount: nodes.length } } }
+/** Runs a route's operation and answers its root field, as REST shows it. */
+export async function answer(operation: Operation, ctx: RouterContext, viewer: unknown, body: Record<string, unknown>) {
+  const { route } = operation
+  const query = new URLSearchParams(ctx.querystring)
+  const parts = { path: ctx["params"] as Record<string, string>, query, body, idempotencyKey: ctx.get("Idempotency-Key") }
+  const variables = variablesOf(operation, parts)
+  const isWhole = route.whole && !["take", "cursor", "skip"].some((name) => query.get(name))
+  const value = await rootField(operation, viewer, isWhole ? { ...variables, first: limits.pageMax } : variables)
+  ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
+  ctx.type = "application/json"
+  ctx.body = isWhole ? Readable.from(wholeList(operation, viewer, variables, value as Page)) : JSON.stringify(shaped(route, value))
+}
+
+async function rootField(operation: Operation, viewer: unknown, variables: Record<string, unknown>): Promise<unknown> {
+  const result: ExecutionResult = await operation.run(viewer, variables)
+  const [error] = result.errors ?? []
+  if (error) throw error
+  return result.data?.[Object.keys(result.data)[0]!]
+}
+
+/** Every page of a list as one JSON text, one page in memory at a time. */
+async function* wholeList(operation: Operation, viewer: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
+  const { route } = operation
+  yield `{"totalCount":${first.totalCount ?? null},"nextCursor":null,"data":[`
+  let separator = ""
+  for (let page = first; ; ) {
+    const nodes = page.nodes.map((node) => JSON.stringify(withNulls(node, route.nulls ?? []))).join(",")
+    if (nodes) yield separator + nodes
+    separator = ","
+    if (!page.pageInfo?.hasNextPage) break
+    // The total was counted with the first page.
+    page = (await rootField(operation, viewer, {
+      ...variables,
+      first: limits.pageMax,
+      after: page.pageInfo.endCursor,
+      withTotal: false,
+    })) as Page
   }
+  yield "]}"
 }
 
 function shaped(route: Route, value: unknown): unknown {
@@ -49,11 +64,11 @@ function shaped(route: Route, value: unknown): unknown {
   }
 }
 
-/** Fields are always present: what was not included is null. */
+/** Fields are always present: what was not selected is null. */
 function withNulls(value: object, absent: string[]) {
-  if (absent.length === 0 || !value) return value
-  const shown: Record<string, unknown> = { ...value }
-  // The compiler leaves undefined where a field was not included, which JSON would drop.
+  if (!value) return value
+  const shown = value as Record<string, unknown>
+  // Of a field that was not included the compiled query says undefined.
   for (const name of absent) shown[name] ??= null
   return shown
 }

@@ -17,6 +17,8 @@ import type { Route } from "./routes.js"
 
 /** What a request brought: its path parameters, its query string and its JSON body. */
 export interface RequestParts {
+  /** The `Idempotency-Key` header; empty when there is none. */
+  idempotencyKey?: string
   path: Record<string, string>
   query: URLSearchParams
   body: Record<string, unknown>
@@ -33,7 +35,7 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
   const body = route.body === "fields" ? parts.body : {}
   for (const [variable, { type }] of variables) {
     const name = route.rename?.[variable] ?? variable
-    if (variable === route.body) values[variable] = pruned(parts.body, type)
+    if (variable === route.body) values[variable] = { ...(pruned(parts.body, type) as object), ...keyOf(route, parts) }
     else if (parts.path[name] !== undefined) values[variable] = parts.path[name]
     else if (route.body === "fields" && Object.hasOwn(body, name)) values[variable] = pruned(body[name], type)
     else if (query[name] !== undefined) values[variable] = fromText(query[name], type, name, details)
@@ -47,6 +49,9 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
   if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`.trim()).join("; "), details)
   return values
 }
+
+/** The key of a repeatable request: the header's alone, so that a body is the same with and without it. */
+const keyOf = (route: Route, { idempotencyKey }: RequestParts) => (route.idempotent ? { idempotencyKey: idempotencyKey || undefined } : {})
 
 /** The known parameters; one that is given twice is refused, an unknown one ignored. What belongs in the path or the body is unknown here. */
 function readQuery(route: Route, variables: string[], { path, query }: RequestParts, details: Detail[]) {

@@ -11,6 +11,13 @@ export abstract class InCompany {
   companyId?: string | null
 }
 
+/** An input that may also carry a key under which a repeat is answered like the first. */
+@InputType()
+export abstract class InCompanyOnce extends InCompany {
+  @Field(() => String, { nullable: true, description: "Under the same key a repeat within 24 hours gets the first answer." })
+  idempotencyKey?: string | null
+}
+
 @ObjectType({ description: "That something was deleted." })
 export class DeleteResult {
   @Field(() => UUID, { description: "What was deleted." })

@@ -113,6 +113,12 @@ export class Viewer {
     return row
   }
 
+  /** Runs a statement inside the running mutation. */
+  run(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+    if (!this.unit) throw new Error("Only a unit of work runs statements; alone they are viewer.statement")
+    return this.unit.run(statement, values)
+  }
+
   /** Runs a change as a unit of its own: one transaction, its events in it, its wake-ups after it. */
   async change<T>(work: (viewer: Viewer, unit: Unit) => Promise<T>): Promise<T> {
     if (this.unit) return work(this, this.unit)

@@ -1,0 +1,71 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { sql } from "kysely"
+import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { ChatTag } from "../entities/chat-tag.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { limits } from "../limits.js"
+import { CreateChatTagInput, chatTagSource, UpdateChatTagInput } from "../schema/chat-tag.js"
+import { Access } from "../schema/kit/access.js"
+import { inBatches } from "../schema/kit/batches.js"
+import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+/** A tag that is called otherwise is suggested again: exclusions go by name. */
+const dropExclusion = {
+  name: "drop-tag-exclusion",
+  text: `update assistant set updated_at = $3,
+           excluded_tags = array(select tag from unnest(excluded_tags) with ordinality as t (tag, place) where lower(tag) <> lower($2) order by place)
+         where company_id = $1 and exists (select 1 from unnest(excluded_tags) as tag where lower(tag) = lower($2))`,
+}
+
+const detach = {
+  name: "detach-tag",
+  text: `with batch as (select chat_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
+         delete from chat_tagging g using batch where g.chat_id = batch.chat_id and g.tag_id = $1 returning g.chat_id`,
+}
+
+@Resolver()
+export class ChatTagResolver {
+  @Access("company")
+  @Query(() => [ChatTag], { description: "The dictionary of chat tags, by name." })
+  chatTags(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
+  ) {
+    const byName = sql`lower(t.name)`
+    return viewer.reader.list(chatTagSource, selectionOf(info), (query) => query.orderBy(byName).orderBy("t.id"), viewer.reach(companyId))
+  }
+
+  @Access("company")
+  @Mutation(() => ChatTag, { description: "Creates a chat tag; its name is unique in the company regardless of case." })
+  createChatTag(@Ctx() viewer: Viewer, @Arg("input", () => CreateChatTagInput) input: CreateChatTagInput) {
+    const tag = patch(viewer, new ChatTag(), { ...input, companyId: viewer.company(input.companyId) })
+    viewer.em.persist(tag)
+    return tag
+  }
+
+  @Access("company")
+  @Mutation(() => ChatTag, { description: "Renames or recolors a chat tag; a renamed tag is no longer excluded from suggestions." })
+  async updateChatTag(
+    @Ctx() viewer: Viewer,
+    @Arg("id", () => UUID) id: string,
+    @Arg("input", () => UpdateChatTagInput) input: UpdateChatTagInput,
+  ) {
+    const tag = await viewer.find(ChatTag, id, "Chat tag")
+    const before = tag.name
+    patch(viewer, tag, input)
+    if (tag.name.toLowerCase() !== before.toLowerCase()) await viewer.run(dropExclusion, [tag.companyId, before, tag.updatedAt])
+    return tag
+  }
+
+  @Access("company", { steps: true })
+  @Mutation(() => DeleteResult, { description: "Deletes a chat tag and removes it from every chat." })
+  async deleteChatTag(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
+    await viewer.change((within) => within.find(ChatTag, id, "Chat tag"))
+    // In batches of their own, so that no chat waits long for it; what is attached meanwhile goes with the tag.
+    await inBatches(viewer, detach, [id], limits.detachBatch)
+    return viewer.change(async (within) => deleted(within, await within.find(ChatTag, id, "Chat tag")))
+  }
+}

@@ -1,0 +1,142 @@
+import { type RawBuilder, sql } from "kysely"
+import { Field, InputType } from "type-graphql"
+import type { Query } from "../database/source.js"
+import { type Messenger, MessengerEnum, messengers } from "../entities/channel.js"
+import { type ChatType, ChatTypeEnum, chatTypes } from "../entities/kit/chat-words.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { BadUserInput } from "../errors.js"
+import { type Condition, day, dayAfter, type FilterField, idOr, literal, text, truth, wordOf } from "./kit/filter.js"
+import type { Viewer } from "./kit/viewer.js"
+
+const anId = "a UUID"
+const aDay = "a day, YYYY-MM-DD"
+const days: FilterField = { operators: ["gte", "lte", "between"], read: day, expects: aDay }
+
+/** What chats can be filtered by (specification, parameters of `GET /api/chats`). */
+export const chatFilterFields: Record<string, FilterField> = {
+  messenger: { operators: ["eq", "in"], read: wordOf(messengers), expects: `one of ${messengers.join(", ")}` },
+  assistantId: { operators: ["eq", "in"], read: idOr(), expects: anId },
+  managerId: { operators: ["eq", "in"], read: idOr("me", "null"), expects: `${anId}, me, or null` },
+  isUnderAiControl: { operators: ["eq"], read: truth, expects: "true or false" },
+  unread: { operators: ["eq"], read: truth, expects: "true or false" },
+  chatType: { operators: ["eq", "in"], read: wordOf(chatTypes), expects: `one of ${chatTypes.join(", ")}` },
+  phoneNumber: { operators: ["like", "startsWith"], read: text, expects: "a text" },
+  lastMessageAt: days,
+  createdAt: days,
+  folderId: { operators: ["eq"], read: idOr("null"), expects: `${anId}, or null` },
+  tagIds: { operators: ["in"], read: idOr(), expects: anId },
+}
+
+@InputType({ description: "A channel." })
+class MessengerFilter {
+  @Field(() => MessengerEnum, { nullable: true, description: "This one." }) eq?: Messenger | null
+  @Field(() => [MessengerEnum], { nullable: true, description: "One of these." }) in?: Messenger[] | null
+}
+
+@InputType({ description: "A kind of chat." })
+class ChatTypeFilter {
+  @Field(() => ChatTypeEnum, { nullable: true, description: "This one." }) eq?: ChatType | null
+  @Field(() => [ChatTypeEnum], { nullable: true, description: "One of these." }) in?: ChatType[] | null
+}
+
+@InputType({ description: "An id." })
+class IdFilter {
+  @Field(() => UUID, { nullable: true, description: "This one." }) eq?: string | null
+  @Field(() => [UUID], { nullable: true, description: "One of these." }) in?: string[] | null
+}
+
+@InputType({ description: "An id, or a word that stands for one: `me`, `null`." })
+class WordOrIdFilter {
+  @Field(() => String, { nullable: true, description: "This one." }) eq?: string | null
+  @Field(() => [String], { nullable: true, description: "One of these." }) in?: string[] | null
+}
+
+@InputType({ description: "A folder's id, or `null` for unfiled chats." })
+class FolderFilter {
+  @Field(() => String, { nullable: true, description: "This one." }) eq?: string | null
+}
+
+@InputType({ description: "Yes or no." })
+class BooleanFilter {
+  @Field(() => Boolean, { nullable: true, description: "Which." }) eq?: boolean | null
+}
+
+@InputType({ description: "Part of a text, in any case." })
+class TextFilter {
+  @Field(() => String, { nullable: true, description: "Somewhere in it." }) like?: string | null
+  @Field(() => String, { nullable: true, description: "At its beginning." }) startsWith?: string | null
+}
+
+@InputType({ description: "Whole days in UTC, YYYY-MM-DD." })
+class DayFilter {
+  @Field(() => String, { nullable: true, description: "On this day or later." }) gte?: string | null
+  @Field(() => String, { nullable: true, description: "On this day or earlier." }) lte?: string | null
+  @Field(() => [String], { nullable: true, description: "From the first day to the second, both included." }) between?: string[] | null
+}
+
+@InputType({ description: "Ids of tags." })
+class TagsFilter {
+  @Field(() => [UUID], { nullable: true, description: "Chats with any of these." }) in?: string[] | null
+}
+
+@InputType({ description: "Conditions on chats; all of them hold." })
+export class ChatWhere {
+  @Field(() => MessengerFilter, { nullable: true, description: "The channel." }) messenger?: MessengerFilter | null
+  @Field(() => IdFilter, { nullable: true, description: "The assistant." }) assistantId?: IdFilter | null
+  @Field(() => WordOrIdFilter, { nullable: true, description: "The manager." }) managerId?: WordOrIdFilter | null
+  @Field(() => BooleanFilter, { nullable: true, description: "Whether AI is on." }) isUnderAiControl?: BooleanFilter | null
+  @Field(() => BooleanFilter, { nullable: true, description: "Whether there are unread messages." }) unread?: BooleanFilter | null
+  @Field(() => ChatTypeFilter, { nullable: true, description: "With one customer or a group." }) chatType?: ChatTypeFilter | null
+  @Field(() => TextFilter, { nullable: true, description: "The phone number." }) phoneNumber?: TextFilter | null
+  @Field(() => DayFilter, { nullable: true, description: "Day of the last message." }) lastMessageAt?: DayFilter | null
+  @Field(() => DayFilter, { nullable: true, description: "Day of the creation." }) createdAt?: DayFilter | null
+  @Field(() => FolderFilter, { nullable: true, description: "The folder." }) folderId?: FolderFilter | null
+  @Field(() => TagsFilter, { nullable: true, description: "The tags." }) tagIds?: TagsFilter | null
+}
+
+const columns: Record<string, string> = {
+  messenger: "t.messenger",
+  assistantId: "t.assistant_id",
+  isUnderAiControl: "t.is_under_ai_control",
+  chatType: "t.chat_type",
+  phoneNumber: "t.phone_number",
+  lastMessageAt: "t.last_message_at",
+  createdAt: "t.created_at",
+}
+
+/** Applies conditions to a query on chats. */
+export const filtered = (viewer: Viewer, conditions: Condition[]) => (query: Query) =>
+  conditions.reduce((found, condition) => found.where(sqlOf(viewer, condition)), query)
+
+function sqlOf(viewer: Viewer, { field, operator, values }: Condition): RawBuilder<boolean> {
+  const [first, second] = values
+  if (field === "managerId")
+    return whoever(
+      "t.manager_id",
+      values.map((value) => (value === "me" ? self(viewer) : value)),
+    )
+  if (field === "folderId") return whoever("t.folder_id", values)
+  if (field === "unread") return first ? sql`t.unread_count > 0` : sql`t.unread_count = 0`
+  if (field === "tagIds") return sql`exists (select 1 from chat_tagging g where g.chat_id = t.id and g.tag_id = any(${values}::uuid[]))`
+  const column = sql.ref(columns[field]!)
+  if (operator === "like") return sql`${column} ilike ${`%${literal(String(first))}%`}`
+  if (operator === "startsWith") return sql`${column} ilike ${`${literal(String(first))}%`}`
+  if (operator === "gte") return sql`${column} >= ${new Date(String(first))}`
+  if (operator === "lte") return sql`${column} < ${dayAfter(String(first))}`
+  if (operator === "between") return sql`${column} >= ${new Date(String(first))} and ${column} < ${dayAfter(String(second))}`
+  return sql`${column} in (${sql.join(values)})`
+}
+
+/** Rows of somebody in a list, where `null` is nobody. */
+function whoever(column: string, values: unknown[]): RawBuilder<boolean> {
+  const ids = values.filter((value) => value !== "null")
+  const somebody = sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`
+  if (ids.length === values.length) return somebody
+  return ids.length === 0 ? sql`${sql.ref(column)} is null` : sql`(${sql.ref(column)} is null or ${somebody})`
+}
+
+function self(viewer: Viewer): string {
+  if (viewer.userId) return viewer.userId
+  const message = "me needs a signed-in user, not an access token"
+  throw new BadUserInput(`managerId: ${message}`, [{ path: "managerId", message }])
+}
