@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { Config } from "./config.js"
 import { parseEncryptionKey } from "./environment.js"
 import { limits } from "./limits.js"
+import { sentence } from "./sentence.js"
 
 /** What signs sessions and urls, and what encrypts at rest (32 bytes, AES-256). */
 export interface Secrets {
@@ -32,7 +33,7 @@ async function read(path: string): Promise<Secrets | null> {
     throw error
   }
   const secrets = parse(text)
-  if (!secrets) throw new Error(`${path} is damaged: restore it from a backup, or give JWT_SECRET and ENCRYPTION_KEY`)
+  if (!secrets) throw sentence(`${path} is damaged: restore it from a backup, or give JWT_SECRET and ENCRYPTION_KEY`)
   return secrets
 }
 
@@ -64,7 +65,7 @@ async function generate(path: string): Promise<Secrets> {
     await unlink(draft)
   }
   const secrets = await read(path)
-  if (!secrets) throw new Error(`${path} was removed while the server was starting`)
+  if (!secrets) throw sentence(`${path} was removed while the server was starting`)
   return secrets
 }
 

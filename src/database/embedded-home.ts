@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { sentence } from "../sentence.js"
 import { giveToOwner } from "./embedded-locks.js"
 
 /** Where root puts what the user that runs PostgreSQL must be able to reach. */
@@ -69,7 +70,7 @@ export function recall(dataDir: string): Memory | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Memory
   } catch (error) {
-    throw new Error(`Cannot read ${file}, which holds the password of the embedded database: ${(error as Error).message}.`)
+    throw sentence(`Cannot read ${file}, which holds the password of the embedded database: ${(error as Error).message}.`)
   }
 }
 
@@ -88,7 +89,7 @@ export function remember(dataDir: string, memory: Memory): void {
 function found(dataDir: string): Memory {
   const inside = join(dataDir, "postgres")
   if (existsSync(join(inside, "PG_VERSION"))) {
-    throw new Error(
+    throw sentence(
       `${inside} holds a database but ${inside}.json with its password is missing: restore that file, or move the folder away.`,
     )
   }
@@ -128,5 +129,5 @@ function accountFor(data: string): Account | undefined {
     const user = users.find((fields) => fields[0] === name)
     if (user) return { uid: Number(user[2]), gid: Number(user[3]) }
   }
-  throw new Error("PostgreSQL refuses to run as root and there is no user postgres or nobody: start the server as an ordinary user.")
+  throw sentence("PostgreSQL refuses to run as root and there is no user postgres or nobody: start the server as an ordinary user.")
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
+import { sentence } from "../sentence.js"
 import { type Home, runAs } from "./embedded-home.js"
 
 const INIT_MS = 30_000
@@ -39,7 +40,7 @@ async function initIn(folder: string, home: Home): Promise<string> {
     said = result.said
     if (!said.includes("invalid locale")) break
   }
-  throw new Error(`PostgreSQL could not initialise ${home.data}: ${lastLines(said)}`)
+  throw sentence(`PostgreSQL could not initialise ${home.data}: ${lastLines(said)}`)
 }
 
 function initdb(data: string, passwordFile: string, ctype: string, home: Home): Promise<{ code: number | null; said: string }> {

@@ -2,6 +2,7 @@ import { chownSync, closeSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
+import { sentence } from "../sentence.js"
 
 /** A lock on a file that goes with its process, however that process ends. */
 export interface Lock {
@@ -46,7 +47,7 @@ function tryLock(file: string, mode: "exclusive" | "shared"): Lock | undefined {
   } catch (error) {
     handle?.close()
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) return undefined
-    throw new Error(`Cannot lock ${file}: ${(error as Error).message}.`)
+    throw sentence(`Cannot lock ${file}: ${(error as Error).message}.`)
   }
   held.add(handle)
   return { release: () => held.delete(handle) && handle.close() }

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
+import { sentence } from "../sentence.js"
 import { type Home, runAs } from "./embedded-home.js"
 import { giveToOwner, until } from "./embedded-locks.js"
 
@@ -74,7 +75,7 @@ export async function stopPostmaster(data: string): Promise<void> {
   if (await until(gone, FAST_STOP_MS)) return
   // What was committed is in the write-ahead log: the next start recovers from it.
   if (!gone()) process.kill(running.pid, "SIGQUIT")
-  if (!(await until(gone, HARD_STOP_MS))) throw new Error(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
+  if (!(await until(gone, HARD_STOP_MS))) throw sentence(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
 }
 
 function watch(child: ChildProcess, said: () => string): Launch {

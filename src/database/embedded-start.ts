@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
+import { sentence } from "../sentence.js"
 import { type Home, remember } from "./embedded-home.js"
 import { lastLines } from "./embedded-init.js"
 import { findPostmaster, type Launch, launch } from "./embedded-postmaster.js"
@@ -32,7 +33,7 @@ export async function bringUp(home: Home): Promise<{ port: number; started: bool
     const end = running ? undefined : child?.ended()
     if (end) {
       last = lastLines(end)
-      if (!PASSING.test(end)) throw new Error(`PostgreSQL did not start on ${home.data}: ${last}`)
+      if (!PASSING.test(end)) throw sentence(`PostgreSQL did not start on ${home.data}: ${last}`)
       await sleep(10 * STEP_MS)
     }
     if (!running && (!child || end)) {
@@ -41,7 +42,7 @@ export async function bringUp(home: Home): Promise<{ port: number; started: bool
     }
     await sleep(STEP_MS)
   }
-  throw new Error(`PostgreSQL on ${home.data} did not answer within ${START_MS / 1000} seconds (see ${home.logFile}): ${last}`)
+  throw sentence(`PostgreSQL on ${home.data} did not answer within ${START_MS / 1000} seconds (see ${home.logFile}): ${last}`)
 }
 
 /** The address of the platform's database at a port. */
@@ -53,7 +54,7 @@ export function address(home: Home, port: number, database = "platform"): string
 async function knock(home: Home, port: number): Promise<string | undefined> {
   let refusal = await attempt(address(home, port), "SELECT 1")
   if (refusal?.code === NO_DATABASE) refusal = await attempt(address(home, port, "postgres"), "CREATE DATABASE platform")
-  if (refusal?.code === WRONG_PASSWORD) throw new Error(`The password in ${home.dataDir}/postgres.json is not that of ${home.data}.`)
+  if (refusal?.code === WRONG_PASSWORD) throw sentence(`The password in ${home.dataDir}/postgres.json is not that of ${home.data}.`)
   return refusal && `${refusal.message}.`
 }
 
@@ -82,7 +83,7 @@ async function choosePort(home: Home): Promise<number> {
     }
     port = randomInt(PORTS.from, PORTS.below)
   }
-  throw new Error(`No free port for the embedded database was found between ${PORTS.from} and ${PORTS.below}.`)
+  throw sentence(`No free port for the embedded database was found between ${PORTS.from} and ${PORTS.below}.`)
 }
 
 function isFree(port: number): Promise<boolean> {

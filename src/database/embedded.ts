@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync } from "node:fs"
 import { join } from "node:path"
+import { sentence } from "../sentence.js"
 import { installBinaries } from "./embedded-binaries.js"
 import { binariesFolder, type Home, openHome, recall, remember } from "./embedded-home.js"
 import { initialise } from "./embedded-init.js"
@@ -55,7 +56,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
 // Starting and stopping are for one process at a time; so whoever holds the turn sees a database that is there or not, never half.
 async function inTurn<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   const turn = await takeLock(join(dataDir, "postgres.turn.lock"), "exclusive", TURN_MS)
-  if (!turn) throw new Error(`Another process has been starting or stopping the database in ${dataDir} for ${TURN_MS / 1000} seconds.`)
+  if (!turn) throw sentence(`Another process has been starting or stopping the database in ${dataDir} for ${TURN_MS / 1000} seconds.`)
   try {
     return await work()
   } finally {
@@ -68,12 +69,12 @@ async function enter(options: EmbeddedOptions): Promise<Stay> {
   const serving = role === "server" ? await takeLock(join(dataDir, "postgres.server.lock"), "exclusive", SERVER_LOCK_MS) : undefined
   if (role === "server" && !serving) {
     const pid = recall(dataDir)?.server ?? "unknown"
-    throw new Error(`A server already runs on ${dataDir} (process ${pid}): stop it first, or give this one another DATA_DIR.`)
+    throw sentence(`A server already runs on ${dataDir} (process ${pid}): stop it first, or give this one another DATA_DIR.`)
   }
   const using = await takeLock(usersFile(dataDir), "shared", SERVER_LOCK_MS)
   if (using) return { ...options, using, serving }
   serving?.release()
-  throw new Error(`The database in ${dataDir} is being stopped by another process: try again.`)
+  throw sentence(`The database in ${dataDir} is being stopped by another process: try again.`)
 }
 
 async function open(stay: Stay): Promise<string> {

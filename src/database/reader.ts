@@ -56,15 +56,21 @@ export class Reader {
     const bySelection = this.#loaders.get(source) ?? new Map<string, DataLoader<string, PlainRow | null>>()
     this.#loaders.set(source, bySelection)
     const key = JSON.stringify(selection)
-    const known = bySelection.get(key) ?? new DataLoader<string, PlainRow | null>((ids) => this.byIds(source, ids, selection))
+    const known =
+      bySelection.get(key) ??
+      new DataLoader<string, PlainRow | null>(async (ids) => {
+        const found = await this.byIds(source, ids, selection)
+        return ids.map((each) => found.get(each) ?? null)
+      })
     bySelection.set(key, known)
     return known.load(id)
   }
 
-  private async byIds(source: Source, ids: readonly string[], selection: Selection) {
+  /** Rows by their ids, in one statement. */
+  async byIds(source: Source, ids: readonly string[], selection: Selection): Promise<Map<string, PlainRow>> {
+    if (ids.length === 0) return new Map()
     const rows = await this.list(source, selection, (query) => query.where("t.id", ...inList([...ids])))
-    const byId = new Map(rows.map((row) => [row["id"] as string, row]))
-    return ids.map((id) => byId.get(id) ?? null)
+    return new Map(rows.map((row) => [row["id"] as string, row]))
   }
 }
 

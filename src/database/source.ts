@@ -44,10 +44,9 @@ export const sourceOf = (name: string) => registry.get(name)
 export const one = (field: string, target: () => Source, key: string): Extra => ({
   needs: [key],
   async load(rows, reader, selection) {
-    const found = await Promise.all(rows.map((row) => (row[key] ? reader.byId(target(), row[key], selection) : null)))
-    rows.forEach((row, index) => {
-      row[field] = found[index] ?? null
-    })
+    const ids = [...new Set(rows.flatMap((row) => (row[key] ? [row[key] as string] : [])))]
+    const found = await reader.byIds(target(), ids, selection)
+    for (const row of rows) row[field] = found.get(row[key]) ?? null
   },
 })
 

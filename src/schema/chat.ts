@@ -18,7 +18,16 @@ import { messageSource } from "./message.js"
 
 export const controlChangeSource = source("ControlChange")
 
-async function tagsOf(rows: PlainRow[], reader: Reader) {
+/** The tags of a page of chats: read once, for its tags and its labels alike. */
+const readTags = new WeakMap<PlainRow[], Promise<Map<string, PlainRow[]>>>()
+
+function tagsOf(rows: PlainRow[], reader: Reader): Promise<Map<string, PlainRow[]>> {
+  const known = readTags.get(rows) ?? findTags(rows, reader)
+  readTags.set(rows, known)
+  return known
+}
+
+async function findTags(rows: PlainRow[], reader: Reader) {
   const ids = rows.map((row) => row["id"])
   const found = await reader
     .scoped(chatTagSource)
@@ -35,7 +44,9 @@ async function tagsOf(rows: PlainRow[], reader: Reader) {
     ])
     .orderBy(sql`lower(t.name)`)
     .execute()
-  return (row: PlainRow) => found.filter((tag) => tag["chatId"] === row["id"])
+  const byChat = new Map<string, PlainRow[]>(ids.map((id) => [id, []]))
+  for (const tag of found) byChat.get(tag["chatId"])!.push(tag)
+  return byChat
 }
 
 export const chatSource = source("Chat", {
@@ -52,15 +63,19 @@ export const chatSource = source("Chat", {
     needs: [],
     async load(rows, reader) {
       const tags = await tagsOf(rows, reader)
-      for (const row of rows) row["tags"] = tags(row)
+      for (const row of rows) row["tags"] = tags.get(row["id"])
     },
   },
   meta: {
     needs: ["comments", "sourceChannel"],
     async load(rows, reader, selection) {
-      const tags = selection["labels"] ? await tagsOf(rows, reader) : () => []
+      const tags = selection["labels"] ? await tagsOf(rows, reader) : new Map<string, PlainRow[]>()
       for (const row of rows) {
-        row["meta"] = { labels: tags(row).map((tag) => tag["name"]), comments: row["comments"], sourceChannel: row["sourceChannel"] }
+        row["meta"] = {
+          labels: (tags.get(row["id"]) ?? []).map((tag) => tag["name"]),
+          comments: row["comments"],
+          sourceChannel: row["sourceChannel"],
+        }
       }
     },
   },

@@ -7,6 +7,7 @@ import type { Config } from "../../config.js"
 import type { Database } from "../../database/connect.js"
 import { limits } from "../../limits.js"
 import type { Clockwork, Services } from "../../schema/kit/services.js"
+import { sentence } from "../../sentence.js"
 
 /** A job on one company's row: what is due stands on the row, the clock only says when to look. */
 export interface Job {
@@ -42,7 +43,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
     // Asked first: without a server Agenda's own start never settles.
     await client.db().command({ ping: 1 })
   } catch {
-    throw new Error("MONGODB_URL: no MongoDB answers there")
+    throw sentence("MONGODB_URL: no MongoDB answers there")
   } finally {
     await client.close()
   }
