@@ -22,7 +22,8 @@ export interface Condition {
   values: unknown[]
 }
 
-const bad = (part: string, why: string, path = "filter") => new BadUserInput(`${path}: "${part}" ${why}`, [{ path, message: `"${part}" ${why}` }])
+const bad = (part: string, why: string, path = "filter") =>
+  new BadUserInput(`${path}: "${part}" ${why}`, [{ path, message: `"${part}" ${why}` }])
 
 /** Splits at a separator that is not escaped; the escapes stay for the next split. */
 function split(text: string, separator: string): string[] {
@@ -78,7 +79,14 @@ export function whereConditions(fields: Record<string, FilterField>, where: obje
   )
 }
 
-function condition(fields: Record<string, FilterField>, field: string, operator: string, given: string[], part: string, path = "filter"): Condition {
+function condition(
+  fields: Record<string, FilterField>,
+  field: string,
+  operator: string,
+  given: string[],
+  part: string,
+  path = "filter",
+): Condition {
   const known = Object.hasOwn(fields, field) ? fields[field]! : null
   if (!known) throw bad(part, `names no field of this list; it has ${Object.keys(fields).join(", ")}`, path)
   if (!known.operators.includes(operator as FilterOperator)) throw bad(part, `is wrong: ${field} takes ${known.operators.join(", ")}`, path)
