@@ -6,6 +6,7 @@ import Koa from "koa"
 import { graphqlDoor, shownError, startApollo } from "./doors/graphql.js"
 import { healthRouter } from "./doors/health.js"
 import { hookRouter } from "./doors/hooks.js"
+import { mediaRouter } from "./doors/media.js"
 import { Reception, requestFrame } from "./doors/request.js"
 import { nothingFound, prepareRoutes, restRouter } from "./doors/rest.js"
 import { serveSockets } from "./events/graphql-ws.js"
@@ -28,13 +29,14 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
   const others = documents(schema, operations)
   const health = healthRouter(services)
   const hooks = hookRouter(services)
+  const media = mediaRouter(services)
 
   app.use(requestFrame(log))
   app.use(crossOrigin(config.corsOrigins))
   app.use(pages())
   const graphql = graphqlDoor(apollo, reception)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
-  const routers = [rest, others, health, hooks]
+  const routers = [rest, others, health, hooks, media]
   for (const router of routers) app.use(router.routes())
   app.use(nothingFound(routers))
   app.on("error", (error) => log.debug({ err: error }, "a connection broke while it was answered"))

@@ -89,6 +89,13 @@ export class UnsupportedMediaType extends ApiError {
   }
 }
 
+/** 416: no byte of the range that was asked for is in the file. */
+export class RangeNotSatisfiable extends ApiError {
+  constructor(size: number) {
+    super(416, "RANGE_NOT_SATISFIABLE", `The file has ${size} bytes: ask for a range within it`, [], { "Content-Range": `bytes */${size}` })
+  }
+}
+
 /** 422: the idempotency key was used for another request. */
 export class IdempotencyKeyReused extends ApiError {
   constructor(message = "This Idempotency-Key was used for a different request: take a new key") {

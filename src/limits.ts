@@ -142,6 +142,26 @@ export const limits = {
   attachments: 10,
   /** Largest upload; beyond it 413. */
   uploadBytes: 25 * 1024 * 1024,
+  /** What a multipart body may hold besides its file; ours. */
+  formOverheadBytes: 1024 * 1024,
+  /** How long the rest of a refused upload is still taken, so that its sender reads the answer; ours. */
+  refusedUploadMs: 5_000,
+  /** Longest file name; ours, as of most file systems. */
+  filename: 255,
+  /** An upload that no message shows is removed after this time. */
+  unattachedMediaSeconds: 24 * 60 * 60,
+  /** A stored file without a row, and an unfinished upload, are a crash's after this time; ours. */
+  strayFileSeconds: 60 * 60,
+  /** How often the storage is looked through for those; ours. */
+  strayFileSweepSeconds: 6 * 60 * 60,
+  /** Files that are removed together; ours. */
+  mediaBatch: 100,
+  /** Tries to hand a file to a remote storage; ours. */
+  storageTries: 3,
+  /** How long a remote storage may take to connect, and to answer; ours. */
+  storageTimeoutMs: 30_000,
+  /** How much of a text is looked at to tell markup from text; ours. */
+  markupCharacters: 64 * 1024,
   /** Life of a signed media url in an answer. */
   mediaUrlSeconds: 60 * 60,
   /** Life of a signed media url that is handed to a channel. */

@@ -1,6 +1,7 @@
+import { join } from "node:path"
 import pino, { type Logger } from "pino"
 import { listen, openDoors } from "./app.js"
-import type { Config } from "./config.js"
+import { type Config, publicUrl } from "./config.js"
 import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
@@ -9,12 +10,15 @@ import { representer } from "./events/represent.js"
 import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { forgetMediaJob } from "./jobs/forget-media.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
+import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
-import { textModels } from "./ports/index.js"
+import { MediaUrls } from "./media/signed-url.js"
+import { storage, textModels } from "./ports/index.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
 import { SignInLimit } from "./schema/kit/sign-in-limit.js"
@@ -44,7 +48,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
 
   const schema = buildPlatformSchema()
   const restSchema = inRestWords(schema)
-  const represent = representer(restSchema)
+  const secrets = await loadSecrets(config)
+  let address = publicUrl(config)
+  const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
+  const represent = representer(restSchema, (id) => mediaUrls.of(id))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
   const sequencer = startSequencer(database, wakeUp, log)
@@ -65,16 +72,20 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     running,
     represent,
     stopping: stopping.signal,
-    secrets: await loadSecrets(config),
+    secrets,
+    mediaUrls,
+    storage: await storage(config),
+    arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply], [sweep, retention])
+  await clockwork.start(services, [reply, forgetMediaJob], [sweep, retention, strayFiles])
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   const port = await listen(doors.http, config.port, config.host)
+  address = publicUrl(config, port)
   const started = stack.move()
   return { services, port, stop: () => started.disposeAsync() }
 }

@@ -177,7 +177,8 @@ describe("credentials", () => {
     const roots = [schema.getQueryType()!, schema.getMutationType()!]
     const fields = roots.flatMap((root) => Object.values(root.getFields()).map((field) => ({ root, field })))
     for (const { root, field } of fields) {
-      if (["signIn", "refreshSession"].includes(field.name)) continue
+      // A file comes in a form: test/media.test.ts.
+      if (["signIn", "refreshSession", "uploadMedia"].includes(field.name)) continue
       const needed = field.args.filter(isRequiredArgument)
       const declared = needed.map(({ name, type }) => `$${name}: ${type}`).join(", ")
       const given = needed.map(({ name }) => `${name}: $${name}`).join(", ")

@@ -17,6 +17,8 @@ export interface MessageDraft {
   text?: string | null
   authorId?: string | null
   externalId?: string | null
+  /** Uploaded files of the chat's company, in their order; they must be locked. */
+  mediaIds?: string[]
   /** The quoted message as a row, so that the event shows it. */
   replyTo?: { id: string } | null
   sources?: MessageSource[]
@@ -24,17 +26,46 @@ export interface MessageDraft {
   functionCallOutput?: FunctionCallOutput | null
 }
 
-const statements = new WeakMap<MikroORM, Statement>()
+const statements = new WeakMap<MikroORM, { plain: Statement; withMedia: Statement }>()
+
+/** What an event keeps of a file: its address is signed when it is shown. */
+const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
 
 /**
  * The one way a message gets into a chat, in one statement: the chat's row is locked and gives the next place, the message is inserted, the
  * chat's recency and unread count move, and the event is written. Answers the message as the event shows it; a chat out of reach yields no row.
  */
 export function appendMessage(orm: MikroORM): Statement {
+  return statementsOf(orm).plain
+}
+
+function statementsOf(orm: MikroORM) {
   const known = statements.get(orm)
   if (known) return known
+  const of = columnsOf(orm, "Media").of
+  const media = mediaKept.map((property) => `'${property}', m.${of.get(property)}`).join(", ")
+  // Files cost the ordinary message nothing: they have a statement of their own.
+  const attached = `, attached as (
+      insert into message_media (id, company_id, message_id, media_id, position)
+      select link.id, made.company_id, made.id, link.media_id, link.position
+      from made, unnest($18::uuid[], $19::uuid[]) with ordinality as link (id, media_id, position)
+      returning id, media_id, company_id, position
+    ), files as (
+      select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'mediaId', m.id, 'media', jsonb_build_object(${media})) order by a.position), '[]') as list
+      from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
+    )`
+  const made = {
+    plain: { name: "append-message", text: textOf(orm, "", "'[]'::jsonb") },
+    withMedia: { name: "append-message-with-media", text: textOf(orm, attached, "(select list from files)") },
+  }
+  statements.set(orm, made)
+  return made
+}
+
+/** The statement; with files the second part attaches them, and the third shows them. */
+function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
-  const text = `
+  return `
     with place as (
       update chat set
         last_sequence = last_sequence + 1,
@@ -53,23 +84,23 @@ export function appendMessage(orm: MikroORM): Statement {
       from place returning *
     ), shown as (
       select ${shown} from made
-    ), told as (
+    )${attached}, told as (
       insert into event (company_id, chat_id, type, payload, created_at)
       select "companyId", "chatId", 'MESSAGE_CREATED',
-        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'messageMedia', '[]'::jsonb)), $1
+        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'messageMedia', ${messageMedia})), $1
       from shown returning payload -> 'message' as message
     )
     select message from told`
-  const statement = { name: "append-message", text }
-  statements.set(orm, statement)
-  return statement
 }
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 
 /** Appends a message inside a unit and answers its row. */
 export async function append(unit: Unit, draft: MessageDraft): Promise<PlainRow> {
-  const [row] = await unit.run(appendMessage(unit.database.orm), appendValues(draft, unit.scope.companyIds, clock.now()))
+  const values = appendValues(draft, unit.scope.companyIds, clock.now())
+  const { plain, withMedia } = statementsOf(unit.database.orm)
+  const ids = draft.mediaIds ?? []
+  const [row] = await (ids.length === 0 ? unit.run(plain, values) : unit.run(withMedia, [...values, ids.map(() => v7()), ids]))
   unit.wroteEvents()
   return row!["message"]
 }

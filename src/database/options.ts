@@ -13,6 +13,7 @@ import { ControlChange } from "../entities/control-change.js"
 import { Event, EventLog } from "../entities/event.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 
@@ -35,6 +36,8 @@ export const entities = [
   Chat,
   ControlChange,
   Message,
+  Media,
+  MessageMedia,
   Event,
   EventLog,
   IdempotencyKey,

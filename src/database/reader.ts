@@ -15,6 +15,8 @@ export class Reader {
     readonly orm: MikroORM,
     readonly sql: Sql,
     readonly companyIds: string[],
+    /** The signed address of a file. */
+    readonly mediaUrl: (id: string) => string = noAddress,
   ) {}
 
   /** A query on a type's table that sees only the companies in reach; `t` is its alias. */
@@ -72,6 +74,10 @@ export class Reader {
     const rows = await this.list(source, selection, (query) => query.where("t.id", ...inList([...ids])))
     return new Map(rows.map((row) => [row["id"] as string, row]))
   }
+}
+
+function noAddress(): never {
+  throw new Error("Who reads here has no address to show files at")
 }
 
 /** `= id` for one, so that an index on the column also gives its order; `= any (ids)` for several. */

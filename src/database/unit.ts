@@ -50,13 +50,14 @@ export class Unit {
     readonly scope: Scope,
     /** What the REST representation of a row selects; the payload of its events. */
     private readonly snapshotOf: (type: string) => Selection,
+    private readonly mediaUrl?: (id: string) => string,
   ) {
     this.em = scopedManager(database, scope.companyIds)
   }
 
   /** Reads inside the transaction. */
   get reader(): Reader {
-    this.#reader ??= new Reader(this.database.orm, this.em.getKysely() as unknown as Sql, this.scope.companyIds)
+    this.#reader ??= new Reader(this.database.orm, this.em.getKysely() as unknown as Sql, this.scope.companyIds, this.mediaUrl)
     return this.#reader
   }
 

@@ -1,13 +1,16 @@
+import type { IncomingMessage } from "node:http"
 import { ApolloServer, type ApolloServerPlugin, type BaseContext, HeaderMap } from "@apollo/server"
 import { ApolloServerPluginCacheControlDisabled } from "@apollo/server/plugin/disabled"
 import { GraphQLError, type GraphQLSchema } from "graphql"
+import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
-import { BadUserInput, describe, toGraphQLError } from "../errors.js"
+import { BadUserInput, describe, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { limits } from "../limits.js"
 import { compiled } from "../schema/kit/compiled.js"
 import { refuseExcess, refuseNulIn } from "../schema/kit/operation-limits.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { readJson } from "./body.js"
+import { type Form, openForm } from "./form.js"
 import { currentRequest, type Reception, refuse } from "./request.js"
 
 const responseJson = "application/graphql-response+json"
@@ -82,10 +85,12 @@ export async function startApollo(schema: GraphQLSchema): Promise<ApolloServer<V
 /** The GraphQL door over HTTP: credentials first, then the body, then Apollo. */
 export function graphqlDoor(server: ApolloServer<Viewer & BaseContext>, reception: Reception): Middleware {
   return async (ctx) => {
+    let form: Form | undefined
     try {
       const viewer = await reception.viewer(ctx)
+      if (ctx.method === "POST" && ctx.request.is("multipart/form-data")) form = viewer.request.form = openForm(ctx)
       const headers = new HeaderMap(Object.entries(ctx.headers as Record<string, string>))
-      const body = ctx.method === "POST" ? await readJson(ctx) : undefined
+      const body = form ? await operationIn(form, ctx) : ctx.method === "POST" ? await readJson(ctx) : undefined
       const answer = await server.executeHTTPGraphQLRequest({
         httpGraphQLRequest: { method: ctx.method, headers, search: ctx.search, body },
         context: async () => viewer,
@@ -97,8 +102,22 @@ export function graphqlDoor(server: ApolloServer<Viewer & BaseContext>, receptio
       for (const [name, value] of answer.headers) ctx.set(name, value)
     } catch (error) {
       refuseWhole(ctx, error)
+    } finally {
+      form?.close()
     }
   }
+}
+
+/** The operation of a multipart request, its file on the way (GraphQL multipart request specification). */
+async function operationIn(form: Form, ctx: Context) {
+  const options = { maxFieldSize: limits.bodyBytes, maxFiles: 1 }
+  return processRequest(form as unknown as IncomingMessage, ctx.res, options).catch((error: Error & { status?: number }) => {
+    // Broken off: the form knows why.
+    if (/disconnected/.test(error.message)) throw form.reason
+    if (/max file uploads/.test(error.message)) throw new BadUserInput("A request carries one file: send others in requests of their own")
+    if (error.status === 413) throw new PayloadTooLarge()
+    throw new BadUserInput(error.status === 400 ? error.message : "The multipart body is incomplete or malformed")
+  })
 }
 
 /** A request that is refused as a whole: errors and no data. */

@@ -1,4 +1,4 @@
-import Router from "@koa/router"
+import Router, { type RouterContext } from "@koa/router"
 import type { GraphQLSchema } from "graphql"
 import type { Middleware } from "koa"
 import { MethodNotAllowed, NotFound, Unauthenticated } from "../errors.js"
@@ -9,6 +9,7 @@ import { mustBeKnown } from "../schema/kit/access.js"
 import type { Services } from "../schema/kit/services.js"
 import { type RequestFacts, Viewer } from "../schema/kit/viewer.js"
 import { readJson } from "./body.js"
+import { fileIn, openForm } from "./form.js"
 import type { Reception } from "./request.js"
 
 /** Parses, validates and compiles the whole REST table. */
@@ -18,7 +19,7 @@ export const prepareRoutes = (restSchema: GraphQLSchema): Operation[] => routeTa
 export function restRouter(operations: Operation[], reception: Reception, services: Services): Router {
   const router = new Router()
   for (const operation of operations) {
-    const { method, path, body, attempt } = operation.route
+    const { method, path, body, multipart, attempt } = operation.route
     router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
       const request: RequestFacts = ctx.state["request"]
       try {
@@ -29,13 +30,26 @@ export function restRouter(operations: Operation[], reception: Reception, servic
         const viewer = operation.rule === "public" ? new Viewer(services, { kind: "anonymous" }, request) : await reception.viewer(ctx)
         if (viewer.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
         mustBeKnown(operation.rule, viewer)
-        await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
+        if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, viewer, given))
+        else await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
       } finally {
         ctx.set(request.headers)
       }
     })
   }
   return router
+}
+
+/** Reads a multipart body as far as its file; the file is read by whoever asked for it, and the rest by nobody. */
+async function withFile(ctx: RouterContext, name: string, work: (body: Record<string, unknown>) => Promise<void>) {
+  const form = openForm(ctx)
+  try {
+    const request: RequestFacts = ctx.state["request"]
+    request.form = form
+    await work({ [name]: await fileIn(form, name) })
+  } finally {
+    form.close()
+  }
 }
 
 /** What no route took: a wrong method is 405 with `Allow`, an unknown path 404; with or without credentials. */

@@ -39,6 +39,8 @@ export class Chat extends ChatRow {
   /** Notes that it is gone, for the company's clients. */
   deleted() {
     this.records({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
+    // Its messages go with it; the files that only they showed are removed behind it.
+    this.wakes({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
     return this
   }
 

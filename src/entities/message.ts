@@ -6,6 +6,7 @@ import type { Fact } from "./kit/row.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
+import { MessageMedia } from "./media.js"
 
 /** Who speaks: `User` is the connected account's side (a person or an integration), `Customer` the other one. */
 export const messageRoles = ["User", "Assistant", "Customer", "System"] as const
@@ -20,6 +21,12 @@ export const MessageRoleEnum = words(
 export const messageTypes = ["Text", "Photo", "Video", "Audio", "Document", "FunctionCall", "FunctionCallOutput"] as const
 export type MessageType = (typeof messageTypes)[number]
 export const MessageTypeEnum = words("MessageType", "What a message is; the last two are tool frames of the assistant.", messageTypes)
+
+/** The type of a message by its first file, when its sender does not say. */
+export function messageTypeOf(mimeType: string): MessageType {
+  const byKind: Record<string, MessageType> = { image: "Photo", video: "Video", audio: "Audio" }
+  return byKind[mimeType.split("/")[0]!] ?? "Document"
+}
 
 /** How far a message has come on its way to the customer. */
 export const messageStatuses = ["stored", "queued", "sent", "delivered", "read", "failed", "cancelled"] as const
@@ -62,17 +69,9 @@ export class MessageSource {
   chunkId!: string | null
 }
 
-@ObjectType({ description: "A file attached to a message." })
-export class MessageMedia {
-  @Field(() => UUID, { description: "Its id." })
-  id!: string
-
-  @Field(() => UUID, { description: "The uploaded file." })
-  mediaId!: string
-}
-
 @ObjectType({ description: "One message of a chat." })
 @Entity()
+@Unique({ properties: ["companyId", "id"] })
 @Unique({ properties: ["chatId", "sequence"] })
 @Unique({ properties: ["chatId", "externalId"] })
 export class Message extends CompanyOwned {

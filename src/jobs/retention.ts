@@ -1,6 +1,7 @@
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
+import { forgetMedia } from "../media/forget.js"
 import type { Sweep } from "./kit/clockwork.js"
 
 const clearEvents = {
@@ -19,11 +20,14 @@ const clearEvents = {
 const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }
 const clearRefreshTokens = { name: "clear-refresh-tokens", text: "delete from refresh_token where expires_at < $1" }
 
+const companiesWithDueMedia = { name: "companies-with-due-media", text: "select distinct company_id from media where forget_at <= $1" }
+
 /** Clears away what is kept for a time only, in batches that hold nobody up. */
 export const retention: Sweep = {
   name: "retention",
   everySeconds: limits.retentionSeconds,
-  async run({ database }) {
+  async run(services) {
+    const { database } = services
     const now = clock.now()
     const kept = new Date(now.getTime() - limits.eventRetentionSeconds * 1000)
     for (;;) {
@@ -32,5 +36,6 @@ export const retention: Sweep = {
     }
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - limits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
+    for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row["company_id"])
   },
 }

@@ -1,4 +1,7 @@
+import { join } from "node:path"
 import type { Config } from "../config.js"
+import { diskStorage } from "./storage/disk.js"
+import type { Storage } from "./storage.js"
 import { anthropic, openAiCompatible } from "./text-model/ai-sdk.js"
 import { offlineModel } from "./text-model/offline.js"
 import type { TextModel } from "./text-model.js"
@@ -11,4 +14,11 @@ export function textModels(config: Config): TextModel[] {
     ...(config.anthropic ? [anthropic(options(config.anthropic))] : []),
     offlineModel(),
   ]
+}
+
+/** Where this deployment keeps uploaded files. */
+export async function storage(config: Config): Promise<Storage> {
+  if (!config.s3) return diskStorage(join(config.dataDir, "media"))
+  // Loaded only where it is used: Amazon's client is large.
+  return (await import("./storage/s3.js")).s3Storage(config.s3)
 }

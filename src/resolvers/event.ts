@@ -9,6 +9,7 @@ import { EventShape } from "../schema/event.js"
 import { Access } from "../schema/kit/access.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
+import { withMediaUrls } from "../schema/media.js"
 import { forVisitor, isForVisitors } from "../schema/message.js"
 
 interface EventArguments {
@@ -50,7 +51,7 @@ export class EventResolver {
   ) {
     const { id, type, createdAt } = event
     if (viewer.identity.kind === "visitor") {
-      const message = forVisitor(event.message!)
+      const message = withMediaUrls(forVisitor(event.message!), viewer.freshReader().mediaUrl)
       return { id, type, createdAt, message, payload: viewer.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)

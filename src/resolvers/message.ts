@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { append, appendMessage, appendValues, type MessageDraft, receive } from "../database/append-message.js"
@@ -7,7 +8,8 @@ import { outboundReplies } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Message } from "../entities/message.js"
+import { Media, MessageMedia } from "../entities/media.js"
+import { Message, messageTypeOf } from "../entities/message.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import { limits } from "../limits.js"
 import { chatSource } from "../schema/chat.js"
@@ -15,6 +17,7 @@ import { Access } from "../schema/kit/access.js"
 import { completed, idempotent } from "../schema/kit/idempotent.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { nodesOf, selectionOf } from "../schema/kit/selection.js"
+import { snapshotSelection } from "../schema/kit/snapshot.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { CreateMessageInput, forVisitor, MessageConnection, messageSource } from "../schema/message.js"
 
@@ -27,21 +30,35 @@ function readDraft(viewer: Viewer, input: CreateMessageInput) {
   if (role === "Assistant") throw bad("role", "must not be Assistant: only an assistant speaks as one")
   if (type === "FunctionCall" || type === "FunctionCallOutput")
     throw bad("type", "must not be a function frame: only an assistant makes them")
-  if (!input.text?.trim()) throw bad("text", "must not be empty without media")
-  if (type !== "Text") throw bad("type", "must be Text without media")
-  return { role, type, text: input.text, authorId: role === "Customer" ? null : viewer.userId } as const
+  const mediaIds = [...new Set(input.mediaIds ?? [])]
+  if (mediaIds.length > limits.attachments) throw bad("mediaIds", `must be at most ${limits.attachments} files`)
+  const text = input.text?.trim() ? input.text : null
+  if (mediaIds.length === 0 && !text) throw bad("text", "must not be empty without media")
+  if (mediaIds.length === 0 && type !== "Text") throw bad("type", "must be Text without media")
+  if (mediaIds.length > 0 && input.type === "Text") throw bad("type", "must not be Text with media")
+  return { role, type, text, mediaIds, authorId: role === "Customer" ? null : viewer.userId } as const
+}
+
+/** The draft with its files locked and attached, and its type by the first of them when its sender does not say. */
+async function withFiles<D extends Omit<MessageDraft, "chatId">>(viewer: Viewer, draft: D, companyId: string): Promise<D> {
+  const ids = draft.mediaIds ?? []
+  if (ids.length === 0) return draft
+  // In the order of their ids, so that two messages with the same files do not wait for each other.
+  const options = { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE } as const
+  const found = new Map((await viewer.em.find(Media, { id: { $in: ids }, companyId }, options)).map((media) => [media.id, media]))
+  const unknown = ids.filter((id) => !found.has(id))
+  if (unknown.length > 0)
+    throw new BadUserInput(`Unknown mediaIds: ${unknown.join(", ")}`, [{ path: "mediaIds", message: "names no file of this company" }])
+  for (const media of found.values()) media.attach()
+  return { ...draft, type: draft.type === "Text" ? messageTypeOf(found.get(ids[0]!)!.mimeType) : draft.type }
 }
 
 /** The quoted message, if this chat's channel can quote it. */
-async function quoted(viewer: Viewer, chat: Chat, id: string): Promise<PlainRow> {
-  if (!outboundReplies[chat.messenger]) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
-  const all = Object.fromEntries(
-    viewer.em
-      .getMetadata()
-      .get(Message)
-      .props.map((prop) => [prop.name, {}]),
-  )
-  const [message] = await viewer.reader.list(messageSource, { ...all, messageMedia: {} }, (query) =>
+async function quoted(viewer: Viewer, chat: Chat, id: string, hasMedia: boolean): Promise<PlainRow> {
+  const takes = outboundReplies[chat.messenger]
+  if (!takes) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
+  if (takes === "text" && hasMedia) throw bad("mediaIds", `must not come with a reply on ${chat.messenger}: replies are text there`)
+  const [message] = await viewer.reader.list(messageSource, snapshotSelection("Message")["replyTo"]!, (query) =>
     query.where("t.id", "=", id).where("t.chat_id", "=", chat.id),
   )
   if (!message) throw bad("replyToMessageId", "names no message of this chat")
@@ -112,7 +129,7 @@ export class MessageResolver {
     const { chatId, replyToMessageId, idempotencyKey } = input
     if (!chatId && replyToMessageId) throw bad("replyToMessageId", "needs a chatId")
     // The ordinary case is one statement, which is its own transaction.
-    if (chatId && draft.role !== "Customer" && !replyToMessageId && !idempotencyKey) {
+    if (chatId && draft.role !== "Customer" && !draft.mediaIds?.length && !replyToMessageId && !idempotencyKey) {
       const values = appendValues({ ...draft, chatId }, viewer.companyIds, clock.now())
       const [row] = await viewer.statement(appendMessage(viewer.services.database.orm), values)
       if (!row) throw notYours()
@@ -131,15 +148,23 @@ async function place(viewer: Viewer, unit: Unit, draft: Omit<MessageDraft, "chat
   const chat = await viewer.find(Chat, chatId).catch((error) => {
     throw error instanceof NotFound ? notYours() : error
   })
-  const replyTo = replyToMessageId ? ((await quoted(viewer, chat, replyToMessageId)) as { id: string }) : null
-  if (draft.role !== "Customer") return append(unit, { ...draft, chatId, replyTo })
-  return receive(unit, chat, { ...draft, replyTo }, viewer.services.config)
+  const files = await withFiles(viewer, draft, chat.companyId)
+  const hasMedia = Boolean(files.mediaIds?.length)
+  const replyTo = replyToMessageId ? ((await quoted(viewer, chat, replyToMessageId, hasMedia)) as { id: string }) : null
+  // Written before the statement, which shows the files as they are now.
+  if (hasMedia) await unit.settle()
+  if (draft.role !== "Customer") return append(unit, { ...files, chatId, replyTo })
+  return receive(unit, chat, { ...files, replyTo }, viewer.services.config)
 }
 
 /** A message without a chat: kept for the company, delivered to nobody, told to nobody. */
 async function keep(viewer: Viewer, draft: Omit<MessageDraft, "chatId">, input: CreateMessageInput): Promise<PlainRow> {
-  const { role, type, text, authorId } = draft
-  const message = Object.assign(new Message(), { role, type, text, authorId, companyId: viewer.company(input.companyId), status: "stored" })
-  viewer.em.persist(message)
+  const companyId = viewer.company(input.companyId)
+  const { role, type, text, authorId, mediaIds = [] } = await withFiles(viewer, draft, companyId)
+  const message = Object.assign(new Message(), { role, type, text, authorId, companyId, status: "stored" })
+  const links = mediaIds.map((mediaId, index) =>
+    Object.assign(new MessageMedia(), { companyId, messageId: message.id, mediaId, position: index + 1 }),
+  )
+  viewer.em.persist([message, ...links])
   return { ...message }
 }

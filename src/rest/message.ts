@@ -1,7 +1,8 @@
 import { routes } from "./kit/routes.js"
+import { mediaFields } from "./media.js"
 
 const own = `id companyId chatId sequence role type text source fromId status sentAt deliveredAt deliveryError externalId authorId contextId
-  replyToMessageId messageMedia { id mediaId } sources { knowledgeId knowledgeName chunkId }
+  replyToMessageId messageMedia { id mediaId media { ${mediaFields} } } sources { knowledgeId knowledgeName chunkId }
   functionCall { callId name arguments } functionCallOutput { callId output status } createdAt updatedAt`
 
 /** A message as REST shows it, with the quoted one. */

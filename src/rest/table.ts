@@ -6,6 +6,7 @@ import { chatInboxRoutes } from "./chat-inbox.js"
 import { chatTagRoutes } from "./chat-tag.js"
 import { companyRoutes } from "./company.js"
 import { knowledgeRoutes } from "./knowledge.js"
+import { mediaRoutes } from "./media.js"
 import { messageRoutes } from "./message.js"
 import { sessionRoutes } from "./session.js"
 
@@ -21,4 +22,5 @@ export const routeTable = [
   ...chatFolderRoutes,
   ...chatTagRoutes,
   ...messageRoutes,
+  ...mediaRoutes,
 ]

@@ -15,6 +15,7 @@ import { ChatTagResolver } from "../resolvers/chat-tag.js"
 import { CompanyResolver } from "../resolvers/company.js"
 import { EventResolver } from "../resolvers/event.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
+import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { guardRootFields } from "./kit/access.js"
@@ -36,6 +37,7 @@ export function buildPlatformSchema(): GraphQLSchema {
       ChatListResolver,
       ChatResolver,
       MessageResolver,
+      MediaResolver,
       EventResolver,
     ],
     validate: false,

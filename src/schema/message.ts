@@ -6,16 +6,12 @@ import { limits } from "../limits.js"
 import { chatSource } from "./chat.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
+import { messageMedia } from "./media.js"
 
 export const messageSource = source("Message", {
   replyTo: one("replyTo", () => messageSource, "replyToMessageId"),
   chat: one("chat", () => chatSource, "chatId"),
-  messageMedia: {
-    needs: [],
-    load: (rows) => {
-      for (const row of rows) row["messageMedia"] = []
-    },
-  },
+  messageMedia,
 })
 
 export const MessageConnection = connectionOf(Message)
@@ -25,14 +21,17 @@ export class CreateMessageInput extends InCompanyOnce {
   @Field(() => UUID, { nullable: true, description: "The chat; without it the message is only stored." })
   chatId?: string | null
 
-  @Field(() => Verbatim(limits.messageText), { nullable: true, description: "Its text." })
+  @Field(() => Verbatim(limits.messageText), { nullable: true, description: "Its text; the caption with media, and needed without." })
   text?: string | null
 
   @Field(() => MessageRoleEnum, { nullable: true, description: "Who speaks; USER when absent." })
   role?: MessageRole | null
 
-  @Field(() => MessageTypeEnum, { nullable: true, description: "What it is; TEXT when absent." })
+  @Field(() => MessageTypeEnum, { nullable: true, description: "What it is; by the first of its media when absent, TEXT without media." })
   type?: MessageType | null
+
+  @Field(() => [UUID], { nullable: true, description: "Uploaded files to attach, up to 10, in this order." })
+  mediaIds?: string[] | null
 
   @Field(() => UUID, { nullable: true, description: "The earlier message of the same chat that it quotes." })
   replyToMessageId?: string | null

@@ -3,6 +3,7 @@ import { type FieldNode, getNullableType, isNonNullType, isObjectType, type Oper
 import { limits } from "../../limits.js"
 import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
 import type { Operation } from "./operation.js"
+import { isBesideFile } from "./variables.js"
 
 const error: JsonSchema = {
   type: "object",
@@ -53,7 +54,7 @@ function operationObject(operation: Operation): JsonSchema {
     ...(rule === "public" ? [] : [401]),
     ...(hasInput(operation) ? [400] : []),
     ...(route.idempotent ? [409, 422] : []),
-    ...(route.body ? [413, 415] : []),
+    ...(route.body || route.multipart ? [413, 415] : []),
     ...(route.fails ?? []),
     429,
   ])
@@ -68,6 +69,7 @@ function operationObject(operation: Operation): JsonSchema {
     operationId: `${route.method.toLowerCase()}${route.path.replace(/\/api|[{}]/g, "").replace(/[/-]+(\w)/g, (_all, first: string) => first.toUpperCase())}`,
     security,
     parameters: parameters(operation),
+    ...(route.multipart && { requestBody: { required: true, content: fileForm(route.multipart) } }),
     ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation)) } }),
     responses: {
       [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation)) },
@@ -76,6 +78,9 @@ function operationObject(operation: Operation): JsonSchema {
   }
 }
 
+const fileForm = (name: string) => ({
+  "multipart/form-data": { schema: { type: "object", properties: { [name]: { type: "string", format: "binary" } }, required: [name] } },
+})
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
 const repeatable = "Under the same key a repeat within 24 hours gets the first answer."
 const hasInput = ({ variables }: Operation) => variables.size > 0
@@ -88,6 +93,7 @@ function parameters(operation: Operation): JsonSchema[] {
   const made: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
     const name = nameOf(operation, variable)
     if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type) }]
+    if (route.multipart && !isBesideFile(route, variable)) return []
     if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
     const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never))
     const schema = (bare["anyOf"] as JsonSchema[] | undefined)?.[0] ?? bare

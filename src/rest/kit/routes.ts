@@ -6,6 +6,8 @@ export interface RouteRow {
   run: string
   /** The variable that takes the whole JSON body; `"fields"` when the body's fields are variables of their own. */
   body?: string
+  /** The variable that takes the file of a multipart body; it is also the name of its part. */
+  multipart?: string
   /** Query parameters that are called otherwise than their variable: REST name by variable. */
   rename?: Record<string, string>
   /** Names that `include` takes, each with the Boolean variable that it sets. */

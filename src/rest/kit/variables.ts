@@ -24,6 +24,9 @@ export interface RequestParts {
   body: Record<string, unknown>
 }
 
+/** Whether a variable of a multipart route is a parameter: neither its file nor its key, which comes in a header. */
+export const isBesideFile = (route: Route, variable: string) => variable !== route.multipart && variable !== "idempotencyKey"
+
 /** Empty ones are as if absent (contract, section 1). */
 const optionalWhenEmpty = ["filter", "search", "q", "include", "cursor"]
 
@@ -35,7 +38,9 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
   const body = route.body === "fields" ? parts.body : {}
   for (const [variable, { type }] of variables) {
     const name = route.rename?.[variable] ?? variable
-    if (variable === route.body) values[variable] = { ...(pruned(parts.body, type) as object), ...keyOf(route, parts) }
+    if (variable === route.multipart) values[variable] = parts.body[variable]
+    else if (route.multipart && variable === "idempotencyKey") Object.assign(values, keyOf(route, parts))
+    else if (variable === route.body) values[variable] = { ...(pruned(parts.body, type) as object), ...keyOf(route, parts) }
     else if (parts.path[name] !== undefined) values[variable] = parts.path[name]
     else if (route.body === "fields" && Object.hasOwn(body, name)) values[variable] = pruned(body[name], type)
     else if (query[name] !== undefined) values[variable] = fromText(query[name], type, name, details)
@@ -57,7 +62,8 @@ const keyOf = (route: Route, { idempotencyKey }: RequestParts) => (route.idempot
 function readQuery(route: Route, variables: string[], { path, query }: RequestParts, details: Detail[]) {
   const read: Record<string, string | undefined> = {}
   if (route.body) return read
-  const names = variables.map((variable) => route.rename?.[variable] ?? variable).filter((name) => path[name] === undefined)
+  const inQuery = variables.filter((variable) => !route.multipart || isBesideFile(route, variable))
+  const names = inQuery.map((variable) => route.rename?.[variable] ?? variable).filter((name) => path[name] === undefined)
   if (route.include) names.push("include")
   for (const name of names) {
     const [value, ...more] = query.getAll(name)

@@ -7,6 +7,7 @@ import { clock } from "../../entities/kit/clock.js"
 import { codePoints } from "../../entities/kit/scalars.js"
 import { BadUserInput, Conflict, IdempotencyKeyReused } from "../../errors.js"
 import { limits } from "../../limits.js"
+import { withMediaUrls } from "../media.js"
 import { credentialOf } from "./identity.js"
 import type { Viewer } from "./viewer.js"
 
@@ -24,7 +25,7 @@ const tryLock = { name: "try-idempotency-lock", text: "select pg_try_advisory_xa
 export async function idempotent<T extends { id: string } | PlainRow>(
   viewer: Viewer,
   unit: Unit,
-  type: "Message" | "Chat",
+  type: "Message" | "Chat" | "Media",
   input: Keyed,
   work: () => Promise<T>,
 ): Promise<T | PlainRow> {
@@ -52,8 +53,14 @@ export async function idempotent<T extends { id: string } | PlainRow>(
 }
 
 /** Completes a stored answer with what the operation selects beyond it. */
-export async function completed(viewer: Viewer, type: "Message" | "Chat", row: PlainRow, selection: Selection): Promise<PlainRow> {
+export async function completed(
+  viewer: Viewer,
+  type: "Message" | "Chat" | "Media",
+  row: PlainRow,
+  selection: Selection,
+): Promise<PlainRow> {
   const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
-  const [whole] = await viewer.reader.complete(sourceOf(type)!, [row], missing)
+  const shown = withMediaUrls(row, (id) => viewer.services.mediaUrls.of(id))
+  const [whole] = await viewer.reader.complete(sourceOf(type)!, [shown], missing)
   return whole!
 }

@@ -4,6 +4,8 @@ import type { Database } from "../../database/connect.js"
 import type { Wake } from "../../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../../events/logged-event.js"
 import type { EventWish } from "../../events/stream.js"
+import type { MediaUrls } from "../../media/signed-url.js"
+import type { Storage } from "../../ports/storage.js"
 import type { TextModel } from "../../ports/text-model.js"
 import type { SignInLimit } from "./sign-in-limit.js"
 
@@ -36,6 +38,12 @@ export interface Services {
   database: Database
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
+  /** Where uploaded files are kept … */
+  storage: Storage
+  /** … the folder in which they arrive … */
+  arrivals: string
+  /** … and the addresses at which they are read. */
+  mediaUrls: MediaUrls
   clockwork: Clockwork
   sequencer: Sequencer
   wakeUp: WakeUp

@@ -9,6 +9,7 @@ import { runUnit, type Statement, Unit } from "../../database/unit.js"
 import type { Actor } from "../../entities/control-change.js"
 import type { Row } from "../../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../../errors.js"
+import type { ArrivingForm } from "../../media/arriving.js"
 import { companiesOf, type Identity } from "./identity.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
@@ -24,6 +25,8 @@ export interface RequestFacts {
   headers: Record<string, string>
   /** Whether a sign-in attempt was counted at the door already. */
   attemptCounted?: boolean
+  /** The form that its files come in. */
+  form?: ArrivingForm
   /** The socket that a subscription runs on. */
   socket?: {
     /** The company that the connection was opened for. */
@@ -57,8 +60,8 @@ export class Viewer {
 
   /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
   freshReader(): Reader {
-    const { database } = this.services
-    return new Reader(database.orm, database.sql, this.companyIds)
+    const { database, mediaUrls } = this.services
+    return new Reader(database.orm, database.sql, this.companyIds, (id) => mediaUrls.of(id))
   }
 
   /** The EntityManager of the running mutation. */
@@ -139,7 +142,7 @@ export class Viewer {
 
 /** Runs a unit of work and, after its commit, tells the sequencer and the clock. */
 export async function inUnit<T>(services: Services, scope: Unit["scope"], work: (unit: Unit) => Promise<T>): Promise<T> {
-  const unit = new Unit(services.database, scope, snapshotSelection)
+  const unit = new Unit(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
   const result = await runUnit(unit, work)
   const told = unit.aftermath.events ? services.sequencer.poke() : null
   for (const wake of unit.aftermath.wakes) {

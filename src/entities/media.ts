@@ -1,0 +1,91 @@
+import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
+import { Field, Int, ObjectType } from "type-graphql"
+import { v7 } from "uuid"
+import { limits } from "../limits.js"
+import { clock } from "./kit/clock.js"
+import { CompanyOwned } from "./kit/row.js"
+import { UUID } from "./kit/scalars.js"
+
+/** A file that has arrived: what its bytes say of it, and what its sender calls it. */
+export interface ArrivedFile {
+  filename: string
+  mimeType: string
+  size: number
+  sha256: string
+}
+
+@ObjectType({ description: "An uploaded file." })
+@Entity()
+@Unique({ properties: ["companyId", "id"] })
+@Index({ name: "media_forgotten", expression: "create index media_forgotten on media (forget_at) where forget_at is not null" })
+export class Media extends CompanyOwned {
+  @Field(() => String, { description: "What its sender called it, without folders." })
+  @Property({ type: "text" })
+  filename!: string
+
+  @Field(() => String, { description: "Its type, decided by its bytes." })
+  @Property({ type: "text" })
+  mimeType!: string
+
+  @Field(() => Int, { description: "Its size in bytes." })
+  @Property({ type: "integer" })
+  size!: number
+
+  @Property({ type: "text" })
+  sha256!: string
+
+  /** Where the storage has it. */
+  @Property({ type: "text" })
+  storageKey!: string
+
+  /** When it is removed unless a message shows it; null while one does. The row is the queue. */
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  forgetAt: Date | null = null
+
+  @Field(() => String, { description: "Where it is read: a signed address that lives an hour, without credentials, with byte ranges." })
+  url?: string
+
+  /** A file of a company, which nothing shows yet. */
+  static arrived(companyId: string, { filename, mimeType, size, sha256 }: ArrivedFile): Media {
+    const media = Object.assign(new Media(), { companyId, filename, mimeType, size, sha256 })
+    media.storageKey = storageKeyOf(companyId, media.id)
+    media.forgetAt = new Date(clock.now().getTime() + limits.unattachedMediaSeconds * 1000)
+    return media
+  }
+
+  /** A message shows it from now on. */
+  attach() {
+    this.forgetAt = null
+  }
+}
+
+@ObjectType({ description: "A file attached to a message." })
+@Entity()
+@Index({ properties: ["mediaId"] })
+@Unique({ properties: ["messageId", "position"] })
+@Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
+export class MessageMedia {
+  @Field(() => UUID, { description: "Its id." })
+  @PrimaryKey({ type: "uuid" })
+  id: string = v7()
+
+  @Property({ type: "uuid" })
+  companyId!: string
+
+  @Property({ type: "uuid" })
+  messageId!: string
+
+  @Field(() => UUID, { description: "The uploaded file." })
+  @Property({ type: "uuid" })
+  mediaId!: string
+
+  /** Its place among the message's files: 1, 2, 3 … */
+  @Property({ type: "integer" })
+  position!: number
+
+  @Field(() => Media, { description: "The uploaded file." })
+  media?: Media
+}
+
+/** Where the storage keeps a file: nothing that a stranger wrote is in it. */
+export const storageKeyOf = (companyId: string, mediaId: string) => `${companyId}/${mediaId}`

@@ -1,0 +1,42 @@
+import { opendir, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { unscoped } from "../database/unscoped.js"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+import type { Services } from "../schema/kit/services.js"
+import type { Sweep } from "./kit/clockwork.js"
+
+const knownFiles = { name: "known-files", text: "select storage_key from media where id = any($1::uuid[])" }
+
+/** Removes what a crash left in the storage: files without a row, and uploads that were never finished. */
+export const strayFiles: Sweep = {
+  name: "stray-files",
+  everySeconds: limits.strayFileSweepSeconds,
+  async run(services) {
+    const before = new Date(clock.now().getTime() - limits.strayFileSeconds * 1000)
+    for await (const files of services.storage.list()) {
+      // A file is stored before its row is written: a young one may still get its row.
+      const old = files.filter((file) => file.storedAt < before).map((file) => file.key)
+      for (let at = 0; at < old.length; at += limits.mediaBatch) await removeUnknown(services, old.slice(at, at + limits.mediaBatch))
+    }
+    await removeUnfinished(services.arrivals, before)
+  },
+}
+
+async function removeUnknown({ database, storage }: Services, keys: string[]) {
+  const rows = await unscoped(database, knownFiles, [keys.map((key) => key.split("/")[1])])
+  const known = new Set(rows.map((row) => row["storage_key"]))
+  await storage.remove(keys.filter((key) => !known.has(key)))
+}
+
+async function removeUnfinished(folder: string, before: Date) {
+  try {
+    for await (const { name } of await opendir(folder)) {
+      const path = join(folder, name)
+      if ((await stat(path)).mtime < before) await rm(path, { force: true })
+    }
+  } catch (error) {
+    // Nothing was uploaded yet, or an upload ended just now.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+  }
+}

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto"
+import { createWriteStream } from "node:fs"
+import { mkdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import type { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { FileUpload } from "graphql-upload-minimal"
+import { v7 } from "uuid"
+import type { ArrivedFile } from "../entities/media.js"
+import { ApiError, BadUserInput, PayloadTooLarge } from "../errors.js"
+import { limits } from "../limits.js"
+import { contentType } from "./content-type.js"
+import { filenameOf } from "./filename.js"
+import { TextWatch } from "./text-watch.js"
+
+/** The form that a file comes in: whether all of it was read well, and what broke it. */
+export interface ArrivingForm {
+  /** Resolves when the whole form was read; rejects when it is broken. */
+  whole: Promise<void>
+  /** Why it was given up, as soon as that is known. */
+  reason: unknown
+}
+
+/** A file that has arrived in a place of its own; disposing removes what is still there. */
+export interface ArrivedDraft extends ArrivedFile, AsyncDisposable {
+  path: string
+}
+
+/**
+ * Takes an upload in: streamed to a file of its own, cut off at the limit, hashed and looked at on its way. Whatever goes wrong, nothing of
+ * it is left.
+ */
+export async function arrive(folder: string, upload: FileUpload, form?: ArrivingForm): Promise<ArrivedDraft> {
+  const filename = filenameOf(upload.filename)
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, v7())
+  const remove = () => rm(path, { force: true })
+  try {
+    const { size, sha256, text } = await write(streamOf(upload), path, form)
+    // A file may be complete in a form that is not.
+    await form?.whole
+    if (size === 0) throw new BadUserInput("The file is empty", [{ path: "file", message: "is empty" }])
+    const mimeType = await contentType(path, text, filename)
+    return { filename, mimeType, size, sha256, path, [Symbol.asyncDispose]: remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+function streamOf(upload: FileUpload): Readable {
+  try {
+    return upload.createReadStream()
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new BadUserInput("A file of a request is uploaded once: send it again for another upload")
+  }
+}
+
+async function write(source: Readable, path: string, form: ArrivingForm | undefined) {
+  const hash = createHash("sha256")
+  const text = new TextWatch()
+  let size = 0
+  async function* watched() {
+    try {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        size += chunk.length
+        if (size > limits.uploadBytes) throw new PayloadTooLarge(limits.uploadBytes)
+        hash.update(chunk)
+        text.see(chunk)
+        yield chunk
+      }
+    } catch (error) {
+      // The source broke, and what its parser says of that is not meant for the sender.
+      throw error instanceof ApiError ? error : (form?.reason ?? new BadUserInput("The file is incomplete: its upload was broken off"))
+    }
+  }
+  await pipeline(watched(), createWriteStream(path, { flags: "wx", mode: 0o600 }))
+  return { size, sha256: hash.digest("hex"), text: text.end() }
+}

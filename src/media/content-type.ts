@@ -1,0 +1,37 @@
+import { FileTypeParser } from "file-type"
+import { UnsupportedMediaType } from "../errors.js"
+import { markupOf } from "./markup.js"
+import { officeBinaryType } from "./office-binary.js"
+
+const taken = /^(image|video|audio)\/|^text\/(plain|csv)$|^application\/(pdf|zip|msword|vnd\.ms-excel|vnd\.ms-powerpoint)$/
+// Word, Excel and PowerPoint since 2007: documents, templates and shows, with macros and without.
+const office =
+  /^application\/vnd\.(openxmlformats-officedocument\.(wordprocessingml|spreadsheetml|presentationml)\.|ms-(word|excel|powerpoint)\.)/
+
+/** Containers that may hold sound or pictures and have a name that says neither. */
+const containers: Record<string, string> = { "application/vnd.ms-asf": "video/x-ms-asf", "application/ogg": "video/ogg" }
+
+/** The type of a file by its bytes; throws 415 when it is none that is taken. `text`: how it begins, when all of it is text. */
+export async function contentType(path: string, text: string | null, filename: string): Promise<string> {
+  const type = text === null ? await binaryType(path) : textType(text, filename)
+  if (type && (taken.test(type) || office.test(type))) return type
+  throw new UnsupportedMediaType(
+    `Files of this type${type ? ` (${type})` : ""} are not taken: send an image, video, audio, PDF, Word, Excel, PowerPoint, ZIP, plain text (UTF-8) or CSV file`,
+  )
+}
+
+async function binaryType(path: string): Promise<string | undefined> {
+  const found = await new FileTypeParser().fromFile(path)
+  const type = found?.mime.split(";")[0]
+  if (type === "application/x-cfb") return officeBinaryType(path)
+  return type && (containers[type] ?? type)
+}
+
+/** Text is looked at as text alone: a price list that begins with "BM" is no bitmap. */
+function textType(text: string, filename: string): string {
+  if (text.startsWith("%PDF-")) return "application/pdf"
+  const markup = markupOf(text)
+  if (markup === "svg") return "image/svg+xml"
+  if (markup === "html") return "text/html"
+  return /\.csv$/i.test(filename) ? "text/csv" : "text/plain"
+}

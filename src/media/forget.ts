@@ -1,0 +1,29 @@
+import { LockMode } from "@mikro-orm/postgresql"
+import { clock } from "../entities/kit/clock.js"
+import { Media, MessageMedia } from "../entities/media.js"
+import { limits } from "../limits.js"
+import type { Services } from "../schema/kit/services.js"
+import { systemViewer } from "../schema/kit/viewer.js"
+
+/** Removes the files of a company that are due to be forgotten and that no message shows: first the row, then the file, so that no row is without one. */
+export async function forgetMedia(services: Services, companyId: string): Promise<void> {
+  for (;;) {
+    const { looked, keys } = await systemViewer(services, companyId).change(async ({ em }) => {
+      // Locked, so that nobody attaches one of them meanwhile; those that somebody is attaching just now are passed over.
+      const due = await em.find(
+        Media,
+        { forgetAt: { $lte: clock.now() } },
+        { limit: limits.mediaBatch, orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
+      )
+      const links = await em.find(MessageMedia, { mediaId: { $in: due.map((media) => media.id) } })
+      const shown = new Set(links.map((link) => link.mediaId))
+      for (const media of due) {
+        if (shown.has(media.id)) media.attach()
+        else em.remove(media)
+      }
+      return { looked: due.length, keys: due.filter((media) => !shown.has(media.id)).map((media) => media.storageKey) }
+    })
+    await services.storage.remove(keys)
+    if (looked < limits.mediaBatch) return
+  }
+}

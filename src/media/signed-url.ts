@@ -1,0 +1,36 @@
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+
+/** Signs the addresses of files, and knows its own signatures again. */
+export class MediaUrls {
+  readonly #key: Buffer
+
+  constructor(
+    jwtSecret: string,
+    /** Where the server is reached from outside; known once it listens. */
+    private readonly base: () => string,
+  ) {
+    // A key of its own, so that no signature of another kind is ever one of these.
+    this.#key = Buffer.from(hkdfSync("sha256", jwtSecret, "", "media url", 32))
+  }
+
+  /** The address of a file, good for an hour unless said otherwise. */
+  of(id: string, seconds: number = limits.mediaUrlSeconds): string {
+    const expires = String(Math.floor(clock.now().getTime() / 1000) + seconds)
+    return `${this.base()}/media/${id}?expires=${expires}&signature=${this.#sign(id, expires).toString("base64url")}`
+  }
+
+  /** How many seconds an address is still good for; null for one that is not ours or whose time is over. */
+  secondsLeft(id: string, expires: string, signature: string): number | null {
+    const given = Buffer.from(signature, "base64url")
+    const right = this.#sign(id, expires)
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return null
+    const left = Number(expires) - Math.floor(clock.now().getTime() / 1000)
+    return left > 0 ? left : null
+  }
+
+  #sign(id: string, expires: string): Buffer {
+    return createHmac("sha256", this.#key).update(`${id}\n${expires}`).digest()
+  }
+}

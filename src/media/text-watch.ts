@@ -1,0 +1,31 @@
+import { limits } from "../limits.js"
+
+/** Sees the chunks of a file and says in the end whether it is text: valid UTF-8 without control characters. */
+export class TextWatch {
+  #decoder = new TextDecoder("utf-8", { fatal: true })
+  #isText = true
+  #beginning = ""
+
+  /** Looks at the next chunk. */
+  see(chunk: Uint8Array) {
+    if (this.#isText) this.#look(() => this.#decoder.decode(chunk, { stream: true }))
+  }
+
+  /** The beginning of the text; null when it is none. */
+  end(): string | null {
+    // A character that was cut off shows now.
+    if (this.#isText) this.#look(() => this.#decoder.decode())
+    return this.#isText ? this.#beginning : null
+  }
+
+  #look(decode: () => string) {
+    try {
+      const text = decode()
+      this.#isText = !/[^\P{Cc}\t\n\r]/u.test(text)
+      const room = limits.markupCharacters - this.#beginning.length
+      if (room > 0) this.#beginning += text.slice(0, room)
+    } catch {
+      this.#isText = false
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { type FileUpload, GraphQLUpload } from "graphql-upload-minimal"
+import { Arg, Ctx, Info, Mutation, Resolver } from "type-graphql"
+import type { PlainRow } from "../database/source.js"
+import { UUID } from "../entities/kit/scalars.js"
+import { Media } from "../entities/media.js"
+import { arrive } from "../media/arriving.js"
+import { Access } from "../schema/kit/access.js"
+import { completed, idempotent } from "../schema/kit/idempotent.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { mediaSource } from "../schema/media.js"
+
+/** Writes the row of a stored file. When there is no row in the end, there is no file either. */
+async function keep(viewer: Viewer, media: Media, idempotencyKey: string | null | undefined): Promise<PlainRow> {
+  const { companyId, filename, sha256, storageKey } = media
+  const { storage } = viewer.services
+  const request = { idempotencyKey, companyId, filename, sha256 }
+  try {
+    const row = await viewer.change((within, unit) =>
+      idempotent<PlainRow>(within, unit, "Media", request, async () => {
+        within.em.persist(media)
+        return media
+      }),
+    )
+    if (row["id"] !== media.id) await storage.remove([storageKey])
+    return row
+  } catch (error) {
+    // Unless it was committed and only the answer was lost; what cannot be told now is left to the sweep.
+    const row = await viewer
+      .freshReader()
+      .byId(mediaSource, media.id, {})
+      .catch(() => media)
+    if (!row) await storage.remove([storageKey]).catch(() => {})
+    throw error
+  }
+}
+
+@Resolver()
+export class MediaResolver {
+  @Access("company", { steps: true })
+  @Mutation(() => Media, { description: "Uploads a file, to be attached to messages; one that no message shows is removed after a day." })
+  async uploadMedia(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("file", () => GraphQLUpload, { description: "The file, as the GraphQL multipart request specification sends it; up to 25 MB." })
+    file: Promise<FileUpload>,
+    @Arg("companyId", () => UUID, { nullable: true, description: "The company; the token's, or the user's only one, when absent." })
+    companyId?: string | null,
+    @Arg("idempotencyKey", () => String, {
+      nullable: true,
+      description: "Under the same key a repeat within 24 hours gets the first answer.",
+    })
+    idempotencyKey?: string | null,
+  ) {
+    const { services, request } = viewer
+    const owner = viewer.company(companyId)
+    await using arrived = await arrive(services.arrivals, await file, request.form)
+    const media = Media.arrived(owner, arrived)
+    await services.storage.put(media.storageKey, arrived.path).catch(async (error) => {
+      // It may have been stored all the same.
+      await services.storage.remove([media.storageKey]).catch(() => {})
+      throw error
+    })
+    return completed(viewer, "Media", { ...(await keep(viewer, media, idempotencyKey)) }, selectionOf(info))
+  }
+}

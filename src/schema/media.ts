@@ -1,0 +1,44 @@
+import { inList, type Reader } from "../database/reader.js"
+import { one, type PlainRow, source } from "../database/source.js"
+
+export const mediaSource = source("Media", {
+  url: {
+    needs: [],
+    load: (rows, reader) => {
+      for (const row of rows) row["url"] = reader.mediaUrl(row["id"])
+    },
+  },
+})
+
+export const messageMediaSource = source("MessageMedia", { media: one("media", () => mediaSource, "mediaId") })
+
+const mayHaveMedia = (row: PlainRow) => ["Photo", "Video", "Audio", "Document"].includes(row["type"])
+
+/** The files of messages, in their order; a text has none, so that a list of texts asks for none. */
+export const messageMedia = {
+  needs: ["type"],
+  async load(rows: PlainRow[], reader: Reader, selection: object) {
+    const [kept, bare] = [rows.filter((row) => row["messageMedia"]), rows.filter((row) => !row["messageMedia"])]
+    // Out of an event they bring theirs, as it was then.
+    for (const row of kept) row["messageMedia"] = withUrls(row["messageMedia"], reader.mediaUrl)
+    const ids = bare.filter(mayHaveMedia).map((row) => row["id"])
+    const found =
+      ids.length === 0
+        ? []
+        : await reader.list(messageMediaSource, { ...selection, messageId: {} }, (query) =>
+            query.where("t.message_id", ...inList(ids)).orderBy("t.position"),
+          )
+    for (const row of bare) row["messageMedia"] = found.filter((link) => link["messageId"] === row["id"])
+  },
+}
+
+/** A message or a chat out of an event, with the addresses of its files: what is kept has none, because they expire. */
+export function withMediaUrls(row: PlainRow, urlOf: (id: string) => string): PlainRow {
+  const shown = { ...row }
+  if (row["messageMedia"]) shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)
+  for (const field of ["replyTo", "lastMessage"]) if (row[field]) shown[field] = withMediaUrls(row[field], urlOf)
+  return shown
+}
+
+const withUrls = (links: PlainRow[], urlOf: (id: string) => string) =>
+  links.map((link) => ({ ...link, media: link["media"] && { ...link["media"], url: urlOf(link["media"].id) } }))

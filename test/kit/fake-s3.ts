@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { buffer } from "node:stream/consumers"
+
+/** What goes wrong at a request: a status, or a connection that is cut. */
+export type S3Fault = number | "reset"
+
+/** A server that speaks as much of the S3 protocol as the platform uses, over path-style addresses. */
+export interface FakeS3 {
+  endpoint: string
+  bucket: string
+  /** What the bucket holds, by key; others may put their things in it too. */
+  objects: Map<string, { bytes: Buffer; at: Date }>
+  /** Methods and keys of what was asked, in order. */
+  asked: string[]
+  /** Has the next requests of a method go wrong, one fault each. */
+  fail(method: string, ...faults: S3Fault[]): void
+  close(): Promise<void>
+}
+
+/** Starts a fake S3; a listing has two keys a page. */
+export async function fakeS3(): Promise<FakeS3> {
+  const faults: [string, S3Fault][] = []
+  const fake = {
+    bucket: "files",
+    objects: new Map(),
+    asked: [] as string[],
+    fail: (method: string, ...more: S3Fault[]) => faults.push(...more.map((each) => [method, each] as [string, S3Fault])),
+  } as unknown as FakeS3
+  const server = createServer(async (request, response) => {
+    const bytes = await buffer(request).catch(() => Buffer.alloc(0))
+    const { key, query } = parts(request, fake.bucket)
+    fake.asked.push(`${request.method} ${key}`)
+    const at = faults.findIndex(([method]) => method === request.method)
+    const fault = at < 0 ? undefined : faults.splice(at, 1)[0]![1]
+    if (fault === "reset") return void request.socket.destroy()
+    if (fault) return refuse(response, fault, "InternalError")
+    if (!request.headers.authorization?.startsWith("AWS4-HMAC-SHA256 ")) return refuse(response, 403, "AccessDenied")
+    serve(fake, request, response, key, query, bytes)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  fake.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  fake.close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return fake
+}
+
+function parts(request: IncomingMessage, bucket: string) {
+  const url = new URL(request.url!, "http://s3")
+  return { key: decodeURIComponent(url.pathname).replace(`/${bucket}`, "").replace(/^\//, ""), query: url.searchParams }
+}
+
+function serve(
+  { objects }: FakeS3,
+  request: IncomingMessage,
+  response: ServerResponse,
+  key: string,
+  query: URLSearchParams,
+  bytes: Buffer,
+) {
+  if (request.method === "PUT") {
+    objects.set(key, { bytes, at: new Date() })
+    return void response.writeHead(200, { ETag: '"x"' }).end()
+  }
+  if (request.method === "DELETE") {
+    objects.delete(key)
+    return void response.writeHead(204).end()
+  }
+  if (key === "") return list(objects, response, query)
+  const found = objects.get(key)
+  if (!found) return refuse(response, 404, "NoSuchKey")
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? []
+  const part = start === undefined ? found.bytes : found.bytes.subarray(Number(start), Number(end) + 1)
+  response.writeHead(start === undefined ? 200 : 206, { "Content-Length": part.length }).end(part)
+}
+
+function list(objects: FakeS3["objects"], response: ServerResponse, query: URLSearchParams) {
+  const keys = [...objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort()
+  const from = Number(query.get("continuation-token") ?? 0)
+  const page = keys.slice(from, from + 2)
+  const more = from + 2 < keys.length
+  const contents = page.map(
+    (key) => `<Contents><Key>${key}</Key><LastModified>${objects.get(key)!.at.toISOString()}</LastModified></Contents>`,
+  )
+  const next = more ? `<NextContinuationToken>${from + 2}</NextContinuationToken>` : ""
+  response.writeHead(200, { "Content-Type": "application/xml" })
+  response.end(`<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${contents.join("")}</ListBucketResult>`)
+}
+
+function refuse(response: ServerResponse, status: number, code: string) {
+  response.writeHead(status, { "Content-Type": "application/xml" }).end(`<?xml version="1.0"?><Error><Code>${code}</Code></Error>`)
+}
