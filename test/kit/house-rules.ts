@@ -170,6 +170,8 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
+  "src/doors/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
+  "src/jobs/stray-files.ts": "which stored files have a row, in any company",
   "src/admin/checks.ts": "the operator proves the books of all companies",
   "src/admin/people.ts": "the operator lists all companies, or names one by its id",
   "src/admin/connections.ts": "the operator names a channel or a token by its id; the company is the answer",
@@ -219,6 +221,7 @@ export const scopeIsSetInOnePlace = words(
 /** Jobs on nobody's row, each with where the company comes from. */
 export const sweeps: Record<string, string> = {
   "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
+  "src/jobs/stray-files.ts": "looks at files and at whether they have a row",
   "src/jobs/retention.ts": "looks at no company's data, only at its age",
 }
 
