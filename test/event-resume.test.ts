@@ -47,6 +47,21 @@ describe("after", () => {
     }
   })
 
+  it("hears what an instance placed in the log before it died without saying so", async () => {
+    const heard = await subscribe(w, acme.token, { after: await endOfLog(w) })
+    await acme.chat({ name: "Live" })
+    await heard.next()
+    // What the sequencer writes, without the wake-up that follows its commit.
+    await w.sql(
+      `with log as (update event_log set last_position = last_position + 1 where id = 1 returning last_position)
+       insert into event (position, company_id, type, payload, created_at)
+       select last_position, $1, 'CHAT_DELETED', '{"value": {"name": "untold"}}', now() from log`,
+      [acme.id],
+    )
+    expect(told([await heard.next()])).toEqual(["CHAT_DELETED untold"])
+    await heard.stop()
+  })
+
   it("replays what was missed and goes on live, also when it was written through another instance", async () => {
     const other = await w.another()
     const chat = await acme.chat()

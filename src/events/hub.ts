@@ -20,6 +20,7 @@ export class EventHub {
   #position: bigint | null = null
   #reading: Promise<void> | null = null
   #again = false
+  readonly #timer: NodeJS.Timeout
 
   constructor(
     private readonly database: Database,
@@ -29,6 +30,14 @@ export class EventHub {
   ) {
     wakeUp.subscribe("events", () => this.look())
     wakeUp.onGap(() => this.look())
+    // An instance that dies between giving events their places and saying so wakes nobody.
+    this.#timer = setInterval(() => this.look(), limits.eventSweepMs)
+  }
+
+  /** Stops looking. */
+  close() {
+    clearInterval(this.#timer)
+    this.#position = null
   }
 
   /** Puts a listener on; answers the position from which on it will hear everything. */
