@@ -72,11 +72,6 @@ export class Unit {
     this.aftermath.events = true
   }
 
-  /** Says that a job is due that no row noted. */
-  wakes(wake: Wake) {
-    this.aftermath.wakes.push(wake)
-  }
-
   /** Writes everything that is pending, with what it entails and the events of what it noted, in their order. */
   async settle(): Promise<void> {
     if (await this.note()) await this.em.flush()

@@ -3,6 +3,7 @@ import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Agenda, type AgendaBackend } from "agenda"
 import { MongoClient } from "mongodb"
 import { Pool } from "pg"
+import type { Logger } from "pino"
 import type { Config } from "../../config.js"
 import type { Database } from "../../database/connect.js"
 import { limits } from "../../limits.js"
@@ -52,7 +53,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
 }
 
 /** Makes the clock; nothing runs before `start`. */
-export async function makeClockwork(config: Config, database: Database): Promise<RunningClockwork> {
+export async function makeClockwork(config: Config, database: Database, log: Logger): Promise<RunningClockwork> {
   const { backend, close } = await backendOf(config, database)
   const agenda = new Agenda({
     backend,
@@ -63,7 +64,8 @@ export async function makeClockwork(config: Config, database: Database): Promise
     defaultLockLifetime: limits.clockLockMs,
     removeOnComplete: true,
   })
-  agenda.on("error", () => {})
+  // The sweep comes again; unheard, the error would end the process.
+  agenda.on("error", (error) => log.warn({ err: error }, "the clock stumbled"))
   return {
     async at({ job, companyId, id, at }) {
       // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
