@@ -19,6 +19,7 @@ import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { storage, textModels } from "./ports/index.js"
+import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
 import { SignInLimit } from "./schema/kit/sign-in-limit.js"
@@ -62,6 +63,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const running = new Running(log)
   stack.defer(() => running.settled())
   stack.defer(() => clockwork.stop())
+  const outside = new Outside(config.allowPrivateNetwork)
+  stack.defer(() => outside.close())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -75,6 +78,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     stopping: stopping.signal,
     secrets,
     mediaUrls,
+    outside,
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
