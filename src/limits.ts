@@ -120,6 +120,13 @@ export const limits = {
   /** Chunks that a knowledge query answers when nothing is said. */
   knowledgeQueryTakeDefault: 5,
 
+  // Reading (ours)
+
+  /** Statements that a connection keeps prepared for planned reads. */
+  preparedStatements: 300,
+  /** Times that a statement comes before it is prepared. */
+  preparedAfter: 3,
+
   // Chats, messages, media (Limits table; contract, section 3)
 
   /** Longest name, account name, phone number or channel id of a chat; ours, so that an index can hold it. */
