@@ -6,6 +6,7 @@ import { BadUserInput } from "../errors.js"
 import { AccessTokenResolver } from "../resolvers/access-token.js"
 import { AssistantResolver } from "../resolvers/assistant.js"
 import { AssistantFolderResolver } from "../resolvers/assistant-folder.js"
+import { AssistantToolResolver } from "../resolvers/assistant-tool.js"
 import { ChannelResolver } from "../resolvers/channel.js"
 import { ChatResolver } from "../resolvers/chat.js"
 import { ChatFolderResolver } from "../resolvers/chat-folder.js"
@@ -18,6 +19,7 @@ import { KnowledgeResolver } from "../resolvers/knowledge.js"
 import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
+import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./kit/access.js"
 
 /** The schema of the server, every root field behind its access rule; throws when one has none. */
@@ -29,6 +31,8 @@ export function buildPlatformSchema(): GraphQLSchema {
       AccessTokenResolver,
       AssistantResolver,
       AssistantFolderResolver,
+      AssistantToolResolver,
+      ToolCallResolver,
       KnowledgeResolver,
       ChannelResolver,
       ChatFolderResolver,
