@@ -10,9 +10,11 @@ import { representer } from "./events/represent.js"
 import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
+import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
@@ -85,7 +87,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, forgetMediaJob], [sweep, retention, strayFiles])
+  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, retention, strayFiles])
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())

@@ -4,6 +4,7 @@ import { defineConfig, PostgreSqlDriver } from "@mikro-orm/postgresql"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
+import { AssistantTurn } from "../entities/assistant-turn.js"
 import { Channel } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
@@ -35,6 +36,7 @@ export const entities = [
   ChatTagging,
   Chat,
   ControlChange,
+  AssistantTurn,
   Message,
   Media,
   MessageMedia,

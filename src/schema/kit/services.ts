@@ -20,6 +20,7 @@ export type WakeUpTopic = "events" | "credentials"
 
 /** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
 export interface Clockwork {
+  /** Never fails: what cannot be woken is found by a sweep. */
   at(wake: Wake): Promise<void>
   /** Throws when the queue behind it does not answer. */
   ping(): Promise<void>
