@@ -173,9 +173,9 @@ export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): 
   }))
 }
 
-/** Moves a chat's messages from before a time to a new archive, which the assistant does not read; answers its id, null when there were none. */
-export async function archiveMessages(em: EntityManager, chatId: string, before: Date): Promise<string | null> {
+/** Moves a chat's messages up to a time to a new archive, which the assistant does not read; answers its id, null when there were none. */
+export async function archiveMessages(em: EntityManager, chatId: string, until: Date): Promise<string | null> {
   const contextId = v7()
-  const moved = await em.nativeUpdate(Message, { chatId, contextId: null, createdAt: { $lt: before } }, { contextId })
+  const moved = await em.nativeUpdate(Message, { chatId, contextId: null, createdAt: { $lte: until } }, { contextId })
   return moved > 0 ? contextId : null
 }
