@@ -245,6 +245,14 @@ export const limits = {
   eventSweepMs: 1_000,
   /** Live events that may wait for a slow subscriber before it is closed with 1013. */
   subscriberBacklog: 1_000,
+  /** How often the words of a running answer are told at most; ours. */
+  progressMs: 250,
+  /** Most of an answer that is told while it is being made, as JSON; ours, since PostgreSQL notifies in at most 8,000 bytes. */
+  progressBytes: 7_500,
+  /** How often an instance says which chats are watched; ours. */
+  watchSignMs: 5_000,
+  /** Watched chats that an instance remembers; ours. */
+  watchedChats: 10_000,
   /** Parsed documents that are remembered for sockets. */
   socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time. */

@@ -6,6 +6,7 @@ import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
 import { OpenSockets } from "./events/open-sockets.js"
+import { AnswerProgress } from "./events/progress.js"
 import { representer } from "./events/represent.js"
 import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
@@ -61,6 +62,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
+  const progress = new AnswerProgress(wakeUp, log)
+  stack.defer(() => progress.close())
   const clockwork = await makeClockwork(config, database, log)
   const running = new Running(log)
   stack.defer(() => running.settled())
@@ -77,6 +80,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     clockwork,
     running,
     represent,
+    progress,
     stopping: stopping.signal,
     secrets,
     mediaUrls,

@@ -13,6 +13,7 @@ import type { Services } from "../schema/kit/services.js"
 import { systemViewer, type Viewer } from "../schema/kit/viewer.js"
 import { holdLease } from "./lease.js"
 import { type Memory, remember } from "./memory.js"
+import { TurnProgress } from "./progress.js"
 import { offeredTools, turnOffAiMode } from "./tools.js"
 import { Usage } from "./usage.js"
 
@@ -23,6 +24,7 @@ interface Turn {
   memory: Memory
   model: TextModel
   usage: Usage
+  progress: TurnProgress
 }
 
 const system: Actor = { kind: "system", id: null }
@@ -35,8 +37,10 @@ export async function takeTurn(services: Services, companyId: string, chatId: st
   const lease = holdLease(viewer, turn.chatId, turn.id, services.stopping)
   try {
     const answer = await ask(turn, lease.signal)
-    await finish(viewer, turn, (chat, unit) => conclude(unit, chat, turn, answer))
+    const isStored = await finish(viewer, turn, (chat, unit) => conclude(unit, chat, turn, answer))
+    turn.progress.end(isStored ? answer.text : null)
   } catch (error) {
+    turn.progress.end(null)
     if (!lease.signal.aborted) tell(viewer, turn, error)
     // Given back when this process stops: another may take it at once. Tried again later when the model failed.
     await finish(viewer, turn, (chat) => (services.stopping.aborted ? chat.releaseTurn(clock.now()) : chat.failTurn(clock.now(), system)))
@@ -45,12 +49,14 @@ export async function takeTurn(services: Services, companyId: string, chatId: st
   }
 }
 
-/** The last transaction of a turn: what it cost is written in any case, and the chat behind the fence, if nobody took the turn away. */
-async function finish(viewer: Viewer, turn: Turn, end: (chat: Chat, unit: Unit) => Promise<void> | void): Promise<void> {
-  await viewer.change(async (_within, unit) => {
+/** The last transaction of a turn: what it cost is written in any case, the chat behind the fence; answers whether nobody took the turn away. */
+async function finish(viewer: Viewer, turn: Turn, end: (chat: Chat, unit: Unit) => Promise<void> | void): Promise<boolean> {
+  return viewer.change(async (_within, unit) => {
     const chat = await lockedChat(unit, turn.chatId)
     await turn.usage.write(unit.em, turn.id)
-    if (chat?.holdsTurn(turn.id)) await end(chat, unit)
+    if (!chat?.holdsTurn(turn.id)) return false
+    await end(chat, unit)
+    return true
   })
 }
 
@@ -79,7 +85,7 @@ function claim(viewer: Viewer, companyId: string, chatId: string): Promise<Turn 
     const model = models.find((each) => each.id === assistant.textModelId) ?? models[0]!
     const id = chat.takeTurn(now)
     unit.em.persist(Object.assign(new AssistantTurn(), { id, companyId, chatId, assistantId: assistant.id, model: model.name }))
-    return { id, chatId, memory, model, usage: new Usage() }
+    return { id, chatId, memory, model, usage: new Usage(), progress: new TurnProgress(viewer, chatId, id) }
   })
 }
 
@@ -96,7 +102,8 @@ async function ask(turn: Turn, signal: AbortSignal): Promise<ModelAnswer> {
       language: assistant.language,
       temperature: assistant.temperature,
     }
-    const answer = await turn.usage.counted(() => turn.model.answer({ ...told, knowledge, notes, messages, tools, signal }))
+    const { onText } = turn.progress
+    const answer = await turn.usage.counted(() => turn.model.answer({ ...told, knowledge, notes, messages, tools, signal, onText }))
     const handsOver = answer.toolCalls.some((call) => call.name === turnOffAiMode.name)
     if (handsOver || answer.toolCalls.length === 0) return answer
     if (tools.length === 0) throw new ModelFailure("The model keeps calling tools that it was not offered")
