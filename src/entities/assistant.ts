@@ -1,8 +1,10 @@
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Float, ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
+import { AssistantTool } from "./assistant-tool.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, UUID } from "./kit/scalars.js"
+import { systemTools } from "./kit/system-tools.js"
 import { words } from "./kit/words.js"
 
 /** What the voice side of an assistant is doing. */
@@ -62,6 +64,15 @@ export class Assistant extends CompanyOwned {
   @Field(() => VoiceAgentStatusEnum, { description: "What its voice side is doing." })
   @Property({ type: "text", default: "none" })
   voiceAgentStatus: VoiceAgentStatus = "none"
+
+  /** A new one, with its system tools; the mapper makes those that it reads without coming by here. */
+  constructor() {
+    super()
+    this.entails(async (em) => {
+      em.persist(systemTools.map((tool) => AssistantTool.builtIn(this.companyId, this.id, tool)))
+      return []
+    })
+  }
 
   /** A draft answers nobody: it cannot be given a chat. */
   mustBeAssignable() {
