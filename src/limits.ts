@@ -194,6 +194,10 @@ export const limits = {
   replyMaxWaitMs: 7_000,
   /** Age up to which messages are shown to the model; default of `CONTEXT_WINDOW_MS`. */
   contextWindowMs: 10 * 60_000,
+  /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not end in a request that no model takes. */
+  contextMessages: 500,
+  /** Most hand-offs and returns that the model is told of; ours. */
+  contextNotes: 10,
   /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */
   autoResumeAfterMs: 10 * 60_000,
   /** Calls of the model for one answer, the first one included. */
@@ -206,6 +210,8 @@ export const limits = {
   turnLeaseMs: 10_000,
   /** … which it gives this often. */
   turnRenewMs: 3_000,
+  /** How long it is kept what a turn cost; ours, a quarter of a year. */
+  turnRetentionSeconds: 90 * 24 * 60 * 60,
   /** How often replies are looked for that a crash or a lost wake-up left behind. */
   replySweepSeconds: 2,
   /** Most rows that one look of a sweep takes. */
@@ -258,6 +264,14 @@ export const limits = {
   eventSweepMs: 1_000,
   /** Live events that may wait for a slow subscriber before it is closed with 1013. */
   subscriberBacklog: 1_000,
+  /** How often the words of a running answer are told at most; ours. */
+  progressMs: 250,
+  /** Most of an answer that is told while it is being made, as JSON; ours, since PostgreSQL notifies in at most 8,000 bytes. */
+  progressBytes: 7_500,
+  /** How often an instance says which chats are watched; ours. */
+  watchSignMs: 5_000,
+  /** Watched chats that an instance remembers; ours. */
+  watchedChats: 10_000,
   /** Parsed documents that are remembered for sockets. */
   socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */

@@ -6,13 +6,16 @@ import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
 import { OpenSockets } from "./events/open-sockets.js"
+import { AnswerProgress } from "./events/progress.js"
 import { representer } from "./events/represent.js"
 import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
+import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
@@ -59,6 +62,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
+  const progress = new AnswerProgress(wakeUp, log)
+  stack.defer(() => progress.close())
   const clockwork = await makeClockwork(config, database, log)
   const running = new Running(log)
   stack.defer(() => running.settled())
@@ -75,6 +80,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     clockwork,
     running,
     represent,
+    progress,
     stopping: stopping.signal,
     secrets,
     mediaUrls,
@@ -85,7 +91,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, forgetMediaJob], [sweep, retention, strayFiles])
+  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, retention, strayFiles])
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   const doors = await openDoors(services, schema, restSchema, sockets)
