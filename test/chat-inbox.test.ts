@@ -20,6 +20,25 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect(dictionary.body.filter((tag: { name: string }) => /größe/i.test(tag.name))).toHaveLength(1)
     })
 
+    // As the text itself says what it is in the other case: a letter may become two, or look otherwise at the end of a word.
+    it.each(["Straße", "İzmir", "ΟΔΟΣ", "ﬁne", "ǅ", "ЁЛКА", "éa"])("%s is one label in any case", async (name) => {
+      const chat = await acme.chat()
+      const path = `/api/chats/${chat.id}/meta/labels`
+      const { body } = await post(path, { label: name }).expect(201)
+      const spellings = [name.toUpperCase(), name.toLowerCase(), name.toUpperCase().toLowerCase(), name.toLowerCase().toUpperCase()]
+      for (const label of spellings) {
+        expect((await post(path, { label }).expect(201)).body.tags).toEqual(body.tags)
+        await post("/api/chat-tags", { name: label }).expect(409)
+      }
+      const other = (await post("/api/chat-tags", { name: `not ${name}` }).expect(201)).body
+      await rest.as(acme.token).patch(`/api/chat-tags/${other.id}`, { name: name.toUpperCase() }).expect(409)
+      const gone = await rest
+        .as(acme.token)
+        .delete(`${path}/${encodeURIComponent(spellings[1]!)}`)
+        .expect(200)
+      expect(gone.body).toMatchObject({ tags: [], meta: { labels: [] } })
+    })
+
     it("end as one tag and one mark when 20 requests add the same at once", async () => {
       const chats = await Promise.all([acme.chat(), acme.chat()])
       const answers = await Promise.all(
