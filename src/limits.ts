@@ -32,6 +32,8 @@ export const limits = {
   graphqlCost: 20_000,
   /** Items that a list without paging is reckoned to have, in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
+  /** Levels of nesting in what a request sends; ours. */
+  inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */
   idempotencySeconds: 24 * 60 * 60,
   /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
@@ -107,6 +109,10 @@ export const limits = {
   toolParamsBytes: 32 * 1024,
   /** Levels of nesting of a JSON value that is stored; ours. */
   jsonDepth: 64,
+  /** How long a tool's `params` may take to be understood … */
+  toolParamsMs: 1_000,
+  /** … and a call's arguments to be checked by them; ours. A pattern, or a reference to itself, could go on for ever. */
+  toolArgumentsMs: 200,
   /** Compiled `params` that are kept; ours. */
   toolValidators: 500,
   /** Most faults of a call's arguments that are told; ours. */
@@ -249,6 +255,9 @@ export const limits = {
   toolResponseReadBytes: 256 * 1024,
   /** Most of an integrator's answer that the model is shown. */
   toolResponseShownBytes: 16 * 1024,
+
+  /** How long an address that a customer chose may take to accept a connection; ours. */
+  outsideConnectMs: 10_000,
 
   // Events (contract, section 7)
 
