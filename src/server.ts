@@ -15,6 +15,7 @@ import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
+import { lostToolCalls } from "./jobs/lost-tool-calls.js"
 import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
@@ -91,7 +92,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, retention, strayFiles])
+  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, lostToolCalls, retention, strayFiles])
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
