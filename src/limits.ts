@@ -282,7 +282,7 @@ export const limits = {
   watchedChats: 10_000,
   /** Parsed documents that are remembered for sockets. */
   socketDocuments: 500,
-  /** Open sockets of a revoked credential are closed within this time. */
+  /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */
   revokedSocketMs: 1_000,
   /** Waits before the second and each later attempt of an outbound event webhook; jitter is added. */
   eventWebhookRetrySeconds: [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600],

@@ -93,7 +93,9 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
   await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, lostToolCalls, retention, strayFiles])
-  const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
+  const sockets = new OpenSockets(database, wakeUp, log)
+  stack.defer(() => sockets.close())
+  const doors = await openDoors(services, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   const port = await listen(doors.http, config.port, config.host)

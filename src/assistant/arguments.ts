@@ -12,6 +12,8 @@ const options = { allErrors: true, strict: false, validateFormats: true, addUsed
 const readers = { modern: new Ajv2020(options), classic: new Ajv(options) }
 for (const reader of Object.values(readers)) (formats as unknown as (ajv: Ajv) => void)(reader as Ajv)
 
+const classicDrafts = ["draft-04", "draft-06", "draft-07"]
+
 // Compiled per text, so that a tool that was changed is never checked by its old schema.
 const validators = new LRUCache<string, ValidateFunction>({ max: limits.toolValidators })
 
@@ -20,7 +22,7 @@ function validatorOf(params: Schema): ValidateFunction {
   const known = validators.get(text)
   if (known) return known
   const { $schema, $id: _named, ...schema } = params
-  const isClassic = typeof $schema === "string" && /draft-0[467]/.test($schema)
+  const isClassic = classicDrafts.some((draft) => String($schema).includes(draft))
   const validator = (isClassic ? readers.classic : readers.modern).compile(schema)
   validators.set(text, validator)
   return validator

@@ -167,6 +167,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/schema/kit/authenticate.ts": "whose credentials are these? The company is the answer",
   "src/doors/hooks.ts": "whose connection is this? The company is the answer",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
+  "src/events/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
   "src/jobs/lost-tool-calls.ts": "ends what a crash left pending, in all companies, by its age alone",
