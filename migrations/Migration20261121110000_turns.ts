@@ -28,8 +28,6 @@ export class Migration20261121110000_turns extends Migration {
     this.addSql(
       "update chat set quiet_since = recency where not is_under_ai_control and ai_disable_reason = 'auto' and assistant_id is not null and chat_type <> 'group'",
     )
-    this.addSql('alter table "chat" add "turn_rounds" int not null default 0, add "open_calls" jsonb not null default \'[]\'')
-    this.addSql("create index tool_call_pending on tool_call (created_at) where status = 'pending'")
     this.addSql("create index chat_quiet on chat (company_id, quiet_since) where quiet_since is not null")
   }
 }
