@@ -66,11 +66,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const progress = new AnswerProgress(wakeUp, log)
   stack.defer(() => progress.close())
   const clockwork = await makeClockwork(config, database, log)
+  const outside = new Outside(config.allowPrivateNetwork)
+  stack.defer(() => outside.close())
   const running = new Running(log)
   stack.defer(() => running.settled())
   stack.defer(() => clockwork.stop())
-  const outside = new Outside(config.allowPrivateNetwork)
-  stack.defer(() => outside.close())
   const stopping = new AbortController()
   const services: Services = {
     config,

@@ -26,20 +26,26 @@ export const requestOfClient = (chat: Chat, tool: AssistantTool, call: ToolCall)
   expiresAt: expiryOf(tool, call).toISOString(),
 })
 
-/** Waits until a client has answered, on whichever instance, until its time is over, or until this process stops; answers what holds if none has. */
-export async function awaitClient(viewer: Viewer, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome> {
+/**
+ * Waits until the call's second frame is there, which a client's answer writes, on whichever instance, or whoever ends the turn; until its time
+ * is over; or until this process stops. Answers what holds if no answer is in the log; null when one may still come, for the log alone.
+ */
+export async function awaitClient(viewer: Viewer, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
   const { stopping, eventStream } = viewer.services
   const begin = performance.now()
   const over = AbortSignal.any([AbortSignal.timeout(tool.timeoutSeconds * 1000), stopping])
-  // The answer is a message of the chat. The row is looked at once it is listened for, so that none falls in between.
-  for (let isOver = false; !isOver; ) {
+  while (!over.aborted) {
+    // The call's second frame is a message of the chat. The row is looked at once that is listened for, so that none falls in between.
     const events = await eventStream({ companyIds: viewer.companyIds, chatId: call.chatId, types: ["MESSAGE_CREATED"], onSlow() {} })
     const end = () => void events.return?.()
     over.addEventListener("abort", end)
-    isOver = over.aborted || !(await isPending(viewer, call.id))
-    if (!isOver) for await (const event of events) if (isOutputOf(event, call.id)) break
-    over.removeEventListener("abort", end)
-    end()
+    try {
+      if (!(await isPending(viewer, call.id))) break
+      for await (const event of events) if (isOutputOf(event, call.id)) return null
+    } finally {
+      over.removeEventListener("abort", end)
+      end()
+    }
   }
   const error = stopping.aborted
     ? "The server was stopped before the client had answered"

@@ -7,7 +7,8 @@ import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
 export async function tagChat(unit: Unit, chat: Chat, names: string[]): Promise<string[]> {
   const { companyId, id: chatId } = chat
   // Shared, so that none of them is deleted before this commits.
-  const tags = await unit.em.find(ChatTag, { companyId, name: { $in: names } }, { lockMode: LockMode.PESSIMISTIC_READ })
+  const named = { companyId, name: { $in: names } }
+  const tags = await unit.em.find(ChatTag, named, { orderBy: { name: "asc" }, lockMode: LockMode.PESSIMISTIC_READ })
   const carried = await unit.em.find(ChatTagging, { companyId, chatId })
   const missing = tags.filter(({ id }) => !carried.some(({ tagId }) => tagId === id))
   for (const { id: tagId } of missing) unit.em.persist(Object.assign(new ChatTagging(), { chatId, tagId, companyId }))

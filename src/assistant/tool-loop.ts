@@ -20,10 +20,11 @@ export async function converse(viewer: Viewer, turn: Turn, signal: AbortSignal):
   const messages: ModelMessage[] = [...turn.memory.messages]
   const toolsUntil = clock.now().getTime() + limits.turnSeconds * 1000
   for (let round = turn.rounds + 1; ; round += 1) {
-    const tools = round <= limits.toolRounds && clock.now().getTime() < toolsUntil ? turn.tools : []
+    const mayCall = round <= limits.toolRounds && clock.now().getTime() < toolsUntil
+    const tools = mayCall ? turn.tools : []
     const answer = await ask(turn, messages, tools, signal)
     if (answer.toolCalls.length === 0) return { text: answer.text, handOver: null }
-    if (tools.length === 0) throw new ModelFailure("The model keeps calling tools that it was not offered")
+    if (!mayCall) throw new ModelFailure("The model keeps calling tools that it was not offered")
     const results: ModelMessage[] = []
     for (const call of answer.toolCalls) {
       const tool = tools.find(({ row }) => row.name === call.name)

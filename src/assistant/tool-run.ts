@@ -69,6 +69,7 @@ async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedT
     // Without an entry, which goes with its tool, the frame remains to be written.
     const entry = (await unit.em.findOne(ToolCall, { id: call.id })) ?? call
     const outcome = entry.outcome ?? came
+    if (!outcome) return null
     const output = shownToModel(outcome)
     await record(unit, chat, entry, outcome, output)
     return chat?.holdsTurn(turn.id) ? { output } : null

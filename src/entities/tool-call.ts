@@ -22,8 +22,8 @@ export interface ToolOutcome {
   error: string | null
 }
 
-/** What is known of a call whose worker was lost. */
-export const resultLost = "The server that called was lost before the result was known: it may or may not have been carried out."
+/** What is known of a call whose worker was lost, or whose client never answered. */
+export const resultLost = "Nothing was heard of the result: the call may or may not have been carried out."
 
 @ObjectType({ description: "One call of a tool, as the log keeps it." })
 @Entity()
