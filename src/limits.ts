@@ -242,6 +242,14 @@ export const limits = {
   toolRounds: 8,
   /** Time for tool calls in one turn; after it the model answers without tools. */
   turnSeconds: 60,
+  /** Most tools that a model is offered; ours, as of the vendors. */
+  offeredTools: 128,
+  /** Most tags that a model is offered to suggest; ours. */
+  suggestedTags: 200,
+  /** A call that is pending for so long was lost with its server; ours, well behind the longest timeout of a tool. */
+  lostToolCallSeconds: 180,
+  /** How often those are looked for; ours. */
+  lostToolCallSweepSeconds: 30,
   /** Times that a newer customer message may restart a running turn. */
   turnRestarts: 1,
   /** A sweep looks at least once in this share of the time that it watches … */

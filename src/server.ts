@@ -15,6 +15,7 @@ import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
+import { lostToolCalls } from "./jobs/lost-tool-calls.js"
 import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
@@ -65,11 +66,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const progress = new AnswerProgress(wakeUp, log)
   stack.defer(() => progress.close())
   const clockwork = await makeClockwork(config, database, log)
+  const outside = new Outside(config.allowPrivateNetwork)
+  stack.defer(() => outside.close())
   const running = new Running(log)
   stack.defer(() => running.settled())
   stack.defer(() => clockwork.stop())
-  const outside = new Outside(config.allowPrivateNetwork)
-  stack.defer(() => outside.close())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -91,7 +92,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, retention, strayFiles])
+  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, lostToolCalls, retention, strayFiles])
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   const doors = await openDoors(services, schema, restSchema, sockets)

@@ -148,6 +148,14 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   turnIsFinal: boolean = false
 
+  /** Rounds of tool calls that the turn has had so far, whichever workers took it. */
+  @Property({ type: "integer", default: 0 })
+  turnRounds: number = 0
+
+  /** Calls of tools whose output is not in the chat yet. */
+  @Property({ type: "json", default: "[]" })
+  openCalls: string[] = []
+
   @Field(() => Boolean, { description: "Whether the assistant gave up and a person has to look." })
   needsAttention?: boolean
 

@@ -6,6 +6,8 @@ import { ChatRow } from "./chat-row.js"
 import type { Actor } from "./control-change.js"
 import type { AiDisableReason } from "./kit/chat-words.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
+import { outputFrame } from "./message.js"
+import { resultLost } from "./tool-call.js"
 
 /** When the assistant answers in a chat: bursts, turns, and who may store an answer. */
 @ObjectType()
@@ -54,9 +56,18 @@ export abstract class ChatTurn extends ChatRow {
     return this.turnId === turnId && this.isAnsweredByAi
   }
 
-  /** The turn called a tool: from here on it does not start over. */
-  turnCalledTool() {
+  /** The turn calls a tool: from here on it does not start over, and whatever ends it closes the call's frame. */
+  turnCallsTool(callId: string, round: number) {
     this.turnIsFinal = true
+    this.turnRounds = round
+    this.openCalls = [...this.openCalls, callId]
+  }
+
+  /** The output of a call is there: whether its frame still waits for it. */
+  turnHearsTool(callId: string): boolean {
+    const isOpen = this.openCalls.includes(callId)
+    if (isOpen) this.openCalls = this.openCalls.filter((open) => open !== callId)
+    return isOpen
   }
 
   /** The turn is answered; what came meanwhile waits as the next burst. */
@@ -104,11 +115,12 @@ export abstract class ChatTurn extends ChatRow {
     this.leaveTurn("released")
   }
 
-  /** The worker of the running turn is gone: the turn can be taken as it was. */
-  loseTurn() {
-    const firstAt = copyOf(this.turnFirstAt)
+  /** The worker of the running turn is gone: the turn can be taken as it was. Answers the calls of which nobody will hear. */
+  loseTurn(): string[] {
+    const [firstAt, lostCalls] = [copyOf(this.turnFirstAt), this.openCalls]
     this.leaveTurn("lost")
     this.replyFirstAt = firstAt ?? this.replyFirstAt
+    return lostCalls
   }
 
   /** Nothing is due any more, and no running turn may store its answer. */
@@ -119,16 +131,20 @@ export abstract class ChatTurn extends ChatRow {
 
   private finishTurn(outcome: TurnOutcome) {
     this.leaveTurn(outcome)
-    this.turnFailures = 0
+    this.turnFailures = this.turnRounds = 0
     this.turnIsFinal = false
   }
 
-  /** Shuts the fence of the running turn, and says what became of it. */
+  /** Shuts the fence of the running turn, closes the frames it left open, and says what became of it. */
   private leaveTurn(outcome: TurnOutcome) {
-    const { turnId } = this
+    const { turnId, openCalls } = this
     if (!turnId) return
     this.turnId = this.turnLeaseUntil = this.turnFirstAt = null
-    this.entails(async (em) => {
+    this.openCalls = []
+    const [status, error] =
+      outcome === "lost" ? (["error", resultLost] as const) : (["cancelled", "The turn was given up before the result was known."] as const)
+    this.entails(async (em, append) => {
+      for (const callId of openCalls) await append(outputFrame(this.id, callId, status, { error }))
       await concludeTurn(em, turnId, outcome)
       return []
     })

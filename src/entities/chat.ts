@@ -36,6 +36,11 @@ export class Chat extends ChatTurn {
     return this
   }
 
+  /** Asks the company's clients to carry out a tool call of its assistant. */
+  asksClient(request: object) {
+    this.records({ type: "TOOL_CALL_REQUESTED", companyId: this.companyId, chatId: this.id, payload: { value: request } })
+  }
+
   /** Notes that it is gone, for the company's clients. */
   deleted() {
     this.records({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })

@@ -58,6 +58,22 @@ export class FunctionCallOutput {
   status!: "success" | "error" | "cancelled"
 }
 
+/** The second frame of a tool call, about to get its place in the chat. */
+export interface OutputFrame {
+  chatId: string
+  role: "Assistant"
+  type: "FunctionCallOutput"
+  functionCallOutput: FunctionCallOutput
+}
+
+/** Makes the second frame of a tool call. */
+export const outputFrame = (chatId: string, callId: string, status: FunctionCallOutput["status"], output: unknown): OutputFrame => ({
+  chatId,
+  role: "Assistant",
+  type: "FunctionCallOutput",
+  functionCallOutput: { callId, output, status },
+})
+
 @ObjectType({ description: "A piece of knowledge that an answer was made from." })
 export class MessageSource {
   @Field(() => UUID, { description: "The knowledge item." })

@@ -170,6 +170,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/events/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
+  "src/jobs/lost-tool-calls.ts": "ends what a crash left pending, in all companies, by its age alone",
   "src/jobs/quiet-chats.ts": "which chats have been quiet, in all companies; each is then given back inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
@@ -224,6 +225,7 @@ export const scopeIsSetInOnePlace = words(
 /** Jobs on nobody's row, each with where the company comes from. */
 export const sweeps: Record<string, string> = {
   "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
+  "src/jobs/lost-tool-calls.ts": "looks at the age of what is pending, in any company",
   "src/jobs/quiet-chats.ts": "finds quiet chats, and gives each back inside its own company",
   "src/jobs/stray-files.ts": "looks at files and at whether they have a row",
   "src/jobs/retention.ts": "looks at no company's data, only at its age",
