@@ -17,8 +17,10 @@ import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
+import { voiceAgent } from "./jobs/voice-agent.js"
+import { voiceSweep } from "./jobs/voice-sweep.js"
 import { MediaUrls } from "./media/signed-url.js"
-import { storage, textModels } from "./ports/index.js"
+import { storage, textModels, voiceProviders } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
@@ -82,10 +84,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
+    voices: voiceProviders(),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, forgetMediaJob], [sweep, retention, strayFiles])
+  await clockwork.start(services, [reply, forgetMediaJob, voiceAgent], [sweep, retention, strayFiles, voiceSweep])
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
