@@ -113,6 +113,18 @@ export const limits = {
   toolTimeoutMaxSeconds: 60,
   /** Time that a tool's endpoint is given when nothing is said. */
   toolTimeoutDefaultSeconds: 10,
+  /** Longest address of a tool; ours. */
+  toolUrl: 2_000,
+  /** Longest secret of a tool; ours. */
+  toolSecret: 500,
+  /** Largest `params` of a tool, as JSON; ours, many times what a model can use. */
+  toolParamsBytes: 32 * 1024,
+  /** Levels of nesting of a JSON value that is stored; ours. */
+  jsonDepth: 64,
+  /** Compiled `params` that are kept; ours. */
+  toolValidators: 500,
+  /** Most faults of a call's arguments that are told; ours. */
+  toolArgumentFaults: 10,
   /** Longest text of a knowledge item that is given to the model as it is; ours, about a quarter of a large context. */
   knowledgeText: 200_000,
   /** Longest name of a knowledge item. */
@@ -133,6 +145,13 @@ export const limits = {
   knowledgeQueryTakeMax: 50,
   /** Chunks that a knowledge query answers when nothing is said. */
   knowledgeQueryTakeDefault: 5,
+
+  // Reading (ours)
+
+  /** Statements that a connection keeps prepared for planned reads. */
+  preparedStatements: 300,
+  /** Times that a statement comes before it is prepared. */
+  preparedAfter: 3,
 
   // Chats, messages, media (Limits table; contract, section 3)
 

@@ -100,8 +100,8 @@ describe("companies", () => {
     await ask(route, `${route.path}?companyId=${acme.id}`).expect(200)
   })
 
-  // Knowledge belongs to its assistant's company and names none.
-  const makers = everyRoute.filter(([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge/.test(path))
+  // Knowledge and tools belong to their assistant's company and name none.
+  const makers = everyRoute.filter(([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge|tools/.test(path))
 
   it.each(makers)("%s for a company out of reach is 403", async (_name, route) => {
     const before = await everythingOf(w, globex.id)

@@ -4,6 +4,7 @@ import { defineConfig, PostgreSqlDriver } from "@mikro-orm/postgresql"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
+import { AssistantTool } from "../entities/assistant-tool.js"
 import { Channel } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
@@ -15,6 +16,7 @@ import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
+import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 
 /** Every stored noun. */
@@ -28,6 +30,7 @@ export const entities = [
   AccessToken,
   AssistantFolder,
   Assistant,
+  AssistantTool,
   Knowledge,
   Channel,
   ChatFolder,
@@ -35,6 +38,8 @@ export const entities = [
   ChatTagging,
   Chat,
   ControlChange,
+  ToolCall,
+  ToolCallTally,
   Message,
   Media,
   MessageMedia,

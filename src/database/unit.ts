@@ -57,12 +57,19 @@ export class Unit {
 
   /** Reads inside the transaction. */
   get reader(): Reader {
-    this.#reader ??= new Reader(this.database.orm, this.em.getKysely() as unknown as Sql, this.scope.companyIds, this.mediaUrl)
+    const sql = this.em.getKysely() as unknown as Sql
+    this.#reader ??= new Reader(
+      this.database.orm,
+      sql,
+      this.scope.companyIds,
+      (statement, values) => this.run(statement, values),
+      this.mediaUrl,
+    )
     return this.#reader
   }
 
   /** Runs a statement inside the transaction. */
-  async run(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+  async run(statement: { text: string }, values: unknown[]): Promise<PlainRow[]> {
     const result = await this.reader.sql.executeQuery<PlainRow>(CompiledQuery.raw(statement.text, values))
     return result.rows
   }

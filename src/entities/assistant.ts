@@ -4,7 +4,9 @@ import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
 import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
+import { AssistantTool } from "./assistant-tool.js"
 import { clock } from "./kit/clock.js"
+import { type SystemTool, systemTools } from "./kit/system-tools.js"
 import type { VaRegistration } from "./kit/va-registration.js"
 
 /** What is next to be done about a voice agent: one request to its provider, or the end of an assistant that has none any more. */
@@ -34,6 +36,15 @@ const later = (ms: number) => new Date(clock.now().getTime() + ms)
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
 })
 export class Assistant extends AssistantRow {
+  /** A new one, with its system tools; the mapper makes those that it reads without coming by here. */
+  constructor(tools: readonly SystemTool[] = systemTools) {
+    super()
+    this.entails(async (em) => {
+      em.persist(tools.map((tool) => AssistantTool.builtIn(this.companyId, this.id, tool)))
+      return []
+    })
+  }
+
   /** Whether a chat can be given to it: a draft answers nobody, and neither does one that is being deleted. */
   get isAssignable() {
     return !this.isDraft && !this.isTerminating

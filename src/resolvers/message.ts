@@ -90,7 +90,11 @@ export class MessageResolver {
       skip: skip == null ? null : pageOffset(skip),
     }
     if (identity.kind !== "visitor") {
-      return connection(viewer.reader, messageSource, selectionOf(info), walk, (query) => query.where("t.chat_id", "=", chatId))
+      return connection(viewer.reader, messageSource, selectionOf(info), walk, {
+        key: "of a chat",
+        values: [chatId],
+        build: (query, [id]) => query.where("t.chat_id", "=", id),
+      })
     }
     const shown = (query: Sql) =>
       query

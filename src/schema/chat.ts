@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
-import { inList, type Reader } from "../database/reader.js"
-import { derived, one, type PlainRow, source } from "../database/source.js"
+import { anyOf, arrayOf, type Reader } from "../database/reader.js"
+import { derived, one, type PlainRow, type Selection, source } from "../database/source.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
@@ -21,29 +21,24 @@ export const controlChangeSource = source("ControlChange")
 /** The tags of a page of chats: read once, for its tags and its labels alike. */
 const readTags = new WeakMap<PlainRow[], Promise<Map<string, PlainRow[]>>>()
 
-function tagsOf(rows: PlainRow[], reader: Reader): Promise<Map<string, PlainRow[]>> {
-  const known = readTags.get(rows) ?? findTags(rows, reader)
+function tagsOf(rows: PlainRow[], reader: Reader, asked: Selection): Promise<Map<string, PlainRow[]>> {
+  const known = readTags.get(rows) ?? findTags(rows, reader, { ...asked["tags"], ...(asked["meta"]?.["labels"] && { name: {} }) })
   readTags.set(rows, known)
   return known
 }
 
-async function findTags(rows: PlainRow[], reader: Reader) {
+async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) {
   const ids = rows.map((row) => row["id"])
-  const found = await reader
-    .scoped(chatTagSource)
-    .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
-    .where("g.chat_id", ...inList(ids))
-    .select([
-      "g.chat_id as chatId",
-      "t.id",
-      "t.company_id as companyId",
-      "t.name",
-      "t.color",
-      "t.created_at as createdAt",
-      "t.updated_at as updatedAt",
-    ])
-    .orderBy(sql`lower(t.name)`)
-    .execute()
+  const found = await reader.fixedList(chatTagSource, selection, {
+    key: "of chats",
+    values: [arrayOf(ids)],
+    build: (query, [list]) =>
+      query
+        .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
+        .where("g.chat_id", "=", anyOf(list))
+        .select("g.chat_id as chatId")
+        .orderBy(sql`lower(t.name)`),
+  })
   const byChat = new Map<string, PlainRow[]>(ids.map((id) => [id, []]))
   for (const tag of found) byChat.get(tag["chatId"])!.push(tag)
   return byChat
@@ -61,15 +56,15 @@ export const chatSource = source("Chat", {
   ),
   tags: {
     needs: [],
-    async load(rows, reader) {
-      const tags = await tagsOf(rows, reader)
+    async load(rows, reader, _selection, asked) {
+      const tags = await tagsOf(rows, reader, asked)
       for (const row of rows) row["tags"] = tags.get(row["id"])
     },
   },
   meta: {
     needs: ["comments", "sourceChannel"],
-    async load(rows, reader, selection) {
-      const tags = selection["labels"] ? await tagsOf(rows, reader) : new Map<string, PlainRow[]>()
+    async load(rows, reader, selection, asked) {
+      const tags = selection["labels"] ? await tagsOf(rows, reader, asked) : new Map<string, PlainRow[]>()
       for (const row of rows) {
         row["meta"] = {
           labels: (tags.get(row["id"]) ?? []).map((tag) => tag["name"]),

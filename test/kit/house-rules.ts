@@ -119,7 +119,8 @@ export const resolversTouchNoPort = imports(
   (imported) => imported.startsWith("src/ports/"),
 )
 
-const kindOf = (path: string) => /^src\/ports\/([^/]+)\//.exec(path)?.[1]
+/** The kind of an adapter; what kinds have in common, `kit/`, is no adapter. */
+const kindOf = (path: string) => /^src\/ports\/(?!kit\/)([^/]+)\//.exec(path)?.[1]
 
 export const adaptersKnowTheirInterface: Rule = {
   teaches:
@@ -129,7 +130,7 @@ export const adaptersKnowTheirInterface: Rule = {
     if (!kind) return []
     const isAllowed = (imported: string) =>
       isOurs(imported)
-        ? imported === `src/ports/${kind}.ts` || kindOf(imported) === kind || /^src\/(errors|limits)\.ts$/.test(imported)
+        ? imported === `src/ports/${kind}.ts` || kindOf(imported) === kind || /^src\/(errors\.ts$|limits\.ts$|ports\/kit\/)/.test(imported)
         : !/^(@mikro-orm\/|kysely$|pg$|type-graphql$|agenda$)/.test(imported)
     return importsOf(source)
       .filter((imported) => !isAllowed(imported))

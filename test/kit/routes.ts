@@ -13,11 +13,13 @@ export async function belongings(company: CompanyInWorld): Promise<Belongings> {
   const tag = await company.tag()
   const chat = await company.chat({ assistantId: company.assistant.id, managerId: company.member.id })
   const message = await company.message({ chatId: chat.id })
+  const tool = await company.tool()
   return {
     company,
     companies: company.id,
     "access-tokens": company.tokenId,
     "assistants-new": company.assistant.id,
+    "assistant-tools-new": tool.id,
     "assistant-knowledge-new": company.knowledge.id,
     chats: chat.id,
     "chat-folders": folder.id,
@@ -72,6 +74,14 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": { name: "Renamed" },
   "POST /api/assistants-new": { name: "Helper" },
   "PATCH /api/assistants-new/{id}": { name: "Renamed" },
+  "POST /api/assistant-tools-new": {
+    assistantId: own["assistants-new"],
+    name: `tool${++count}`,
+    description: "Looks.",
+    apiCallUrl: "https://example.com/",
+  },
+  "PATCH /api/assistant-tools-new/{id}": { description: "Looks closely." },
+  "POST /api/assistant-tools-new/{id}/test": { params: {} },
   "POST /api/assistant-knowledge-new": {
     assistantId: own["assistants-new"],
     name: "Prices",

@@ -1,7 +1,5 @@
-import { MongoBackend } from "@agendajs/mongo-backend"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Agenda, type AgendaBackend } from "agenda"
-import { MongoClient } from "mongodb"
 import { Pool } from "pg"
 import type { Logger } from "pino"
 import type { Config } from "../../config.js"
@@ -39,6 +37,8 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
     return { backend, close: async () => void (pool.ending || (await pool.end())) }
   }
+  // Loaded only where it is used: MongoDB's client is large.
+  const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
   const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: limits.mongoConnectMs })
   try {
     // Asked first: without a server Agenda's own start never settles.

@@ -61,7 +61,9 @@ export class Viewer {
   /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
   freshReader(): Reader {
     const { database, mediaUrls } = this.services
-    return new Reader(database.orm, database.sql, this.companyIds, (id) => mediaUrls.of(id))
+    const run = async (statement: { name?: string; text: string }, values: unknown[]) =>
+      (await database.pool.query({ ...statement, values })).rows
+    return new Reader(database.orm, database.sql, this.companyIds, run, (id) => mediaUrls.of(id))
   }
 
   /** The EntityManager of the running mutation. */
