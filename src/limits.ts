@@ -32,6 +32,8 @@ export const limits = {
   graphqlCost: 20_000,
   /** Items that a list without paging is reckoned to have, in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
+  /** Levels of nesting in what a request sends; ours. */
+  inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */
   idempotencySeconds: 24 * 60 * 60,
   /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
@@ -87,6 +89,20 @@ export const limits = {
   assistantPrompt: 32_000,
   /** Longest greeting of an assistant. */
   assistantGreeting: 2_000,
+  /** Longest language tag of an assistant; ours, as long as BCP 47 asks software to take at least. */
+  languageTag: 35,
+  /** Longest name of a voice provider, and of a provider's voice; ours. */
+  voiceName: 100,
+  /** Longest first message of a voice; ours, as of a greeting. */
+  voiceFirstMessage: 2_000,
+  /** Longest silence after which a call ends (the shortest is 1); ours. */
+  voiceSilenceMaxSeconds: 600,
+  /** Silence after which a call ends when nothing is said; ours. */
+  voiceSilenceDefaultSeconds: 30,
+  /** Longest call (the shortest is 1); ours. */
+  voiceDurationMaxSeconds: 4 * 60 * 60,
+  /** Longest call when nothing is said; ours. */
+  voiceDurationDefaultSeconds: 600,
   /** Highest temperature; the lowest is 0. */
   temperatureMax: 2,
   /** Longest name of a tool (`^[A-Za-z0-9_-]{1,64}$`). */
@@ -107,6 +123,10 @@ export const limits = {
   toolParamsBytes: 32 * 1024,
   /** Levels of nesting of a JSON value that is stored; ours. */
   jsonDepth: 64,
+  /** How long a tool's `params` may take to be understood … */
+  toolParamsMs: 1_000,
+  /** … and a call's arguments to be checked by them; ours. A pattern, or a reference to itself, could go on for ever. */
+  toolArgumentsMs: 200,
   /** Compiled `params` that are kept; ours. */
   toolValidators: 500,
   /** Most faults of a call's arguments that are told; ours. */
@@ -151,8 +171,10 @@ export const limits = {
   chatFolderName: 80,
   /** Longest internal comment. */
   chatComment: 2_000,
-  /** Chats that are unfiled, or freed of a tag, in one transaction. */
+  /** Chats that are unfiled, or freed of a tag or an assistant, in one transaction. */
   detachBatch: 1_000,
+  /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */
+  busyChatBatch: 50,
   /** Color of a folder or a tag when nothing is said. */
   defaultColor: "#808080",
   /** Longest text of a message. */
@@ -216,6 +238,18 @@ export const limits = {
   replySweepSeconds: 2,
   /** Most rows that one look of a sweep takes. */
   sweepBatch: 500,
+  /** How long a voice provider may take to make, change or remove an agent; ours, and well within the lease. */
+  voiceProviderMs: 30_000,
+  /** How long the worker of a voice agent is believed to live; ours. */
+  voiceLeaseMs: 60_000,
+  /** Tries to make a voice agent, the first one included; removing one is tried until it succeeds; ours. */
+  voiceTries: 6,
+  /** Wait before the second try; it doubles with each; ours. */
+  voiceRetryBaseMs: 2_000,
+  /** Longest wait between two tries; ours. */
+  voiceRetryMaxMs: 10 * 60_000,
+  /** How often voice agents are looked for that a crash or a lost wake-up left behind; ours. */
+  voiceSweepSeconds: 10,
   /** How often the clock looks at its table; a job within this time is run at its own instant. */
   clockTickMs: 1_000,
   /** Jobs of one kind that run at once in a process. */
@@ -257,6 +291,9 @@ export const limits = {
   toolResponseReadBytes: 256 * 1024,
   /** Most of an integrator's answer that the model is shown. */
   toolResponseShownBytes: 16 * 1024,
+
+  /** How long an address that a customer chose may take to accept a connection; ours. */
+  outsideConnectMs: 10_000,
 
   // Events (contract, section 7)
 

@@ -21,8 +21,10 @@ import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
+import { voiceAgent } from "./jobs/voice-agent.js"
+import { voiceSweep } from "./jobs/voice-sweep.js"
 import { MediaUrls } from "./media/signed-url.js"
-import { storage, textModels } from "./ports/index.js"
+import { storage, textModels, voiceProviders } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
@@ -89,10 +91,12 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
+    voices: voiceProviders(),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, autoResume, forgetMediaJob], [sweep, quietChats, lostToolCalls, retention, strayFiles])
+  const jobs = [reply, autoResume, forgetMediaJob, voiceAgent]
+  await clockwork.start(services, jobs, [sweep, quietChats, lostToolCalls, retention, strayFiles, voiceSweep])
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   const doors = await openDoors(services, schema, restSchema, sockets)

@@ -174,6 +174,7 @@ describe("the company border", () => {
   /** References without a foreign key that carries the company, each with its reason. */
   const excused: Record<string, string> = {
     "assistant.text_model_id": "text models are configuration, not rows",
+    "assistant.voice_work_id": "the fence of work on a voice agent, which is no row",
     "chat.context_id": "names an archive of messages, which is the number that they share and no row",
     "chat.last_message_id": "written by the one statement that also inserts the message, from its own values",
     "chat.turn_id": "the fence of a turn, which is no row",

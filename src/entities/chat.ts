@@ -19,6 +19,7 @@ import { withdrawQueuedAnswers } from "./message.js"
 @Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
 @Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })
 @Index({ name: "chat_quiet", expression: "create index chat_quiet on chat (company_id, quiet_since) where quiet_since is not null" })
+@Index({ name: "chat_assistant", expression: "create index chat_assistant on chat (assistant_id) where assistant_id is not null" })
 @Index({
   name: "chat_turn_lease",
   expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",

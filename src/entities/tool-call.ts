@@ -3,6 +3,7 @@ import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
 
 /** How a call of a tool stands; the specification's "Tool call outcome". */
@@ -29,6 +30,10 @@ export const resultLost = "Nothing was heard of the result: the call may or may 
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 @Unique({ properties: ["companyId", "id"] })
+@Index({
+  name: "tool_call_outcome",
+  expression: "create index tool_call_outcome on tool_call (tool_id, status, created_at desc, id desc)",
+})
 @Index({ name: "tool_call_newest", expression: "create index tool_call_newest on tool_call (tool_id, created_at desc, id desc)" })
 @Index({
   name: "tool_call_pending",
@@ -62,11 +67,11 @@ export class ToolCall {
   turnId: string | null = null
 
   @Field(() => JSONValue, { description: "The arguments that were sent." })
-  @Property({ type: "json" })
+  @Property({ type: StorableJson })
   params: unknown = {}
 
   @Field(() => JSONValue, { nullable: true, description: "What the endpoint answered: parsed when it was JSON, else text." })
-  @Property({ type: "json", nullable: true })
+  @Property({ type: StorableJson, nullable: true })
   response: unknown = null
 
   @Field(() => Int, { nullable: true, description: "The endpoint's HTTP status." })

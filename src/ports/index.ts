@@ -5,6 +5,8 @@ import type { Storage } from "./storage.js"
 import { anthropic, openAiCompatible } from "./text-model/ai-sdk.js"
 import { offlineModel } from "./text-model/offline.js"
 import type { TextModel } from "./text-model.js"
+import { simulatedVoice } from "./voice/simulated.js"
+import type { VoiceProvider } from "./voice.js"
 
 /** The text models of this deployment: configured ones first, the offline model last and always. */
 export function textModels(config: Config): TextModel[] {
@@ -14,6 +16,11 @@ export function textModels(config: Config): TextModel[] {
     ...(config.anthropic ? [anthropic(options(config.anthropic))] : []),
     offlineModel(),
   ]
+}
+
+/** The voice providers of this deployment: the simulated one always. */
+export function voiceProviders(): VoiceProvider[] {
+  return [simulatedVoice()]
 }
 
 /** Where this deployment keeps uploaded files. */

@@ -41,18 +41,20 @@ export class ToolCallResolver {
     @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
     @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) take?: number,
   ) {
-    const selection = selectionOf(info)
-    if (!(await viewer.reader.byId(assistantToolSource, toolId, {}))) throw new NotFound("Tool")
+    const { totalCount, ...selection } = selectionOf(info)
     const filter = (query: Sql) => {
       const found = query.where("t.tool_id", "=", toolId)
       return status ? found.where("t.status", "=", status) : found
     }
     const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
-    const [page, stats] = await Promise.all([
+    const [tool, page, stats] = await Promise.all([
+      viewer.reader.byId(assistantToolSource, toolId, {}),
       offsetPage(viewer.reader, toolCallSource, selection, { skip, take, standard: limits.pageDefault }, filter, order),
-      selection["stats"] && statsOf(viewer, toolId),
+      totalCount || selection["stats"] ? statsOf(viewer, toolId) : null,
     ])
-    return { ...page, stats }
+    if (!tool) throw new NotFound("Tool")
+    // The sums know how many there are of each: nothing is counted.
+    return { ...page, totalCount: stats?.[status ?? "total"], stats }
   }
 
   @Access("company")

@@ -2,7 +2,8 @@ import { routes } from "./kit/routes.js"
 
 /** An assistant as REST shows it. */
 export const assistantFields = `id companyId folderId name prompt greeting language textModelId temperature excludedTags isDraft draftOfId
-  vaRegistration voiceAgentStatus createdAt updatedAt`
+  vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
+  voiceAgentStatus createdAt updatedAt`
 
 export const assistantRoutes = routes("Assistants", {
   "GET /api/assistants-new": {
@@ -29,5 +30,10 @@ export const assistantRoutes = routes("Assistants", {
     run: `mutation ($id: UUID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ${assistantFields} } }`,
     body: "input",
     fails: [400, 404],
+  },
+  "DELETE /api/assistants-new/{id}": {
+    does: "Delete an assistant; with a voice agent it disappears when that is torn down. Its chats are kept, AI off.",
+    run: "mutation ($id: UUID!) { deleteAssistant(id: $id) { id deleted terminating } }",
+    fails: [404],
   },
 })

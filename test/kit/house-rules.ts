@@ -172,6 +172,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
   "src/jobs/lost-tool-calls.ts": "ends what a crash left pending, in all companies, by its age alone",
   "src/jobs/quiet-chats.ts": "which chats have been quiet, in all companies; each is then given back inside its own",
+  "src/jobs/voice-sweep.ts": "what is due, in all companies; each agent is then worked on inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
   "src/doors/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
@@ -186,6 +187,7 @@ export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
   "src/database/append-message.ts": "append-message, inside a unit",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
+  "src/assistant/removal.ts": "free-quiet-chats: … and company_id = any($2)",
   "src/resolvers/chat-inbox.ts": "every one with the company of the chat that the unit has found and locked",
   "src/resolvers/chat-tag.ts": "the company of the tag that the unit has found, or company_id = any($2)",
   "src/resolvers/chat-folder.ts": "unfile-chats: … and company_id = any($2)",
@@ -227,6 +229,7 @@ export const sweeps: Record<string, string> = {
   "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
   "src/jobs/lost-tool-calls.ts": "looks at the age of what is pending, in any company",
   "src/jobs/quiet-chats.ts": "finds quiet chats, and gives each back inside its own company",
+  "src/jobs/voice-sweep.ts": "finds due rows, and works on each inside its own company",
   "src/jobs/stray-files.ts": "looks at files and at whether they have a row",
   "src/jobs/retention.ts": "looks at no company's data, only at its age",
 }

@@ -35,6 +35,7 @@ interface Notes {
 
 // Beside the rows and not on them: the mapper makes rows without running their constructor.
 const notes = new WeakMap<Row, Notes>()
+const unseen = new WeakSet<Row>()
 
 function notesOf(row: Row): Notes {
   const noted = notes.get(row) ?? { facts: [], consequences: [], wakes: [] }
@@ -61,7 +62,7 @@ export abstract class Row {
   createdAt: Date = clock.now()
 
   @Field(() => Timestamp, { description: "When it last changed." })
-  @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: () => clock.now() })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: (row: Row) => (unseen.has(row) ? row.updatedAt : clock.now()) })
   updatedAt: Date = new Date(this.createdAt)
 
   /** Notes a fact; the unit of work makes it an event when it commits. */
@@ -77,6 +78,16 @@ export abstract class Row {
   /** Notes what else must be written with this change. */
   protected entails(consequence: Consequence) {
     notesOf(this).consequences.push(consequence)
+  }
+
+  /** What the clockwork writes on its own columns is no change to people: `updatedAt` stays as it is. */
+  protected changesUnseen() {
+    unseen.add(this)
+  }
+
+  /** Something that people see changes after all. */
+  protected changesSeen() {
+    unseen.delete(this)
   }
 }
 

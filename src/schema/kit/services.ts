@@ -9,6 +9,7 @@ import type { MediaUrls } from "../../media/signed-url.js"
 import type { Outside } from "../../ports/kit/outside.js"
 import type { Storage } from "../../ports/storage.js"
 import type { TextModel } from "../../ports/text-model.js"
+import type { VoiceProvider } from "../../ports/voice.js"
 import type { SignInLimit } from "./sign-in-limit.js"
 
 /** Tells every instance that something in the database is worth a look; the database stays the truth. */
@@ -41,6 +42,8 @@ export interface Services {
   database: Database
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
+  /** Where assistants can have a voice. */
+  voices: VoiceProvider[]
   /** The guarded way to addresses that customers choose. */
   outside: Outside
   /** Where uploaded files are kept … */

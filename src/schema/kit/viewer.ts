@@ -111,9 +111,10 @@ export class Viewer {
     return row
   }
 
-  /** A row that an input names; one that is missing, or of another company than the one given, is a bad input. */
-  async referred<T extends Row>(entity: EntityClass<T>, id: string, path: string, companyId?: string): Promise<T> {
-    const row = await this.em.findOne(entity, { id, ...(companyId && { companyId }) } as unknown as FilterQuery<T>)
+  /** A row that an input names; one that is missing, or of another company than the one given, is a bad input. Locked when a lock is given. */
+  async referred<T extends Row>(entity: EntityClass<T>, id: string, path: string, companyId?: string, lockMode?: LockMode): Promise<T> {
+    const wanted = { id, ...(companyId && { companyId }) } as unknown as FilterQuery<T>
+    const row = await this.em.findOne(entity, wanted, lockMode ? { lockMode } : {})
     if (!row) throw new BadUserInput(`${path} names nothing in this company`, [{ path, message: "names nothing in this company" }])
     return row
   }
