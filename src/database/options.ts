@@ -13,6 +13,7 @@ import { ControlChange } from "../entities/control-change.js"
 import { Event, EventLog } from "../entities/event.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
@@ -29,6 +30,7 @@ export const entities = [
   AssistantFolder,
   Assistant,
   Knowledge,
+  KnowledgeChunk,
   Channel,
   ChatFolder,
   ChatTag,

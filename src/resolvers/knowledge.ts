@@ -14,8 +14,8 @@ import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { CreateKnowledgeItemInput, KnowledgePage, knowledgeSource, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
 
-function mustSaySomething(text: string) {
-  if (text.trim() === "")
+function mustSaySomething(text: string | null) {
+  if (!text?.trim())
     throw new BadUserInput("resourceContent must not be empty", [{ path: "resourceContent", message: "must not be empty" }])
 }
 

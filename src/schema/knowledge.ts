@@ -1,11 +1,12 @@
 import { Field, InputType } from "type-graphql"
-import { source } from "../database/source.js"
+import { one, source } from "../database/source.js"
 import { Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { Knowledge, type KnowledgeKind, KnowledgeKindEnum } from "../entities/knowledge.js"
 import { limits } from "../limits.js"
 import { pageOf } from "./kit/page.js"
+import { mediaSource } from "./media.js"
 
-export const knowledgeSource = source("Knowledge")
+export const knowledgeSource = source("Knowledge", { file: one("file", () => mediaSource, "fileId") })
 export const KnowledgePage = pageOf(Knowledge, "knowledge items")
 
 const KnowledgeText = Verbatim(limits.knowledgeText)
