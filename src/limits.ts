@@ -113,6 +113,12 @@ export const limits = {
   chunkOverlapDefault: 150,
   /** Largest `chunkOverlap` as a share of `chunkSize`. */
   chunkOverlapMaxShare: 1 / 2,
+  /** Longest time that one request for embeddings may take; ours. */
+  embeddingCallMs: 30_000,
+  /** Most texts of one request for embeddings; ours, within what every vendor takes. */
+  embeddingBatchTexts: 96,
+  /** Most characters of one request for embeddings, unless one text alone has more; ours. */
+  embeddingBatchCharacters: 100_000,
   /** Longest knowledge query. */
   knowledgeQuery: 2_000,
   /** Most chunks that one knowledge query answers. */

@@ -18,7 +18,7 @@ import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
 import { MediaUrls } from "./media/signed-url.js"
-import { storage, textModels } from "./ports/index.js"
+import { embedding, storage, textModels } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
@@ -82,6 +82,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
+    embedding: embedding(config),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }

@@ -1,19 +1,28 @@
 import { join } from "node:path"
-import type { Config } from "../config.js"
+import type { Config, ModelService } from "../config.js"
+import { openAiEmbedding } from "./embedding/ai-sdk.js"
+import { offlineEmbedding } from "./embedding/offline.js"
+import type { Embedding } from "./embedding.js"
 import { diskStorage } from "./storage/disk.js"
 import type { Storage } from "./storage.js"
 import { anthropic, openAiCompatible } from "./text-model/ai-sdk.js"
 import { offlineModel } from "./text-model/offline.js"
 import type { TextModel } from "./text-model.js"
 
+const options = ({ baseUrl, apiKey, model }: ModelService) => ({ baseUrl, model, ...(apiKey && { apiKey }) })
+
 /** The text models of this deployment: configured ones first, the offline model last and always. */
 export function textModels(config: Config): TextModel[] {
-  const options = ({ baseUrl, apiKey, model }: NonNullable<Config["openai"]>) => ({ baseUrl, model, ...(apiKey && { apiKey }) })
   return [
     ...(config.openai ? [openAiCompatible(options(config.openai))] : []),
     ...(config.anthropic ? [anthropic(options(config.anthropic))] : []),
     offlineModel(),
   ]
+}
+
+/** What this deployment makes vectors with: the configured service, else the built-in embedding. */
+export function embedding(config: Config): Embedding {
+  return config.embedding ? openAiEmbedding(options(config.embedding)) : offlineEmbedding()
 }
 
 /** Where this deployment keeps uploaded files. */

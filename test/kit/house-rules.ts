@@ -119,17 +119,18 @@ export const resolversTouchNoPort = imports(
   (imported) => imported.startsWith("src/ports/"),
 )
 
-const kindOf = (path: string) => /^src\/ports\/([^/]+)\//.exec(path)?.[1]
+/** The kind of port that a file adapts; what is in the room's kit is machinery of all of them. */
+const kindOf = (path: string) => /^src\/ports\/(?!kit\/)([^/]+)\//.exec(path)?.[1]
 
 export const adaptersKnowTheirInterface: Rule = {
   teaches:
-    "An adapter knows its interface, its neighbours, errors and limits. It is handed options and values, never rows, the mapper or the pool.",
+    "An adapter knows its interface, its neighbours, the kit, errors and limits. It is handed options and values, never rows, the mapper or the pool.",
   finds: (source) => {
     const kind = kindOf(source.path)
     if (!kind) return []
     const isAllowed = (imported: string) =>
       isOurs(imported)
-        ? imported === `src/ports/${kind}.ts` || kindOf(imported) === kind || /^src\/(errors|limits)\.ts$/.test(imported)
+        ? imported === `src/ports/${kind}.ts` || kindOf(imported) === kind || /^src\/(errors\.ts$|limits\.ts$|ports\/kit\/)/.test(imported)
         : !/^(@mikro-orm\/|kysely$|pg$|type-graphql$|agenda$)/.test(imported)
     return importsOf(source)
       .filter((imported) => !isAllowed(imported))
@@ -258,6 +259,8 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
   // How the offline model weighs and cuts what it knows.
   "src/ports/text-model/offline.*": /./,
+  // How the offline embedding hashes: its vectors' length.
+  "src/ports/embedding/offline": /^384$/,
   // How long a stop may take.
   "src/main": /^15_000$/,
 }

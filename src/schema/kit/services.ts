@@ -5,6 +5,7 @@ import type { Wake } from "../../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../../events/logged-event.js"
 import type { EventWish } from "../../events/stream.js"
 import type { MediaUrls } from "../../media/signed-url.js"
+import type { Embedding } from "../../ports/embedding.js"
 import type { Outside } from "../../ports/kit/outside.js"
 import type { Storage } from "../../ports/storage.js"
 import type { TextModel } from "../../ports/text-model.js"
@@ -39,6 +40,8 @@ export interface Services {
   database: Database
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
+  /** Makes the vectors that knowledge is searched by. */
+  embedding: Embedding
   /** The guarded way to addresses that customers choose. */
   outside: Outside
   /** Where uploaded files are kept … */
