@@ -13,7 +13,7 @@ export class Migration20261121103000_knowledge extends Migration {
 
   override up() {
     this.addSql(
-      'create table "knowledge_chunk" ("id" uuid not null, "company_id" uuid not null, "knowledge_id" uuid not null, "assistant_id" uuid not null, "generation" uuid not null, "position" int not null, "content" text not null, "content_hash" text not null, "embedding" real[] not null, "embedding_model" text not null, "tsv" tsvector generated always as (to_tsvector(\'simple\'::regconfig, content)) stored not null, primary key ("id"))',
+      'create table "knowledge_chunk" ("id" uuid not null, "company_id" uuid not null, "knowledge_id" uuid not null, "assistant_id" uuid not null, "generation" uuid not null, "position" int not null, "content" text not null, "content_hash" text not null, "embedding" real[] not null, "embedding_model" text not null, "tsv" tsvector not null, primary key ("id"))',
     )
     this.addSql("create index knowledge_chunk_words on knowledge_chunk using gin (tsv)")
     this.addSql('create index "knowledge_chunk_assistant_id_index" on "knowledge_chunk" ("assistant_id")')

@@ -119,6 +119,10 @@ export const limits = {
   embeddingBatchTexts: 96,
   /** Most characters of one request for embeddings, unless one text alone has more; ours. */
   embeddingBatchCharacters: 100_000,
+  /** Most different words of a query that the full text is asked for; ours. */
+  knowledgeQueryWords: 32,
+  /** Most characters of a word that the full text keeps; ours, far below what a lexeme can hold. */
+  knowledgeWord: 100,
   /** Longest knowledge query. */
   knowledgeQuery: 2_000,
   /** Most chunks that one knowledge query answers. */

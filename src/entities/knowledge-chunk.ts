@@ -47,7 +47,7 @@ export class KnowledgeChunk {
   @Property({ type: "text" })
   embeddingModel!: string
 
-  /** Its words, in any language: nothing is stemmed. Kept by the database. */
-  @Property({ type: "text", columnType: "tsvector", generated: "(to_tsvector('simple'::regconfig, content)) stored" })
+  /** What its full text is found by, as fullText() in src/knowledge/full-text.ts says it: a text that is cast to tsvector. */
+  @Property({ type: "text", columnType: "tsvector" })
   tsv!: string
 }
