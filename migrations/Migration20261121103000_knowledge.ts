@@ -17,6 +17,7 @@ export class Migration20261121103000_knowledge extends Migration {
     )
     this.addSql("create index knowledge_chunk_words on knowledge_chunk using gin (tsv)")
     this.addSql('create index "knowledge_chunk_assistant_id_index" on "knowledge_chunk" ("assistant_id")')
+    this.addSql('create index "knowledge_chunk_company_id_content_hash_index" on "knowledge_chunk" ("company_id", "content_hash")')
     this.addSql(
       'alter table "knowledge_chunk" add constraint "knowledge_chunk_knowledge_id_generation_position_unique" unique ("knowledge_id", "generation", "position")',
     )

@@ -7,6 +7,7 @@ import { v7 } from "uuid"
  */
 @Entity()
 @Index({ properties: ["assistantId"] })
+@Index({ properties: ["companyId", "contentHash"] })
 @Index({ name: "knowledge_chunk_words", expression: "create index knowledge_chunk_words on knowledge_chunk using gin (tsv)" })
 @Unique({ properties: ["knowledgeId", "generation", "position"] })
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })

@@ -1,20 +1,33 @@
-import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
-import { Field, Int, ObjectType } from "type-graphql"
+import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
+import { ObjectType } from "type-graphql"
+import { v7 } from "uuid"
+import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
-import { CompanyOwned } from "./kit/row.js"
-import { UUID } from "./kit/scalars.js"
-import { words } from "./kit/words.js"
-import { Media } from "./media.js"
+import { clock } from "./kit/clock.js"
+import { codePoints } from "./kit/scalars.js"
+import { KnowledgeChunk } from "./knowledge-chunk.js"
+import { type KnowledgeKind, KnowledgeRow } from "./knowledge-row.js"
 
-/** Where the content of a knowledge item comes from. */
-export const knowledgeKinds = ["text", "url", "file"] as const
-export type KnowledgeKind = (typeof knowledgeKinds)[number]
-export const KnowledgeKindEnum = words("KnowledgeKind", "Where the content of a knowledge item comes from.", knowledgeKinds)
+/** What an input may say of an item's content, and of how it is searched. */
+export interface KnowledgeInput {
+  resourceContent?: string | null
+  resourceUrl?: string | null
+  fileId?: string | null
+  isVector?: boolean | null
+  chunkSize?: number | null
+  chunkOverlap?: number | null
+}
 
-/** How far the index of a searchable item is. */
-export const indexStatuses = ["pending", "indexed", "failed"] as const
-export type IndexStatus = (typeof indexStatuses)[number]
-export const IndexStatusEnum = words("IndexStatus", "How far the index of a searchable knowledge item is.", indexStatuses)
+/** What an indexing found out besides the chunks. */
+export interface Indexed {
+  chunkCount: number
+  embeddingModel: string
+}
+
+/** The field that holds what an item of a kind is made from. */
+const sources = { text: "resourceContent", url: "resourceUrl", file: "fileId" } as const satisfies Record<KnowledgeKind, string>
+
+const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
 @ObjectType({ description: "Something an assistant knows: given to the model as it is, or chunked and searched." })
 @Entity({ tableName: "knowledge" })
@@ -29,92 +42,169 @@ export const IndexStatusEnum = words("IndexStatus", "How far the index of a sear
   name: "knowledge_index_lease",
   expression: "create index knowledge_index_lease on knowledge (index_lease_until) where index_lease_until is not null",
 })
-export class Knowledge extends CompanyOwned {
-  @Field(() => UUID, { description: "The assistant that knows it." })
-  @Property({ type: "uuid" })
-  assistantId!: string
+export class Knowledge extends KnowledgeRow {
+  /** Refuses what is not for an item of its kind: its content comes from one field, which is never empty. */
+  mustTake(input: KnowledgeInput) {
+    const own = sources[this.kind]
+    for (const field of Object.values(sources)) {
+      const given = input[field]
+      if (given === undefined) continue
+      if (field !== own && (given !== null || this[field] !== null)) throw bad(field, `is not for a ${this.kind} item`)
+      if (field === own && given === null) throw bad(field, "must not be null")
+    }
+  }
 
-  @Field(() => String, { description: "Its name, 1 to 200 characters." })
-  @Property({ type: "text" })
-  name!: string
+  /** Has taken an input: what it was made from may be another, and its index is made again. */
+  rewritten(input: KnowledgeInput, before: KnowledgeInput) {
+    if (this.kind === "url") this.isVector = true
+    if (this.kind !== "text" && this[sources[this.kind]] !== before[sources[this.kind]]) this.forgetSource()
+    if (before.fileId && before.fileId !== this.fileId) this.leavesFile()
+    this.mustBeWhole()
+    if (!this.isVector) return this.forgetIndex()
+    const named = [input[sources[this.kind]], input.chunkSize, input.chunkOverlap].some((value) => value !== undefined)
+    if (named || this.indexStatus === null) this.expectIndexing()
+  }
 
-  @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; never changes." })
-  @Property({ type: "text" })
-  kind!: KnowledgeKind
+  /** The rules of the whole item, whichever of its fields were named. */
+  private mustBeWhole() {
+    const { kind, chunkSize, chunkOverlap } = this
+    const source = this[sources[kind]]
+    if (source === null) throw bad(sources[kind], `is required for a ${kind} item`)
+    if (source.trim() === "") throw bad(sources[kind], "must not be empty")
+    if (chunkSize < limits.chunkSizeMin || chunkSize > limits.chunkSizeMax)
+      throw bad("chunkSize", `must be ${limits.chunkSizeMin} to ${limits.chunkSizeMax}`)
+    const mostOverlap = chunkSize * limits.chunkOverlapMaxShare
+    if (chunkOverlap < 0 || chunkOverlap > mostOverlap) throw bad("chunkOverlap", `must be 0 to ${mostOverlap}, half of chunkSize`)
+    this.mustFitTheModel()
+  }
 
-  @Field(() => String, { nullable: true, description: "Its text: as given, or as read from its page or file; null on lists." })
-  @Property({ type: "text", nullable: true })
-  resourceContent: string | null = null
+  /** What is given to the model as it is has to fit into its context. */
+  private mustFitTheModel() {
+    if (!this.isVector && codePoints(this.resourceContent ?? "") > limits.knowledgeText)
+      throw bad(sources[this.kind], `has more than ${limits.knowledgeText} characters of text: make it searchable, isVector: true`)
+  }
 
-  @Field(() => String, { nullable: true, description: "The page it is read from; for url items." })
-  @Property({ type: "text", nullable: true })
-  resourceUrl: string | null = null
+  /** Whether its file has to be read before it can be kept: the model is given its text. */
+  get isUnread() {
+    return this.kind === "file" && !this.isVector && this.resourceContent === null
+  }
 
-  @Field(() => UUID, { nullable: true, description: "The uploaded file it is read from; for file items." })
-  @Property({ type: "uuid", nullable: true })
-  fileId: string | null = null
+  /** The text of its page or file. */
+  reads(text: string) {
+    this.resourceContent = text
+    this.mustFitTheModel()
+  }
 
-  @Field(() => Media, { nullable: true, description: "The uploaded file it is read from; for file items." })
-  file?: Media | null
+  /** Its file is nothing to it any more; the database marks it, and what else does not use it is removed soon. */
+  leavesFile() {
+    this.wakes({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
+  }
 
-  @Field(() => Boolean, {
-    description: "Whether it is chunked and searched instead of given to the model as it is; always true for url items.",
-  })
-  @Property({ type: "boolean", default: false })
-  isVector: boolean = false
+  private forgetSource() {
+    this.resourceContent = this.resourceEtag = this.resourceLastModified = null
+  }
 
-  @Field(() => Int, { description: "Most characters of a chunk, 200 to 4000." })
-  @Property({ type: "integer", default: limits.chunkSizeDefault })
-  chunkSize: number = limits.chunkSizeDefault
+  /** Its page is to be looked at again. What is indexed stays searched meanwhile. */
+  recrawl() {
+    if (this.indexStatus !== "indexed") return this.expectIndexing()
+    this.indexIsDue(clock.now())
+    this.indexAttempts = 0
+    this.indexRun = this.indexLeaseUntil = null
+  }
 
-  @Field(() => Int, { description: "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize." })
-  @Property({ type: "integer", default: limits.chunkOverlapDefault })
-  chunkOverlap: number = limits.chunkOverlapDefault
+  private expectIndexing() {
+    this.indexStatus = "pending"
+    this.indexError = null
+    this.chunkCount = this.indexAttempts = 0
+    this.indexRun = this.indexLeaseUntil = null
+    this.indexIsDue(clock.now())
+  }
 
-  @Field(() => IndexStatusEnum, {
-    nullable: true,
-    description: "How far its index is; only an indexed item is searched. Null while it is not searchable.",
-  })
-  @Property({ type: "text", nullable: true })
-  indexStatus: IndexStatus | null = null
+  private indexIsDue(at: Date) {
+    this.indexDueAt = at
+    this.wakes({ job: "index-knowledge", companyId: this.companyId, id: this.id, at })
+  }
 
-  @Field(() => String, { nullable: true, description: "Why it could not be indexed; of an indexed item, why its last re-crawl failed." })
-  @Property({ type: "text", nullable: true })
-  indexError: string | null = null
+  /** It is not searched any more; its chunks go with the change. */
+  private forgetIndex() {
+    if (this.indexStatus !== null) {
+      this.entails(async (em) => {
+        await em.nativeDelete(KnowledgeChunk, { knowledgeId: this.id })
+        return []
+      })
+    }
+    this.indexStatus = this.indexError = this.indexGeneration = this.embeddingModel = null
+    this.indexDueAt = this.indexRun = this.indexLeaseUntil = null
+    this.chunkCount = this.indexAttempts = 0
+  }
 
-  @Field(() => Int, { description: "How many chunks it is searched by; 0 while it is not searched." })
-  @Property({ type: "integer", default: 0 })
-  chunkCount: number = 0
+  /** Whether it is to be indexed: that is due and nobody is at it, or the worker who was is gone. */
+  isIndexingDue(now: Date) {
+    if (this.indexRun) return this.indexLeaseUntil !== null && this.indexLeaseUntil <= now
+    return this.indexDueAt !== null && this.indexDueAt <= now
+  }
 
-  /** The run that made its index: a chunk of another generation is not searched. What a generation holds never changes. */
-  @Property({ type: "uuid", nullable: true })
-  indexGeneration: string | null = null
+  /** Takes the indexing under a lease; only whoever holds the run may store anything. Null: it was lost too often. */
+  takeIndexing(now: Date): string | null {
+    this.indexAttempts += 1
+    if (this.indexAttempts > limits.indexingLosses) {
+      this.failIndexing(`Its indexing was interrupted ${limits.indexingLosses} times`)
+      return null
+    }
+    this.indexDueAt = null
+    this.indexLeaseUntil = new Date(now.getTime() + limits.indexingLeaseMs)
+    this.indexRun = v7()
+    return this.indexRun
+  }
 
-  /** Which embedding its index was made by. */
-  @Property({ type: "text", nullable: true })
-  embeddingModel: string | null = null
+  /** The fence: whether this run may still write. */
+  holdsIndexing(run: string) {
+    return this.indexRun === run
+  }
 
-  /** When its index is to be made; null while nothing waits. The row is the queue. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  indexDueAt: Date | null = null
+  /** What its page said of its version when it was read. */
+  isOfVersion({ etag, lastModified }: { etag: string | null; lastModified: string | null }) {
+    this.resourceEtag = etag
+    this.resourceLastModified = lastModified
+  }
 
-  /** The running indexing, and the fence around it: whoever holds another may store nothing. */
-  @Property({ type: "uuid", nullable: true })
-  indexRun: string | null = null
+  /** The index of this run is the one that is searched from now on. */
+  indexed({ chunkCount, embeddingModel }: Indexed) {
+    this.indexGeneration = this.indexRun
+    this.indexStatus = "indexed"
+    this.embeddingModel = embeddingModel
+    this.chunkCount = chunkCount
+    this.endIndexing(null)
+  }
 
-  /** Until when the worker of the running indexing is believed to live. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  indexLeaseUntil: Date | null = null
+  /** Its page is as it was when it was indexed. */
+  unchanged() {
+    this.endIndexing(null)
+  }
 
-  /** Runs since the last change that ended without a result, failed or lost in a crash. */
-  @Property({ type: "integer", default: 0 })
-  indexAttempts: number = 0
+  /** It cannot be indexed. What a re-crawl could not renew stays as it was, and says why. */
+  failIndexing(reason: string) {
+    if (this.indexStatus !== "indexed") this.indexStatus = "failed"
+    this.endIndexing(reason)
+  }
 
-  /** What its page said of its version, to ask whether it changed. */
-  @Property({ type: "text", nullable: true })
-  resourceEtag: string | null = null
+  private endIndexing(reason: string | null) {
+    this.indexError = reason
+    this.indexDueAt = this.indexRun = this.indexLeaseUntil = null
+    this.indexAttempts = 0
+  }
 
-  /** When its page said it was changed last. */
-  @Property({ type: "text", nullable: true })
-  resourceLastModified: string | null = null
+  /** What failed may pass: tries again later, until it was tried often enough. */
+  retryIndexing(now: Date, reason: string, tries: number) {
+    if (this.indexAttempts >= tries) return this.failIndexing(reason)
+    this.indexRun = this.indexLeaseUntil = null
+    this.indexIsDue(new Date(now.getTime() + limits.indexingRetryBaseMs * 2 ** (this.indexAttempts - 1)))
+  }
+
+  /** Gives the indexing back: another worker takes it at once. */
+  releaseIndexing(now: Date) {
+    this.indexAttempts -= 1
+    this.indexRun = this.indexLeaseUntil = null
+    this.indexIsDue(now)
+  }
 }

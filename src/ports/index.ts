@@ -1,8 +1,13 @@
 import { join } from "node:path"
 import type { Config, ModelService } from "../config.js"
+import { webCrawler } from "./crawler/web.js"
+import type { Crawler } from "./crawler.js"
 import { openAiEmbedding } from "./embedding/ai-sdk.js"
 import { offlineEmbedding } from "./embedding/offline.js"
 import type { Embedding } from "./embedding.js"
+import { DocumentProcesses } from "./extractor/processes.js"
+import type { Extractor } from "./extractor.js"
+import type { Outside } from "./kit/outside.js"
 import { diskStorage } from "./storage/disk.js"
 import type { Storage } from "./storage.js"
 import { anthropic, openAiCompatible } from "./text-model/ai-sdk.js"
@@ -24,6 +29,12 @@ export function textModels(config: Config): TextModel[] {
 export function embedding(config: Config): Embedding {
   return config.embedding ? openAiEmbedding(options(config.embedding)) : offlineEmbedding()
 }
+
+/** How pages are fetched: through the guard, like everything that customers choose. */
+export const crawler = (outside: Outside): Crawler => webCrawler(outside)
+
+/** How documents are read. */
+export const extractor = (): Extractor => new DocumentProcesses()
 
 /** Where this deployment keeps uploaded files. */
 export async function storage(config: Config): Promise<Storage> {

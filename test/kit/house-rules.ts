@@ -169,6 +169,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
+  "src/knowledge/indexing.ts": "which items are due, in all companies; each is then indexed inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
   "src/doors/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
@@ -183,6 +184,8 @@ export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
   "src/database/append-message.ts": "append-message, inside a unit",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
+  "src/knowledge/indexing.ts": "renew-indexing-lease: … and company_id = any($3)",
+  "src/knowledge/index-store.ts": "every one with company_id = any(…)",
   "src/resolvers/chat-inbox.ts": "every one with the company of the chat that the unit has found and locked",
   "src/resolvers/chat-tag.ts": "the company of the tag that the unit has found, or company_id = any($2)",
   "src/resolvers/chat-folder.ts": "unfile-chats: … and company_id = any($2)",
@@ -222,6 +225,7 @@ export const scopeIsSetInOnePlace = words(
 /** Jobs on nobody's row, each with where the company comes from. */
 export const sweeps: Record<string, string> = {
   "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
+  "src/jobs/index-sweep.ts": "has whatever is due indexed, each inside its own company",
   "src/jobs/stray-files.ts": "looks at files and at whether they have a row",
   "src/jobs/retention.ts": "looks at no company's data, only at its age",
 }
@@ -259,8 +263,8 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
   // How the offline model weighs and cuts what it knows.
   "src/ports/text-model/offline.*": /./,
-  // How the offline embedding hashes: its vectors' length.
-  "src/ports/embedding/offline": /^384$/,
+  // How the offline embedding hashes: the length of its vectors.
+  "src/ports/embedding/offline": /^(128|512)$/,
   // How long a stop may take.
   "src/main": /^15_000$/,
 }
