@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { v7 } from "uuid"
 import type { Unit } from "../database/unit.js"
 import type { Viewer } from "../schema/kit/viewer.js"
+import { fullText } from "./full-text.js"
 import type { Indexing } from "./indexing.js"
 
 /** A chunk of an index that is being made. */
@@ -36,9 +37,9 @@ const putBy = {
       select id, company_id, assistant_id from knowledge
       where id = $1 and company_id = any($2::uuid[]) and index_run = $3 for no key update
     )
-    insert into knowledge_chunk (id, company_id, knowledge_id, assistant_id, generation, position, content, content_hash, embedding, embedding_model)
-    select new.id, held.company_id, held.id, held.assistant_id, $3, new.position, new.content, new.hash, new.vector::real[], $4
-    from held, unnest($5::uuid[], $6::integer[], $7::text[], $8::text[], $9::text[]) as new (id, position, content, hash, vector)
+    insert into knowledge_chunk (id, company_id, knowledge_id, assistant_id, generation, position, content, content_hash, tsv, embedding, embedding_model)
+    select new.id, held.company_id, held.id, held.assistant_id, $3, new.position, new.content, new.hash, new.words::tsvector, new.vector::real[], $4
+    from held, unnest($5::uuid[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[]) as new (id, position, content, hash, words, vector)
     on conflict (knowledge_id, generation, position) do nothing
     returning id`,
 }
@@ -57,6 +58,7 @@ export async function keepVectors(viewer: Viewer, { item, run }: Indexing, model
     chunks.map(({ position }) => position),
     chunks.map(({ content }) => content),
     chunks.map(({ hash }) => hash),
+    chunks.map(({ content }) => fullText(content, item.assistantId)),
     vectors.map(literal),
   ])
   return rows.length > 0
@@ -84,9 +86,9 @@ const moveOver = {
 const takeOver = {
   name: "take-vectors-over",
   text: `
-    insert into knowledge_chunk (id, company_id, knowledge_id, assistant_id, generation, position, content, content_hash, embedding, embedding_model)
-    select new.id, k.company_id, k.id, k.assistant_id, $2, new.position, new.content, new.hash, known.embedding, $3
-    from knowledge k, unnest($5::uuid[], $6::integer[], $7::text[], $8::text[]) as new (id, position, content, hash)
+    insert into knowledge_chunk (id, company_id, knowledge_id, assistant_id, generation, position, content, content_hash, tsv, embedding, embedding_model)
+    select new.id, k.company_id, k.id, k.assistant_id, $2, new.position, new.content, new.hash, new.words::tsvector, known.embedding, $3
+    from knowledge k, unnest($5::uuid[], $6::integer[], $7::text[], $8::text[], $9::text[]) as new (id, position, content, hash, words)
     cross join lateral (
       select embedding from knowledge_chunk c
       where c.company_id = any($4::uuid[]) and c.content_hash = new.hash and c.embedding_model = $3 limit 1
@@ -114,7 +116,8 @@ export async function swapIndex(unit: Unit, { item, run }: Indexing, model: stri
   const hashes = chunks.map(({ hash }) => hash)
   await unit.run(moveOver, [item.id, run, positions, hashes, item.indexGeneration, model, companyIds])
   const ids = chunks.map(() => v7())
-  await unit.run(takeOver, [item.id, run, model, companyIds, ids, positions, contents, hashes])
+  const words = contents.map((content) => fullText(content, item.assistantId))
+  await unit.run(takeOver, [item.id, run, model, companyIds, ids, positions, contents, hashes, words])
   const [made] = await unit.run(countMade, [item.id, companyIds, run, chunks.length])
   if (made!["count"] < chunks.length) return false
   await unit.run(dropOthers, [item.id, companyIds, run])

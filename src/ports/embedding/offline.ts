@@ -1,12 +1,15 @@
 import { setImmediate as breath } from "node:timers/promises"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { isStopWord, stem, words } from "../kit/words.js"
+import { thingsOf } from "./thesaurus.js"
 
-const DIMENSIONS = 384
+/** The first places of a vector count things that have a name in the thesaurus, the others are shared by all words and pieces of words. */
+const NAMED = 128
+const DIMENSIONS = 512
 
 /**
- * The built-in embedding: no network, no model and no chance. A vector counts the stems of a text's words and pieces of these words, so that
- * inflections and slips of the pen lie close together; it knows no synonyms.
+ * The built-in embedding: no network, no model and no chance. A vector counts what a text speaks of by a small thesaurus, the stems of its
+ * words, and pieces of these words, so that everyday synonyms, inflections and slips of the pen lie close together.
  */
 export function offlineEmbedding(): Embedding {
   return {
@@ -26,19 +29,27 @@ export function offlineEmbedding(): Embedding {
   }
 }
 
-/** What a feature counts beside the others; the pieces of one word count together. */
-const weights = { stem: 1, pieces: 0.5, stopWord: 0.1 }
+/** What a word counts: as a thing, by its stem (beside a thing, and alone), and by all its pieces together. */
+const weights = { thing: 1.3, stemOfThing: 0.4, stem: 1, pieces: 0.3, stopWord: 0.1 }
 
 function vectorOf(text: string): Float32Array {
-  const times = new Map<string, number>()
-  for (const word of words(text)) times.set(word, (times.get(word) ?? 0) + 1)
-  const vector = new Float32Array(DIMENSIONS)
-  for (const [word, count] of times) {
-    // The tenth time says little that the first did not.
-    const weight = (1 + Math.log(count)) * (isStopWord(word) ? weights.stopWord : 1)
-    add(vector, `=${stem(word)}`, weight * weights.stem)
+  const counts = new Map<string | number, number>()
+  const count = (feature: string | number, weight: number) => counts.set(feature, (counts.get(feature) ?? 0) + weight)
+  for (const word of words(text)) {
+    const isStop = isStopWord(word)
+    const weight = isStop ? weights.stopWord : 1
+    const things = isStop ? [] : thingsOf(word)
+    for (const thing of things) count(thing, (weight * weights.thing) / Math.sqrt(things.length))
+    count(`=${stem(word)}`, weight * (things.length ? weights.stemOfThing : weights.stem))
     const pieces = piecesOf(word)
-    for (const piece of pieces) add(vector, piece, (weight * weights.pieces) / Math.sqrt(pieces.length))
+    for (const piece of pieces) count(piece, (weight * weights.pieces) / Math.sqrt(pieces.length))
+  }
+  const vector = new Float32Array(DIMENSIONS)
+  for (const [feature, times] of counts) {
+    // The tenth time says little that the first did not.
+    const weight = times > 1 ? 1 + Math.log(times) : times
+    if (typeof feature === "number") vector[feature]! += weight
+    else scatter(vector, feature, weight)
   }
   return normalise(vector)
 }
@@ -53,19 +64,13 @@ function piecesOf(word: string): string[] {
   return pieces
 }
 
-/** Puts a feature on two places that its hash chooses, with a sign each, so that strangers who meet there cancel out on the whole. */
-function add(vector: Float32Array, feature: string, weight: number) {
+/** Puts a feature on a place and with a sign that its hash chooses, so that strangers who meet there cancel out on the whole. */
+function scatter(vector: Float32Array, feature: string, weight: number) {
   let hash = 0x811c9dc5
   for (let at = 0; at < feature.length; at++) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193)
-  for (let place = 0; place < 2; place++) {
-    hash = mixed(hash + place)
-    vector[(hash >>> 1) % DIMENSIONS]! += hash & 1 ? weight : -weight
-  }
-}
-
-// FNV's low bits are poor; this is the end of MurmurHash 3.
-function mixed(hash: number): number {
-  let mix = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35)
-  return (mix ^ (mix >>> 16)) >>> 0
+  // FNV's low bits are poor; this is the end of MurmurHash 3.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  hash = (hash ^ (hash >>> 16)) >>> 0
+  vector[NAMED + ((hash >>> 1) % (DIMENSIONS - NAMED))]! += hash & 1 ? weight : -weight
 }
