@@ -19,6 +19,7 @@ import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
+import { renewForEmbedding } from "./knowledge/indexing.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { crawler, embedding, extractor, storage, textModels } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
@@ -93,6 +94,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
+  await renewForEmbedding(services)
   await clockwork.start(services, [reply, forgetMediaJob, indexKnowledge], [sweep, indexSweep, retention, strayFiles])
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())

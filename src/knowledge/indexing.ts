@@ -33,6 +33,17 @@ const dueItems = {
     ) due order by turn, since limit $2`,
 }
 
+const staleModel = {
+  name: "stale-embedding-model",
+  text: `update knowledge set index_due_at = $1
+         where index_status = 'indexed' and embedding_model <> $2 and index_due_at is null and index_run is null`,
+}
+
+/** Another embedding was configured: what was indexed by the former one is indexed anew, and until then found by its words alone. */
+export async function renewForEmbedding({ database, embedding }: Services): Promise<void> {
+  await unscoped(database, staleModel, [clock.now(), embedding.id])
+}
+
 /** Indexes whatever is due, as long as this process has a place for one more. */
 export async function indexDue(services: Services): Promise<void> {
   while (!services.stopping.aborted) {

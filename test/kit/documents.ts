@@ -156,10 +156,10 @@ export const encryptedPdf = () =>
 export const brokenPdf = () =>
   Buffer.concat([Buffer.from("%PDF-1.7\n%\xe2\xe3\n1 0 obj\n", "latin1"), Buffer.alloc(2_000, "garbage \xff", "latin1")])
 
-/** A Word document of a few kilobytes that unpacks into so many megabytes. */
-export function zipBomb(megabytes: number): Buffer {
-  const filled = wordDocument(["x"])
-  const bomb = archive({ "word/media/image1.xml": Buffer.alloc(megabytes * 1024 * 1024, "<a/>") })
-  void filled
-  return bomb
-}
+/** A Word document of some kilobytes that unpacks into so many megabytes. */
+export const zipBomb = (megabytes: number) =>
+  archive({
+    "[Content_Types].xml": contentTypes({ "word/document.xml": "wordprocessingml.document.main" }),
+    "_rels/.rels": relations([["officeDocument", "word/document.xml"]]),
+    "word/document.xml": Buffer.alloc(megabytes * 1024 * 1024, "<w:p/>"),
+  })
