@@ -171,6 +171,18 @@ export const limits = {
   knowledgeQueryWords: 32,
   /** Most characters of a word that the full text keeps; ours, far below what a lexeme can hold. */
   knowledgeWord: 100,
+  /** Most chunks that each half of a search, by words and by meaning, brings in; ours. */
+  knowledgeCandidates: 100,
+  /** Times that a search is made while what it found is indexed anew; ours. */
+  knowledgeSearchTries: 3,
+  /** Most memory for remembered vectors of a process, where the database has no pgvector; ours, some 120,000 chunks of the built-in embedding. */
+  vectorCacheBytes: 256 * 1024 * 1024,
+  /** Most chunks whose vectors one statement reads; ours. */
+  vectorReadRows: 500,
+  /** Numbers that are compared before others have their turn; ours, some ten milliseconds. */
+  vectorNumbersAtOnce: 10_000_000,
+  /** Longest vector that an index of pgvector holds. */
+  vectorIndexDimensions: 2_000,
   /** Longest knowledge query. */
   knowledgeQuery: 2_000,
   /** Most chunks that one knowledge query answers. */

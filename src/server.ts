@@ -20,6 +20,7 @@ import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
 import { renewForEmbedding } from "./knowledge/indexing.js"
+import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { crawler, embedding, extractor, storage, textModels } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
@@ -91,6 +92,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
     embedding: embedding(config),
+    vectors: await vectorSearch(database, log),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }

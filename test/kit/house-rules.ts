@@ -150,6 +150,7 @@ export const rawAccess: Record<string, string> = {
   "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
   "src/database/unit.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
   "src/database/migrate.ts": "changes the schema under a lock, reads no rows",
+  "src/database/vector-index.ts": "asks whether there is pgvector, makes an index, reads no rows of ours",
   "src/database/embedded-init.ts": "makes the database itself",
   "src/database/embedded-start.ts": "asks a database that starts whether it answers",
   "src/schema/kit/viewer.ts": "one statement as a whole unit; the callers of statement() are listed below",
@@ -183,6 +184,7 @@ export const unscopedCallers: Record<string, string> = {
 export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
   "src/database/append-message.ts": "append-message, inside a unit",
+  "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
   "src/knowledge/indexing.ts": "renew-indexing-lease: … and company_id = any($3)",
   "src/knowledge/index-store.ts": "every one with company_id = any(…)",
@@ -254,6 +256,7 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   // Names of advisory locks.
   "src/database/migrate": /^7_304_211$/,
   "src/events/sequencer": /^7_304_212$/,
+  "src/database/vector-index": /^7_304_213$/,
   // What a column of type integer holds.
   "src/admin/people": /^2_147_483_647$/,
   // Close codes of WebSockets, and what a timer can hold.
@@ -263,8 +266,8 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
   // How the offline model weighs and cuts what it knows.
   "src/ports/text-model/offline.*": /./,
-  // How the offline embedding hashes: the length of its vectors.
-  "src/ports/embedding/offline": /^(128|512)$/,
+  // How the offline embedding hashes, and the words that it remembers.
+  "src/ports/embedding/offline": /^(128|512|20_000)$/,
   // How long a stop may take.
   "src/main": /^15_000$/,
 }

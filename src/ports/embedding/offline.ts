@@ -1,4 +1,5 @@
 import { setImmediate as breath } from "node:timers/promises"
+import { LRUCache } from "lru-cache"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { isStopWord, stem, words } from "../kit/words.js"
 import { thingsOf } from "./thesaurus.js"
@@ -6,6 +7,9 @@ import { thingsOf } from "./thesaurus.js"
 /** The first places of a vector count things that have a name in the thesaurus, the others are shared by all words and pieces of words. */
 const NAMED = 128
 const DIMENSIONS = 512
+
+/** A longer word is hardly met twice. */
+const LONG_WORD = 40
 
 /**
  * The built-in embedding: no network, no model and no chance. A vector counts what a text speaks of by a small thesaurus, the stems of its
@@ -32,17 +36,12 @@ export function offlineEmbedding(): Embedding {
 /** What a word counts: as a thing, by its stem (beside a thing, and alone), and by all its pieces together. */
 const weights = { thing: 1.3, stemOfThing: 0.4, stem: 1, pieces: 0.3, stopWord: 0.1 }
 
+type Feature = string | number
+
 function vectorOf(text: string): Float32Array {
-  const counts = new Map<string | number, number>()
-  const count = (feature: string | number, weight: number) => counts.set(feature, (counts.get(feature) ?? 0) + weight)
+  const counts = new Map<Feature, number>()
   for (const word of words(text)) {
-    const isStop = isStopWord(word)
-    const weight = isStop ? weights.stopWord : 1
-    const things = isStop ? [] : thingsOf(word)
-    for (const thing of things) count(thing, (weight * weights.thing) / Math.sqrt(things.length))
-    count(`=${stem(word)}`, weight * (things.length ? weights.stemOfThing : weights.stem))
-    const pieces = piecesOf(word)
-    for (const piece of pieces) count(piece, (weight * weights.pieces) / Math.sqrt(pieces.length))
+    for (const [feature, weight] of featuresOf(word)) counts.set(feature, (counts.get(feature) ?? 0) + weight)
   }
   const vector = new Float32Array(DIMENSIONS)
   for (const [feature, times] of counts) {
@@ -52,6 +51,25 @@ function vectorOf(text: string): Float32Array {
     else scatter(vector, feature, weight)
   }
   return normalise(vector)
+}
+
+// The same few thousand words make up most of every text.
+const read = new LRUCache<string, [Feature, number][]>({ max: 20_000 })
+
+function featuresOf(word: string): [Feature, number][] {
+  const known = read.get(word)
+  if (known) return known
+  const isStop = isStopWord(word)
+  const scale = isStop ? weights.stopWord : 1
+  const things = isStop ? [] : thingsOf(word)
+  const pieces = piecesOf(word)
+  const features: [Feature, number][] = [
+    ...things.map((thing): [Feature, number] => [thing, (scale * weights.thing) / Math.sqrt(things.length)]),
+    [`=${stem(word)}`, scale * (things.length ? weights.stemOfThing : weights.stem)],
+    ...pieces.map((piece): [Feature, number] => [piece, (scale * weights.pieces) / Math.sqrt(pieces.length)]),
+  ]
+  if (word.length <= LONG_WORD) read.set(word, features)
+  return features
 }
 
 /** Three and four characters in a row, the word's ends among them. */

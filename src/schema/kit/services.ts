@@ -4,6 +4,7 @@ import type { Database } from "../../database/connect.js"
 import type { Wake } from "../../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../../events/logged-event.js"
 import type { EventWish } from "../../events/stream.js"
+import type { VectorSearch } from "../../knowledge/vectors.js"
 import type { MediaUrls } from "../../media/signed-url.js"
 import type { Crawler } from "../../ports/crawler.js"
 import type { Embedding } from "../../ports/embedding.js"
@@ -44,6 +45,8 @@ export interface Services {
   models: TextModel[]
   /** Makes the vectors that knowledge is searched by. */
   embedding: Embedding
+  /** Finds the chunks whose vectors are closest to a query's. */
+  vectors: VectorSearch
   /** The guarded way to addresses that customers choose. */
   outside: Outside
   /** Fetches pages that customers choose. */
