@@ -1,5 +1,6 @@
 import { type LookupOptions, lookup } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
+import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
 import { Agent, buildConnector, request } from "undici"
 
@@ -119,7 +120,7 @@ const sentences: Record<string, string> = {
 }
 
 function failureOf(error: unknown): OutsideFailure {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+  for (let cause = error; isNativeError(cause); cause = cause.cause) {
     if (cause instanceof OutsideFailure) return cause
     const sentence = sentences[(cause as NodeJS.ErrnoException).code ?? ""]
     if (sentence) return new OutsideFailure(sentence, "unreachable")
