@@ -13,6 +13,8 @@ import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
+import { indexKnowledge } from "./jobs/index-knowledge.js"
+import { indexSweep } from "./jobs/index-sweep.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
@@ -23,8 +25,10 @@ import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
 import { voiceAgent } from "./jobs/voice-agent.js"
 import { voiceSweep } from "./jobs/voice-sweep.js"
+import { renewForEmbedding } from "./knowledge/indexing.js"
+import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
-import { storage, textModels, voiceProviders } from "./ports/index.js"
+import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
@@ -67,6 +71,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => hub.close())
   const progress = new AnswerProgress(wakeUp, log)
   stack.defer(() => progress.close())
+  const documents = extractor()
+  stack.defer(() => documents.close())
   const clockwork = await makeClockwork(config, database, log)
   const outside = new Outside(config.allowPrivateNetwork)
   stack.defer(() => outside.close())
@@ -88,15 +94,22 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     secrets,
     mediaUrls,
     outside,
+    crawler: crawler(outside),
+    extractor: documents,
+    indexing: { busy: 0 },
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
     voices: voiceProviders(),
+    embedding: embedding(config),
+    vectors: await vectorSearch(database, log),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  const jobs = [reply, autoResume, forgetMediaJob, voiceAgent]
-  await clockwork.start(services, jobs, [sweep, quietChats, lostToolCalls, retention, strayFiles, voiceSweep])
+  await renewForEmbedding(services)
+  const jobs = [reply, autoResume, forgetMediaJob, voiceAgent, indexKnowledge]
+  const sweeps = [sweep, quietChats, lostToolCalls, indexSweep, retention, strayFiles, voiceSweep]
+  await clockwork.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   const doors = await openDoors(services, schema, restSchema, sockets)

@@ -29,7 +29,7 @@ export async function remember(unit: Unit, chat: Chat, now: Date, windowMs: numb
   const messages = await em.find(Message, shown, { orderBy: { sequence: "asc" } })
   return {
     assistant,
-    knowledge: items.map((item) => ({ name: item.name, content: item.resourceContent })),
+    knowledge: items.map((item) => ({ name: item.name, content: item.resourceContent ?? "" })),
     messages: asModelMessages(messages),
     notes: await notesOf(unit, chat, since, now),
   }
