@@ -297,7 +297,8 @@ export const filesAreShort: Rule = {
   teaches: `A file has at most ${lineLimit} lines: it holds more than one thing, so give the second a file of its own.`,
   finds: ({ path, text }) => {
     const lines = text.trimEnd().split("\n").length
-    return path.startsWith("src/") && lines > lineLimit ? [`has ${lines} lines`] : []
+    // A list of numbers is one thing, however long.
+    return path.startsWith("src/") && path !== "src/limits.ts" && lines > lineLimit ? [`has ${lines} lines`] : []
   },
 }
 
