@@ -181,6 +181,7 @@ describe("openapi.json", () => {
     ["/api/assistants-new/{id}", "get patch"],
     ["/api/assistant-knowledge-new", "get post"],
     ["/api/assistant-knowledge-new/{id}", "get patch delete"],
+    ["/api/assistant-knowledge-new/query", "post"],
     ["/api/chats/messengers", "get"],
     ["/api/chats", "get post"],
     ["/api/chats/{id}", "get patch delete"],

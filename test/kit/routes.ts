@@ -105,6 +105,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
     resourceContent: "Everything costs one euro.",
   },
   "PATCH /api/assistant-knowledge-new/{id}": { name: "Renamed" },
+  "POST /api/assistant-knowledge-new/query": { assistantId: own["assistants-new"], query: "When are you open?" },
   "POST /api/chats": { messenger: "playground", fromId: "playground", externalId: `visitor-${++count}` },
   "PATCH /api/chats/{id}": { name: "Renamed" },
   "PATCH /api/chats/{id}/ai-control": { isUnderAiControl: false },
