@@ -127,8 +127,56 @@ export const limits = {
   toolArgumentFaults: 10,
   /** Longest text of a knowledge item that is given to the model as it is; ours, about a quarter of a large context. */
   knowledgeText: 200_000,
+  /** Longest text of a knowledge item that is searched; ours, as much as a body holds. */
+  knowledgeSearchedText: 1_000_000,
+  /** Most text that is taken of a page or a file; ours, some 1,500 printed pages. */
+  knowledgeDocumentText: 4_000_000,
+  /** Most chunks of one knowledge item; ours. */
+  knowledgeChunks: 5_000,
   /** Longest name of a knowledge item. */
   knowledgeName: 200,
+  /** Longest web address; ours, as of most servers. */
+  webAddress: 2_048,
+  /** Most that is read of a crawled page, packed and unpacked; ours. */
+  crawlBytes: 10 * 1024 * 1024,
+  /** Time for a crawled page with all its redirects; ours. */
+  crawlMs: 30_000,
+  /** Redirects that are followed to a page; ours, as browsers' is 20. */
+  crawlRedirects: 5,
+  /** Time to read the text of one document; ours. */
+  extractionMs: 60_000,
+  /** Processes that read documents at once; ours. */
+  extractionProcesses: 2,
+  /** Memory of a process that reads documents; ours. */
+  extractionHeapMb: 512,
+  /** How long a process that reads documents is kept for the next; ours. */
+  extractionIdleMs: 60_000,
+  /** Documents that a process reads before another takes its place; ours. */
+  extractionUses: 100,
+  /** Most that the parts of a packed document may unpack to; ours. */
+  unpackedBytes: 256 * 1024 * 1024,
+  /** Most elements of a document's markup; ours, each takes some hundred bytes to read. */
+  documentElements: 500_000,
+  /** Most cells of a workbook; ours. */
+  workbookCells: 500_000,
+  /** Knowledge items that a process indexes at once; ours. */
+  indexingConcurrency: 4,
+  /** How long the worker of an indexing is believed to live after its last sign of life; ours … */
+  indexingLeaseMs: 15_000,
+  /** … which it gives this often; ours. */
+  indexingRenewMs: 5_000,
+  /** How often items are looked for that a crash or a lost wake-up left behind; ours. */
+  indexingSweepSeconds: 2,
+  /** Indexings of one state of an item that may fail for what may pass, such as embeddings that do not answer; ours. */
+  indexingTries: 5,
+  /** Indexings that may fail since the page does not answer; ours. */
+  crawlTries: 3,
+  /** Wait before the second indexing; it doubles with each; ours. */
+  indexingRetryBaseMs: 2_000,
+  /** Indexings of one state of an item that may be lost with their worker; ours. */
+  indexingLosses: 12,
+  /** Chunks that are embedded before they are put by, so that a crash loses no more; ours. */
+  indexingBatch: 96,
   /** Smallest `chunkSize`, in characters. */
   chunkSizeMin: 200,
   /** Largest `chunkSize`, in characters. */
@@ -139,6 +187,28 @@ export const limits = {
   chunkOverlapDefault: 150,
   /** Largest `chunkOverlap` as a share of `chunkSize`. */
   chunkOverlapMaxShare: 1 / 2,
+  /** Longest time that one request for embeddings may take; ours. */
+  embeddingCallMs: 30_000,
+  /** Most texts of one request for embeddings; ours, within what every vendor takes. */
+  embeddingBatchTexts: 96,
+  /** Most characters of one request for embeddings, unless one text alone has more; ours. */
+  embeddingBatchCharacters: 100_000,
+  /** Most different words of a query that the full text is asked for; ours. */
+  knowledgeQueryWords: 32,
+  /** Most characters of a word that the full text keeps; ours, far below what a lexeme can hold. */
+  knowledgeWord: 100,
+  /** Most chunks that each half of a search, by words and by meaning, brings in; ours. */
+  knowledgeCandidates: 100,
+  /** Times that a search is made while what it found is indexed anew; ours. */
+  knowledgeSearchTries: 3,
+  /** Most memory for remembered vectors of a process, where the database has no pgvector; ours, some 120,000 chunks of the built-in embedding. */
+  vectorCacheBytes: 256 * 1024 * 1024,
+  /** Most chunks whose vectors one statement reads; ours. */
+  vectorReadRows: 500,
+  /** Numbers that are compared before others have their turn; ours, some ten milliseconds. */
+  vectorNumbersAtOnce: 10_000_000,
+  /** Longest vector that an index of pgvector holds. */
+  vectorIndexDimensions: 2_000,
   /** Longest knowledge query. */
   knowledgeQuery: 2_000,
   /** Most chunks that one knowledge query answers. */

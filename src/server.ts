@@ -11,6 +11,8 @@ import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
+import { indexKnowledge } from "./jobs/index-knowledge.js"
+import { indexSweep } from "./jobs/index-sweep.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
 import { reply } from "./jobs/reply.js"
@@ -19,8 +21,10 @@ import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
 import { voiceAgent } from "./jobs/voice-agent.js"
 import { voiceSweep } from "./jobs/voice-sweep.js"
+import { renewForEmbedding } from "./knowledge/indexing.js"
+import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
-import { storage, textModels, voiceProviders } from "./ports/index.js"
+import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
@@ -61,6 +65,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
+  const documents = extractor()
+  stack.defer(() => documents.close())
   const clockwork = await makeClockwork(config, database, log)
   const running = new Running(log)
   stack.defer(() => running.settled())
@@ -81,14 +87,21 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     secrets,
     mediaUrls,
     outside,
+    crawler: crawler(outside),
+    extractor: documents,
+    indexing: { busy: 0 },
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
     voices: voiceProviders(),
+    embedding: embedding(config),
+    vectors: await vectorSearch(database, log),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, forgetMediaJob, voiceAgent], [sweep, retention, strayFiles, voiceSweep])
+  await renewForEmbedding(services)
+  const jobs = [reply, forgetMediaJob, indexKnowledge, voiceAgent]
+  await clockwork.start(services, jobs, [sweep, indexSweep, voiceSweep, retention, strayFiles])
   const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())

@@ -99,7 +99,7 @@ describe("directions", () => {
     of: rules.adaptersAreChosenInOnePlace,
     breaks: [
       made("src/assistant/turn.ts", 'import { anthropic } from "../ports/text-model/ai-sdk.js"'),
-      made("src/ports/channel/telegram.ts", 'import { words } from "../text-model/offline-words.js"'),
+      made("src/ports/channel/telegram.ts", 'import { words } from "../text-model/offline-phrases.js"'),
     ],
     keeps: [made("src/ports/index.ts", 'import { offlineModel } from "./text-model/offline.js"')],
   })

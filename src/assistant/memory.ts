@@ -25,7 +25,7 @@ export async function remember(unit: Unit, chat: Chat, now: Date, windowMs: numb
   const changes = await em.find(ControlChange, { chatId: chat.id, createdAt: since }, { orderBy: { createdAt: "asc", id: "asc" } })
   return {
     assistant,
-    knowledge: items.map((item) => ({ name: item.name, content: item.resourceContent })),
+    knowledge: items.map((item) => ({ name: item.name, content: item.resourceContent ?? "" })),
     messages: messages.flatMap(asModelMessage),
     notes: changes.map(inWords),
   }

@@ -14,6 +14,7 @@ import { ControlChange } from "../entities/control-change.js"
 import { Event, EventLog } from "../entities/event.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
@@ -32,6 +33,7 @@ export const entities = [
   Assistant,
   AssistantTool,
   Knowledge,
+  KnowledgeChunk,
   Channel,
   ChatFolder,
   ChatTag,

@@ -119,12 +119,12 @@ export const resolversTouchNoPort = imports(
   (imported) => imported.startsWith("src/ports/"),
 )
 
-/** The kind of an adapter; what kinds have in common, `kit/`, is no adapter. */
+/** The kind of port that a file adapts; what is in the room's kit is machinery of all of them. */
 const kindOf = (path: string) => /^src\/ports\/(?!kit\/)([^/]+)\//.exec(path)?.[1]
 
 export const adaptersKnowTheirInterface: Rule = {
   teaches:
-    "An adapter knows its interface, its neighbours, errors and limits. It is handed options and values, never rows, the mapper or the pool.",
+    "An adapter knows its interface, its neighbours, the kit, errors and limits. It is handed options and values, never rows, the mapper or the pool.",
   finds: (source) => {
     const kind = kindOf(source.path)
     if (!kind) return []
@@ -150,6 +150,7 @@ export const rawAccess: Record<string, string> = {
   "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
   "src/database/unit.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
   "src/database/migrate.ts": "changes the schema under a lock, reads no rows",
+  "src/database/vector-index.ts": "asks whether there is pgvector, makes an index, reads no rows of ours",
   "src/database/embedded-init.ts": "makes the database itself",
   "src/database/embedded-start.ts": "asks a database that starts whether it answers",
   "src/schema/kit/viewer.ts": "one statement as a whole unit; the callers of statement() are listed below",
@@ -170,6 +171,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
   "src/jobs/voice-sweep.ts": "what is due, in all companies; each agent is then worked on inside its own",
+  "src/knowledge/indexing.ts": "which items are due, in all companies; each is then indexed inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
   "src/doors/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
@@ -183,8 +185,11 @@ export const unscopedCallers: Record<string, string> = {
 export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
   "src/database/append-message.ts": "append-message, inside a unit",
+  "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
   "src/assistant/removal.ts": "free-quiet-chats: … and company_id = any($2)",
+  "src/knowledge/indexing.ts": "renew-indexing-lease: … and company_id = any($3)",
+  "src/knowledge/index-store.ts": "every one with company_id = any(…)",
   "src/resolvers/chat-inbox.ts": "every one with the company of the chat that the unit has found and locked",
   "src/resolvers/chat-tag.ts": "the company of the tag that the unit has found, or company_id = any($2)",
   "src/resolvers/chat-folder.ts": "unfile-chats: … and company_id = any($2)",
@@ -225,6 +230,7 @@ export const scopeIsSetInOnePlace = words(
 export const sweeps: Record<string, string> = {
   "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
   "src/jobs/voice-sweep.ts": "finds due rows, and works on each inside its own company",
+  "src/jobs/index-sweep.ts": "has whatever is due indexed, each inside its own company",
   "src/jobs/stray-files.ts": "looks at files and at whether they have a row",
   "src/jobs/retention.ts": "looks at no company's data, only at its age",
 }
@@ -253,6 +259,7 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   // Names of advisory locks.
   "src/database/migrate": /^7_304_211$/,
   "src/events/sequencer": /^7_304_212$/,
+  "src/database/vector-index": /^7_304_213$/,
   // What a column of type integer holds.
   "src/admin/people": /^2_147_483_647$/,
   // Close codes of WebSockets, and what a timer can hold.
@@ -262,6 +269,8 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
   // How the offline model weighs and cuts what it knows.
   "src/ports/text-model/offline.*": /./,
+  // How the offline embedding hashes, and the words that it remembers.
+  "src/ports/embedding/offline": /^(128|512|20_000)$/,
   // How long a stop may take.
   "src/main": /^15_000$/,
 }

@@ -1,8 +1,9 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { APICallError, generateText, jsonSchema, type LanguageModel, tool } from "ai"
+import { generateText, jsonSchema, type LanguageModel, tool } from "ai"
 import { v4 as uuidV4 } from "uuid"
 import { limits } from "../../limits.js"
+import { vendorFault } from "../kit/vendor-fault.js"
 import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelTool, type TextModel, textModelId } from "../text-model.js"
 import { COLLEAGUE, conversation, systemText } from "./prompt.js"
 
@@ -94,20 +95,6 @@ function spoken(text: string) {
 
 function failure(error: unknown, vendor: string, apiKey: string | undefined): ModelFailure {
   if (error instanceof ModelFailure) return error
-  const words = harmless(error instanceof Error ? error.message : String(error), apiKey)
-  if (!APICallError.isInstance(error)) return new ModelFailure(`${vendor} failed: ${words}`)
-  const { statusCode } = error
-  if (statusCode === undefined) return new ModelFailure(`${vendor} could not be reached: ${words}`)
-  if (statusCode < 300) return new ModelFailure(`${vendor} sent an answer that cannot be read`, statusCode)
-  return new ModelFailure(`${vendor} answered ${statusCode}: ${words}`, statusCode)
-}
-
-// Vendors quote keys ("Incorrect API key provided: sk-…") and an address may hold a password.
-function harmless(words: string, apiKey: string | undefined) {
-  const shown = apiKey ? words.replaceAll(apiKey, "[key]") : words
-  return shown
-    .replace(/\b(?:sk|pk|key)-[\w*.-]+/gi, "[key]")
-    .replace(/\/\/[^/\s@]+@/g, "//[key]@")
-    .replace(/\s+/g, " ")
-    .slice(0, 200)
+  const { message, status } = vendorFault(error, vendor, apiKey)
+  return new ModelFailure(message, status)
 }

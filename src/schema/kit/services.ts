@@ -4,7 +4,11 @@ import type { Database } from "../../database/connect.js"
 import type { Wake } from "../../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../../events/logged-event.js"
 import type { EventWish } from "../../events/stream.js"
+import type { VectorSearch } from "../../knowledge/vectors.js"
 import type { MediaUrls } from "../../media/signed-url.js"
+import type { Crawler } from "../../ports/crawler.js"
+import type { Embedding } from "../../ports/embedding.js"
+import type { Extractor } from "../../ports/extractor.js"
 import type { Outside } from "../../ports/kit/outside.js"
 import type { Storage } from "../../ports/storage.js"
 import type { TextModel } from "../../ports/text-model.js"
@@ -42,8 +46,18 @@ export interface Services {
   models: TextModel[]
   /** Where assistants can have a voice. */
   voices: VoiceProvider[]
+  /** Makes the vectors that knowledge is searched by. */
+  embedding: Embedding
+  /** Finds the chunks whose vectors are closest to a query's. */
+  vectors: VectorSearch
   /** The guarded way to addresses that customers choose. */
   outside: Outside
+  /** Fetches pages that customers choose. */
+  crawler: Crawler
+  /** Reads documents that customers send or choose. */
+  extractor: Extractor
+  /** How many knowledge items this process indexes at the moment. */
+  indexing: { busy: number }
   /** Where uploaded files are kept … */
   storage: Storage
   /** … the folder in which they arrive … */
