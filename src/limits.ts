@@ -32,6 +32,8 @@ export const limits = {
   graphqlCost: 20_000,
   /** Items that a list without paging is reckoned to have, in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
+  /** Levels of nesting in what a request sends; ours. */
+  inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */
   idempotencySeconds: 24 * 60 * 60,
   /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
@@ -123,6 +125,10 @@ export const limits = {
   toolParamsBytes: 32 * 1024,
   /** Levels of nesting of a JSON value that is stored; ours. */
   jsonDepth: 64,
+  /** How long a tool's `params` may take to be understood … */
+  toolParamsMs: 1_000,
+  /** … and a call's arguments to be checked by them; ours. A pattern, or a reference to itself, could go on for ever. */
+  toolArgumentsMs: 200,
   /** Compiled `params` that are kept; ours. */
   toolValidators: 500,
   /** Most faults of a call's arguments that are told; ours. */
@@ -282,6 +288,10 @@ export const limits = {
   replyMaxWaitMs: 7_000,
   /** Age up to which messages are shown to the model; default of `CONTEXT_WINDOW_MS`. */
   contextWindowMs: 10 * 60_000,
+  /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not end in a request that no model takes. */
+  contextMessages: 500,
+  /** Most hand-offs and returns that the model is told of; ours. */
+  contextNotes: 10,
   /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */
   autoResumeAfterMs: 10 * 60_000,
   /** Calls of the model for one answer, the first one included. */
@@ -294,6 +304,8 @@ export const limits = {
   turnLeaseMs: 10_000,
   /** … which it gives this often. */
   turnRenewMs: 3_000,
+  /** How long it is kept what a turn cost; ours, a quarter of a year. */
+  turnRetentionSeconds: 90 * 24 * 60 * 60,
   /** How often replies are looked for that a crash or a lost wake-up left behind. */
   replySweepSeconds: 2,
   /** Most rows that one look of a sweep takes. */
@@ -330,6 +342,14 @@ export const limits = {
   toolRounds: 8,
   /** Time for tool calls in one turn; after it the model answers without tools. */
   turnSeconds: 60,
+  /** Most tools that a model is offered; ours, as of the vendors. */
+  offeredTools: 128,
+  /** Most tags that a model is offered to suggest; ours. */
+  suggestedTags: 200,
+  /** A call that is pending for so long was lost with its server; ours, well behind the longest timeout of a tool. */
+  lostToolCallSeconds: 180,
+  /** How often those are looked for; ours. */
+  lostToolCallSweepSeconds: 30,
   /** Times that a newer customer message may restart a running turn. */
   turnRestarts: 1,
   /** A sweep looks at least once in this share of the time that it watches … */
@@ -343,6 +363,9 @@ export const limits = {
   toolResponseReadBytes: 256 * 1024,
   /** Most of an integrator's answer that the model is shown. */
   toolResponseShownBytes: 16 * 1024,
+
+  /** How long an address that a customer chose may take to accept a connection; ours. */
+  outsideConnectMs: 10_000,
 
   // Events (contract, section 7)
 
@@ -358,9 +381,17 @@ export const limits = {
   eventSweepMs: 1_000,
   /** Live events that may wait for a slow subscriber before it is closed with 1013. */
   subscriberBacklog: 1_000,
+  /** How often the words of a running answer are told at most; ours. */
+  progressMs: 250,
+  /** Most of an answer that is told while it is being made, as JSON; ours, since PostgreSQL notifies in at most 8,000 bytes. */
+  progressBytes: 7_500,
+  /** How often an instance says which chats are watched; ours. */
+  watchSignMs: 5_000,
+  /** Watched chats that an instance remembers; ours. */
+  watchedChats: 10_000,
   /** Parsed documents that are remembered for sockets. */
   socketDocuments: 500,
-  /** Open sockets of a revoked credential are closed within this time. */
+  /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */
   revokedSocketMs: 1_000,
   /** Waits before the second and each later attempt of an outbound event webhook; jitter is added. */
   eventWebhookRetrySeconds: [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600],

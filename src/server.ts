@@ -6,15 +6,19 @@ import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
 import { OpenSockets } from "./events/open-sockets.js"
+import { AnswerProgress } from "./events/progress.js"
 import { representer } from "./events/represent.js"
 import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
 import { indexSweep } from "./jobs/index-sweep.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
+import { lostToolCalls } from "./jobs/lost-tool-calls.js"
+import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
@@ -67,12 +71,14 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => hub.close())
   const documents = extractor()
   stack.defer(() => documents.close())
+  const progress = new AnswerProgress(wakeUp, log)
+  stack.defer(() => progress.close())
   const clockwork = await makeClockwork(config, database, log)
+  const outside = new Outside(config.allowPrivateNetwork)
+  stack.defer(() => outside.close())
   const running = new Running(log)
   stack.defer(() => running.settled())
   stack.defer(() => clockwork.stop())
-  const outside = new Outside(config.allowPrivateNetwork)
-  stack.defer(() => outside.close())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -83,6 +89,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     clockwork,
     running,
     represent,
+    progress,
     stopping: stopping.signal,
     secrets,
     mediaUrls,
@@ -100,9 +107,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
   await renewForEmbedding(services)
-  const jobs = [reply, forgetMediaJob, indexKnowledge, voiceAgent]
-  await clockwork.start(services, jobs, [sweep, indexSweep, voiceSweep, retention, strayFiles])
-  const doors = await openDoors(services, schema, restSchema, new OpenSockets(wakeUp))
+  const jobs = [reply, autoResume, forgetMediaJob, indexKnowledge, voiceAgent]
+  await clockwork.start(services, jobs, [sweep, indexSweep, quietChats, lostToolCalls, voiceSweep, retention, strayFiles])
+  const sockets = new OpenSockets(database, wakeUp, log)
+  stack.defer(() => sockets.close())
+  const doors = await openDoors(services, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   const port = await listen(doors.http, config.port, config.host)

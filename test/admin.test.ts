@@ -118,7 +118,19 @@ describe("what is taken away is gone at once from the running server", () => {
     expect(removed).toEqual({ companyId: acme.id, userId: person.id, role: "member" })
     await rest.as(person.jwt).get(`/api/chats?companyId=${acme.id}`).expect(403)
     expect((await rest.as(person.jwt).get("/api/auth/me").expect(200)).body.companies).toEqual([])
-    await socket.closed
+    expect((await socket.closed).code).toBe(4403)
+  })
+
+  it("what a user was before a new role or company, with open sockets, which come back", async () => {
+    const person = await acme.person()
+    for (const [company, role] of [
+      [acme, "admin"],
+      [globex, "member"],
+    ] as const) {
+      const socket = await open(person.jwt)
+      await done("member:add", { company: company.id, user: person.email, role })
+      expect((await socket.closed).code).toBe(1012)
+    }
   })
 
   it("a password, with all sessions", async () => {

@@ -1,181 +1,188 @@
 import { v7 } from "uuid"
+import { doors } from "./kit/graphql-door.js"
 import { world } from "./kit/world.js"
 
-const w = world()
-const { acme, globex, rest, sql, clock } = w
+describe.each(doors)("over %s:", (_name, door) => {
+  const w = world()
+  const { acme, globex, sql, clock } = w
+  const rest = door(w)
 
-// biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
-type Chat = any
-const ids = (chats: Chat[]) => chats.map(({ id }) => id as string)
-const list = async (query = "", credential = acme.token) => (await rest.as(credential).get(`/api/chats?${query}`).expect(200)).body
-const refused = async (query: string, credential = acme.token) => (await rest.as(credential).get(`/api/chats?${query}`).expect(400)).body
+  // biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
+  type Chat = any
+  const ids = (chats: Chat[]) => chats.map(({ id }) => id as string)
+  const list = async (query = "", credential = acme.token) => (await rest.as(credential).get(`/api/chats?${query}`).expect(200)).body
+  const refused = async (query: string, credential = acme.token) => (await rest.as(credential).get(`/api/chats?${query}`).expect(400)).body
 
-/** Chats on an account of their own, a second apart, so that a list is theirs alone. */
-async function several(count: number, fields: object = {}) {
-  const fromId = v7()
-  const chats: Chat[] = []
-  for (let made = 0; made < count; made++) {
-    clock.advance(1_000)
-    chats.push(await acme.chat({ fromId, ...fields }))
-  }
-  return { fromId, newestFirst: ids(chats).reverse() }
-}
-
-/** Every page of a list by its cursors. */
-async function walk(query: string) {
-  const pages: Chat[][] = []
-  for (let cursor = ""; pages.length < 50; ) {
-    const { data, nextCursor } = await list(`${query}&cursor=${cursor}`)
-    pages.push(data)
-    if (nextCursor === null) return pages
-    expect(nextCursor).toMatch(/^[\w-]+$/)
-    cursor = nextCursor
-  }
-  throw new Error("The list does not end")
-}
-
-describe("a page of chats", () => {
-  it("holds 20 by the latest activity, with the total and where it goes on", async () => {
-    const { fromId, newestFirst } = await several(21)
-    const page = await list(`fromId=${fromId}`)
-    expect(ids(page.data)).toEqual(newestFirst.slice(0, 20))
-    expect(page).toMatchObject({ totalCount: 21, nextCursor: expect.any(String) })
-    expect((await list(`fromId=${fromId}&take=21`)).nextCursor).toBeNull()
-    expect(await list(`fromId=${v7()}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
-  })
-
-  it("goes by the last message, which System messages do not move", async () => {
-    const { fromId, newestFirst } = await several(3)
-    clock.advance(1_000)
-    const message = await acme.message({ chatId: newestFirst[2] })
-    clock.advance(1_000)
-    await acme.message({ chatId: newestFirst[1], role: "System", text: "Somebody joined" })
-    const page = await list(`fromId=${fromId}&include=lastMessage`)
-    expect(ids(page.data)).toEqual([newestFirst[2], newestFirst[0], newestFirst[1]])
-    expect(page.data[0]).toMatchObject({ lastMessageAt: message.createdAt, lastMessage: { id: message.id, text: "Hello" } })
-    expect(page.data[2]).toMatchObject({ lastMessageAt: null, lastMessage: null })
-    expect((await list(`fromId=${fromId}`)).data[0].lastMessage).toBeNull()
-  })
-
-  it("counts only when it is asked to", async () => {
-    const { fromId } = await several(2)
-    expect(await list(`fromId=${fromId}&withCount=false`)).toMatchObject({ totalCount: null, data: [{}, {}] })
-    expect((await list(`fromId=${fromId}&withCount=true`)).totalCount).toBe(2)
-    await refused("withCount=no")
-  })
-})
-
-describe("walking by cursor", () => {
-  it("meets every chat once, in both directions", async () => {
-    const { fromId, newestFirst } = await several(7)
-    const pages = await walk(`fromId=${fromId}&take=3`)
-    expect(pages.map((page) => page.length)).toEqual([3, 3, 1])
-    expect(ids(pages.flat())).toEqual(newestFirst)
-    expect(ids((await walk(`fromId=${fromId}&take=2&sortOrder=ASC`)).flat())).toEqual([...newestFirst].reverse())
-    expect((await walk(`fromId=${fromId}&take=7`)).map((page) => page.length)).toEqual([7])
-  })
-
-  it("goes by id where the times are the same", async () => {
-    const { fromId, newestFirst } = await several(5)
-    await sql("update chat set created_at = now() where from_id = $1", [fromId])
-    expect(ids((await walk(`fromId=${fromId}&take=2`)).flat())).toEqual([...newestFirst].sort().reverse())
-    expect(ids((await walk(`fromId=${fromId}&take=2&sortOrder=ASC`)).flat())).toEqual([...newestFirst].sort())
-  })
-
-  it("shows nothing twice when a message comes meanwhile", async () => {
-    const { fromId, newestFirst } = await several(4)
-    const first = await list(`fromId=${fromId}&take=2`)
-    clock.advance(1_000)
-    await acme.message({ chatId: newestFirst[1] })
-    await acme.chat({ fromId })
-    const second = await list(`fromId=${fromId}&take=2&cursor=${first.nextCursor}`)
-    expect(ids(second.data)).toEqual(newestFirst.slice(2))
-  })
-
-  it("refuses a cursor that is malformed, or of another list or order", async () => {
-    const { fromId, newestFirst } = await several(2)
-    const { nextCursor } = await list(`fromId=${fromId}&take=1`)
-    await acme.message({ chatId: newestFirst[0] })
-    await acme.message({ chatId: newestFirst[0] })
-    const messages = await rest.as(acme.token).get(`/api/messages?chatId=${newestFirst[0]}&take=1`).expect(200)
-    const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
-    const [name] = JSON.parse(Buffer.from(nextCursor, "base64url").toString())
-    for (const cursor of [
-      "nonsense",
-      "%2B%2F",
-      messages.body.nextCursor,
-      forged([name]),
-      forged([name, "yesterday", v7()]),
-      forged([name, new Date().toISOString(), "1; drop table chat"]),
-      forged({}),
-    ]) {
-      expect((await refused(`fromId=${fromId}&cursor=${cursor}`)).details[0].path).toBe("cursor")
-    }
-    await refused(`fromId=${fromId}&sortOrder=ASC&cursor=${nextCursor}`)
-    await refused(`fromId=${fromId}&skip=1&cursor=${nextCursor}`)
-  })
-})
-
-describe("paging by offset", () => {
-  it("passes over so many, and gives no cursor", async () => {
-    const { fromId, newestFirst } = await several(4)
-    const page = await list(`fromId=${fromId}&skip=1&take=2`)
-    expect(ids(page.data)).toEqual(newestFirst.slice(1, 3))
-    expect(page).toMatchObject({ totalCount: 4, nextCursor: null })
-    expect(ids((await list(`fromId=${fromId}&skip=0&sortOrder=ASC`)).data)).toEqual([...newestFirst].reverse())
-    expect((await list(`fromId=${fromId}&skip=4`)).data).toEqual([])
-  })
-
-  it("takes 1 to 100", async () => {
-    await list("take=1")
-    await list("take=100")
-    for (const query of ["take=0", "take=101", "take=-1", "take=1e1", "skip=-1", "take="]) await refused(query)
-  })
-})
-
-describe("conditions", () => {
-  it("narrow the list, each alone and together", async () => {
+  /** Chats on an account of their own, a second apart, so that a list is theirs alone. */
+  async function several(count: number, fields: object = {}) {
     const fromId = v7()
-    const of = (fields: object) => acme.chat({ fromId, ...fields })
-    const olx = await of({ messenger: "telegram", sourceChannel: "olx" })
-    const managed = await of({ managerId: acme.member.id })
-    const answered = await of({ assistantId: acme.assistant.id })
-    const unread = await of({})
-    await acme.message({ chatId: unread.id, role: "Customer" })
-    const found = async (query: string, credential = acme.token) => new Set(ids((await list(`fromId=${fromId}&${query}`, credential)).data))
-    const only = (...chats: Chat[]) => new Set(ids(chats))
+    const chats: Chat[] = []
+    for (let made = 0; made < count; made++) {
+      clock.advance(1_000)
+      chats.push(await acme.chat({ fromId, ...fields }))
+    }
+    return { fromId, newestFirst: ids(chats).reverse() }
+  }
 
-    expect(await found("messenger=telegram")).toEqual(only(olx))
-    expect(await found("sourceChannel=olx")).toEqual(only(olx))
-    expect(await found(`managerId=${acme.member.id.toUpperCase()}`)).toEqual(only(managed))
-    expect(await found("managerId=me", acme.member.jwt)).toEqual(only(managed))
-    expect(await found("managerId=me", acme.owner.jwt)).toEqual(only())
-    expect(await found("managerId=null")).toEqual(only(olx, answered, unread))
-    expect(await found(`assistantId=${acme.assistant.id}`)).toEqual(only(answered))
-    expect(await found("isUnderAiControl=true")).toEqual(only(answered))
-    expect(await found("isUnderAiControl=false")).toEqual(only(olx, managed, unread))
-    expect(await found("unread=true")).toEqual(only(unread))
-    expect(await found("unread=false")).toEqual(only(olx, managed, answered))
-    expect(await found("unread=false&managerId=null&messenger=playground")).toEqual(only(answered))
-    expect((await list(`fromId=${fromId}&unread=false`)).totalCount).toBe(3)
+  /** Every page of a list by its cursors. */
+  async function walk(query: string) {
+    const pages: Chat[][] = []
+    for (let cursor = ""; pages.length < 50; ) {
+      const { data, nextCursor } = await list(`${query}&cursor=${cursor}`)
+      pages.push(data)
+      if (nextCursor === null) return pages
+      expect(nextCursor).toMatch(/^[\w-]+$/)
+      cursor = nextCursor
+    }
+    throw new Error("The list does not end")
+  }
+
+  describe("a page of chats", () => {
+    it("holds 20 by the latest activity, with the total and where it goes on", async () => {
+      const { fromId, newestFirst } = await several(21)
+      const page = await list(`fromId=${fromId}`)
+      expect(ids(page.data)).toEqual(newestFirst.slice(0, 20))
+      expect(page).toMatchObject({ totalCount: 21, nextCursor: expect.any(String) })
+      expect((await list(`fromId=${fromId}&take=21`)).nextCursor).toBeNull()
+      expect(await list(`fromId=${v7()}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
+    })
+
+    it("goes by the last message, which System messages do not move", async () => {
+      const { fromId, newestFirst } = await several(3)
+      clock.advance(1_000)
+      const message = await acme.message({ chatId: newestFirst[2] })
+      clock.advance(1_000)
+      await acme.message({ chatId: newestFirst[1], role: "System", text: "Somebody joined" })
+      const page = await list(`fromId=${fromId}&include=lastMessage`)
+      expect(ids(page.data)).toEqual([newestFirst[2], newestFirst[0], newestFirst[1]])
+      expect(page.data[0]).toMatchObject({ lastMessageAt: message.createdAt, lastMessage: { id: message.id, text: "Hello" } })
+      expect(page.data[2]).toMatchObject({ lastMessageAt: null, lastMessage: null })
+      expect((await list(`fromId=${fromId}`)).data[0].lastMessage).toBeNull()
+    })
+
+    it("counts only when it is asked to", async () => {
+      const { fromId } = await several(2)
+      expect(await list(`fromId=${fromId}&withCount=false`)).toMatchObject({ totalCount: null, data: [{}, {}] })
+      expect((await list(`fromId=${fromId}&withCount=true`)).totalCount).toBe(2)
+      await refused("withCount=no")
+    })
   })
 
-  it("that name nothing in reach find nothing", async () => {
-    for (const id of [v7(), globex.assistant.id]) expect((await list(`assistantId=${id}`)).data).toEqual([])
-    expect((await list(`managerId=${globex.owner.id}`)).data).toEqual([])
+  describe("walking by cursor", () => {
+    it("meets every chat once, in both directions", async () => {
+      const { fromId, newestFirst } = await several(7)
+      const pages = await walk(`fromId=${fromId}&take=3`)
+      expect(pages.map((page) => page.length)).toEqual([3, 3, 1])
+      expect(ids(pages.flat())).toEqual(newestFirst)
+      expect(ids((await walk(`fromId=${fromId}&take=2&sortOrder=ASC`)).flat())).toEqual([...newestFirst].reverse())
+      expect((await walk(`fromId=${fromId}&take=7`)).map((page) => page.length)).toEqual([7])
+    })
+
+    it("goes by id where the times are the same", async () => {
+      const { fromId, newestFirst } = await several(5)
+      await sql("update chat set created_at = now() where from_id = $1", [fromId])
+      expect(ids((await walk(`fromId=${fromId}&take=2`)).flat())).toEqual([...newestFirst].sort().reverse())
+      expect(ids((await walk(`fromId=${fromId}&take=2&sortOrder=ASC`)).flat())).toEqual([...newestFirst].sort())
+    })
+
+    it("shows nothing twice when a message comes meanwhile", async () => {
+      const { fromId, newestFirst } = await several(4)
+      const first = await list(`fromId=${fromId}&take=2`)
+      clock.advance(1_000)
+      await acme.message({ chatId: newestFirst[1] })
+      await acme.chat({ fromId })
+      const second = await list(`fromId=${fromId}&take=2&cursor=${first.nextCursor}`)
+      expect(ids(second.data)).toEqual(newestFirst.slice(2))
+    })
+
+    it("refuses a cursor that is malformed, or of another list or order", async () => {
+      const { fromId, newestFirst } = await several(2)
+      const { nextCursor } = await list(`fromId=${fromId}&take=1`)
+      await acme.message({ chatId: newestFirst[0] })
+      await acme.message({ chatId: newestFirst[0] })
+      const messages = await rest.as(acme.token).get(`/api/messages?chatId=${newestFirst[0]}&take=1`).expect(200)
+      const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
+      const [name] = JSON.parse(Buffer.from(nextCursor, "base64url").toString())
+      for (const cursor of [
+        "nonsense",
+        "%2B%2F",
+        messages.body.nextCursor,
+        forged([name]),
+        forged([name, "yesterday", v7()]),
+        forged([name, new Date().toISOString(), "1; drop table chat"]),
+        forged({}),
+      ]) {
+        expect((await refused(`fromId=${fromId}&cursor=${cursor}`)).details[0].path).toBe("cursor")
+      }
+      await refused(`fromId=${fromId}&sortOrder=ASC&cursor=${nextCursor}`)
+      await refused(`fromId=${fromId}&skip=1&cursor=${nextCursor}`)
+    })
   })
 
-  it("of a bad form are 400", async () => {
-    for (const query of [
-      "messenger=fax",
-      "messenger=TELEGRAM",
-      "unread=1",
-      "isUnderAiControl=yes",
-      "managerId=nobody",
-      "sortOrder=asc",
-      "include=all",
-    ])
-      expect((await refused(query)).details[0].path).toBe(query.split("=")[0])
-    expect((await refused("managerId=me")).message).toMatch(/access token/)
+  describe("paging by offset", () => {
+    it("passes over so many, and gives no cursor", async () => {
+      const { fromId, newestFirst } = await several(4)
+      const page = await list(`fromId=${fromId}&skip=1&take=2`)
+      expect(ids(page.data)).toEqual(newestFirst.slice(1, 3))
+      expect(page).toMatchObject({ totalCount: 4, nextCursor: null })
+      expect(ids((await list(`fromId=${fromId}&skip=0&sortOrder=ASC`)).data)).toEqual([...newestFirst].reverse())
+      expect((await list(`fromId=${fromId}&skip=4`)).data).toEqual([])
+    })
+
+    it("takes 1 to 100", async () => {
+      await list("take=1")
+      await list("take=100")
+      for (const query of ["take=0", "take=101", "take=-1", "take=1e1", "skip=-1", "take="]) await refused(query)
+    })
+  })
+
+  describe("conditions", () => {
+    it("narrow the list, each alone and together", async () => {
+      const fromId = v7()
+      const of = (fields: object) => acme.chat({ fromId, ...fields })
+      const olx = await of({ messenger: "telegram", sourceChannel: "olx" })
+      const managed = await of({ managerId: acme.member.id })
+      const answered = await of({ assistantId: acme.assistant.id })
+      const unread = await of({})
+      await acme.message({ chatId: unread.id, role: "Customer" })
+      const found = async (query: string, credential = acme.token) =>
+        new Set(ids((await list(`fromId=${fromId}&${query}`, credential)).data))
+      const only = (...chats: Chat[]) => new Set(ids(chats))
+
+      expect(await found("messenger=telegram")).toEqual(only(olx))
+      expect(await found("sourceChannel=olx")).toEqual(only(olx))
+      expect(await found(`managerId=${acme.member.id.toUpperCase()}`)).toEqual(only(managed))
+      expect(await found("managerId=me", acme.member.jwt)).toEqual(only(managed))
+      expect(await found("managerId=me", acme.owner.jwt)).toEqual(only())
+      expect(await found("managerId=null")).toEqual(only(olx, answered, unread))
+      expect(await found(`assistantId=${acme.assistant.id}`)).toEqual(only(answered))
+      expect(await found("isUnderAiControl=true")).toEqual(only(answered))
+      expect(await found("isUnderAiControl=false")).toEqual(only(olx, managed, unread))
+      expect(await found("unread=true")).toEqual(only(unread))
+      expect(await found("unread=false")).toEqual(only(olx, managed, answered))
+      expect(await found("unread=false&managerId=null&messenger=playground")).toEqual(only(answered))
+      expect((await list(`fromId=${fromId}&unread=false`)).totalCount).toBe(3)
+    })
+
+    it("that name nothing in reach find nothing", async () => {
+      for (const id of [v7(), globex.assistant.id]) expect((await list(`assistantId=${id}`)).data).toEqual([])
+      expect((await list(`managerId=${globex.owner.id}`)).data).toEqual([])
+    })
+
+    it("of a bad form are 400", async () => {
+      for (const query of [
+        "messenger=fax",
+        "messenger=TELEGRAM",
+        "unread=1",
+        "isUnderAiControl=yes",
+        "managerId=nobody",
+        "sortOrder=asc",
+        "sortBy=name",
+      ])
+        expect((await refused(query)).details[0].path).toBe(query.split("=")[0])
+      expect((await refused("managerId=me")).message).toMatch(/access token/)
+      for (const include of ["all", "lastMessage,messages", "lastMessage,"])
+        await w.rest.as(acme.token).get(`/api/chats?include=${include}`).expect(400)
+    })
   })
 })

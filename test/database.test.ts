@@ -77,6 +77,13 @@ describe("the schema", () => {
       [message, company, chat],
     )
 
+    for (const name of ["Straße", "STRASSE"])
+      await database.sql("insert into chat_tag (id, created_at, updated_at, company_id, name) values ($1, now(), now(), $2, $3)", [
+        v7(),
+        company,
+        name,
+      ])
+
     await migrate(old)
     await old.close()
     expect(await executed(database)).toEqual(files)
@@ -84,6 +91,8 @@ describe("the schema", () => {
       { id: chat, assistant_id: assistant, company_id: company },
     ])
     expect(await database.sql("select id, text from message")).toEqual([{ id: message, text: "Hello" }])
+    // What became one name has two of them.
+    expect(await database.sql("select name from chat_tag order by id")).toEqual([{ name: "Straße" }, { name: "STRASSE 2" }])
     await database.sql("delete from assistant")
     expect(await database.sql("select assistant_id, company_id from chat")).toEqual([{ assistant_id: null, company_id: company }])
     await expect(

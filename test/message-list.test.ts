@@ -1,70 +1,75 @@
+import { doors } from "./kit/graphql-door.js"
 import { world } from "./kit/world.js"
 
-const { acme, rest } = world()
+describe.each(doors)("over %s:", (_name, door) => {
+  const w = world()
+  const { acme } = w
+  const rest = door(w)
 
-// biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
-type Message = any
-const places = (messages: Message[]) => messages.map(({ sequence }) => sequence as number)
-const downFrom = (top: number, to: number) => Array.from({ length: top - to + 1 }, (_, index) => top - index)
-const list = async (query: string) => (await rest.as(acme.token).get(`/api/messages?${query}`).expect(200)).body
-const refused = (query: string) => rest.as(acme.token).get(`/api/messages?${query}`).expect(400)
+  // biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
+  type Message = any
+  const places = (messages: Message[]) => messages.map(({ sequence }) => sequence as number)
+  const downFrom = (top: number, to: number) => Array.from({ length: top - to + 1 }, (_, index) => top - index)
+  const list = async (query: string) => (await rest.as(acme.token).get(`/api/messages?${query}`).expect(200)).body
+  const refused = (query: string) => rest.as(acme.token).get(`/api/messages?${query}`).expect(400)
 
-async function talk(count: number) {
-  const { id } = await acme.chat()
-  for (let made = 0; made < count; made++) await acme.message({ chatId: id, text: `${made + 1}` })
-  return id as string
-}
+  async function talk(count: number) {
+    const { id } = await acme.chat()
+    for (let made = 0; made < count; made++) await acme.message({ chatId: id, text: `${made + 1}` })
+    return id as string
+  }
 
-describe("the messages of a chat", () => {
-  it("are all there, newest first, when nothing is said of paging", async () => {
-    const chatId = await talk(105)
-    const page = await list(`chatId=${chatId}`)
-    expect(places(page.data)).toEqual(downFrom(105, 1))
-    expect(page).toMatchObject({ totalCount: 105, nextCursor: null })
-  })
+  describe("the messages of a chat", () => {
+    it("are all there on REST, newest first, when nothing is said of paging", async () => {
+      const chatId = await talk(105)
+      const { body: page } = await w.rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(200)
+      expect(places(page.data)).toEqual(downFrom(105, 1))
+      expect(page).toMatchObject({ totalCount: 105, nextCursor: null })
+    })
 
-  it("are walked by cursor, 30 at a time when nothing is said of the size", async () => {
-    const chatId = await talk(35)
-    const first = await list(`chatId=${chatId}&take=2`)
-    expect(places(first.data)).toEqual([35, 34])
-    const second = await list(`chatId=${chatId}&cursor=${first.nextCursor}`)
-    expect(places(second.data)).toEqual(downFrom(33, 4))
-    const third = await list(`chatId=${chatId}&cursor=${second.nextCursor}&take=100`)
-    expect(places(third.data)).toEqual([3, 2, 1])
-    expect([first.totalCount, third.nextCursor]).toEqual([35, null])
-  })
+    it("are walked by cursor, 30 at a time when nothing is said of the size", async () => {
+      const chatId = await talk(35)
+      const first = await list(`chatId=${chatId}&take=2`)
+      expect(places(first.data)).toEqual([35, 34])
+      const second = await list(`chatId=${chatId}&cursor=${first.nextCursor}`)
+      expect(places(second.data)).toEqual(downFrom(33, 4))
+      const third = await list(`chatId=${chatId}&cursor=${second.nextCursor}&take=100`)
+      expect(places(third.data)).toEqual([3, 2, 1])
+      expect([first.totalCount, third.nextCursor]).toEqual([35, null])
+    })
 
-  it("stay in their places while new ones come", async () => {
-    const chatId = await talk(4)
-    const first = await list(`chatId=${chatId}&take=2`)
-    await acme.message({ chatId })
-    expect(places((await list(`chatId=${chatId}&take=2&cursor=${first.nextCursor}`)).data)).toEqual([2, 1])
-  })
+    it("stay in their places while new ones come", async () => {
+      const chatId = await talk(4)
+      const first = await list(`chatId=${chatId}&take=2`)
+      await acme.message({ chatId })
+      expect(places((await list(`chatId=${chatId}&take=2&cursor=${first.nextCursor}`)).data)).toEqual([2, 1])
+    })
 
-  it("are paged by offset the legacy way, without a cursor", async () => {
-    const chatId = await talk(5)
-    const page = await list(`chatId=${chatId}&skip=1&take=2`)
-    expect(places(page.data)).toEqual([4, 3])
-    expect(page).toMatchObject({ totalCount: 5, nextCursor: null })
-    expect(places((await list(`chatId=${chatId}&skip=4`)).data)).toEqual([1])
-    expect((await list(`chatId=${chatId}&skip=5`)).data).toEqual([])
-  })
+    it("are paged by offset the legacy way, without a cursor", async () => {
+      const chatId = await talk(5)
+      const page = await list(`chatId=${chatId}&skip=1&take=2`)
+      expect(places(page.data)).toEqual([4, 3])
+      expect(page).toMatchObject({ totalCount: 5, nextCursor: null })
+      expect(places((await list(`chatId=${chatId}&skip=4`)).data)).toEqual([1])
+      expect((await list(`chatId=${chatId}&skip=5`)).data).toEqual([])
+    })
 
-  it("refuse a cursor of another chat or list, a malformed one, and one beside skip", async () => {
-    const [chatId, other] = [await talk(3), await talk(3)]
-    const { nextCursor } = await list(`chatId=${chatId}&take=1`)
-    const chats = await rest.as(acme.token).get("/api/chats?take=1").expect(200)
-    for (const query of [
-      `chatId=${other}&cursor=${nextCursor}`,
-      `chatId=${chatId}&cursor=${chats.body.nextCursor}`,
-      `chatId=${chatId}&cursor=nonsense`,
-      `chatId=${chatId}&cursor=${nextCursor}&skip=1`,
-    ])
-      expect((await refused(query)).body.details[0].path).toBe("cursor")
-    for (const bad of ["take=0", "take=101", "skip=-1"]) await refused(`chatId=${chatId}&${bad}`)
-  })
+    it("refuse a cursor of another chat or list, a malformed one, and one beside skip", async () => {
+      const [chatId, other] = [await talk(3), await talk(3)]
+      const { nextCursor } = await list(`chatId=${chatId}&take=1`)
+      const chats = await rest.as(acme.token).get("/api/chats?take=1").expect(200)
+      for (const query of [
+        `chatId=${other}&cursor=${nextCursor}`,
+        `chatId=${chatId}&cursor=${chats.body.nextCursor}`,
+        `chatId=${chatId}&cursor=nonsense`,
+        `chatId=${chatId}&cursor=${nextCursor}&skip=1`,
+      ])
+        expect((await refused(query)).body.details[0].path).toBe("cursor")
+      for (const bad of ["take=0", "take=101", "skip=-1"]) await refused(`chatId=${chatId}&${bad}`)
+    })
 
-  it("of an empty chat are none", async () => {
-    expect(await list(`chatId=${await talk(0)}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
+    it("of an empty chat are none", async () => {
+      expect(await list(`chatId=${await talk(0)}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
+    })
   })
 })

@@ -1,249 +1,253 @@
 import { v7 } from "uuid"
+import { doors } from "./kit/graphql-door.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
-const w = world()
-const { acme, globex, rest, sql, clock } = w
+describe.each(doors)("over %s:", (_name, door) => {
+  const w = world()
+  const { acme, globex, sql, clock } = w
+  const rest = door(w)
 
-const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", { text: "Hello", ...fields })
-const chatOf = async (id: string) => (await rest.as(acme.token).get(`/api/chats/${id}?include=assistant`).expect(200)).body
+  const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", { text: "Hello", ...fields })
+  const chatOf = async (id: string) => (await rest.as(acme.token).get(`/api/chats/${id}?include=assistant`).expect(200)).body
 
-describe("a message", () => {
-  it("is ours, a text and on its way when nothing else is said", async () => {
-    const chat = await acme.chat({ messenger: "telegram", fromId: "shop" })
-    const { body } = await post({ chatId: chat.id, source: "SMS", fromId: "somebody", status: "read", sequence: 7 }).expect(201)
-    expect(body).toEqual({
-      id: expect.any(String),
-      companyId: acme.id,
-      chatId: chat.id,
-      sequence: 1,
-      role: "User",
-      type: "Text",
-      text: "Hello",
-      source: "PLATFORM",
-      fromId: "shop",
-      status: "queued",
-      sentAt: null,
-      deliveredAt: null,
-      deliveryError: null,
-      externalId: null,
-      authorId: null,
-      contextId: null,
-      replyToMessageId: null,
-      replyTo: null,
-      messageMedia: [],
-      sources: [],
-      functionCall: null,
-      functionCallOutput: null,
-      createdAt: expect.any(String),
-      updatedAt: body.createdAt,
+  describe("a message", () => {
+    it("is ours, a text and on its way when nothing else is said", async () => {
+      const chat = await acme.chat({ messenger: "telegram", fromId: "shop" })
+      const { body } = await post({ chatId: chat.id, source: "SMS", fromId: "somebody", status: "read", sequence: 7 }).expect(201)
+      expect(body).toEqual({
+        id: expect.any(String),
+        companyId: acme.id,
+        chatId: chat.id,
+        sequence: 1,
+        role: "User",
+        type: "Text",
+        text: "Hello",
+        source: "PLATFORM",
+        fromId: "shop",
+        status: "queued",
+        sentAt: null,
+        deliveredAt: null,
+        deliveryError: null,
+        externalId: null,
+        authorId: null,
+        contextId: null,
+        replyToMessageId: null,
+        replyTo: null,
+        messageMedia: [],
+        sources: [],
+        functionCall: null,
+        functionCallOutput: null,
+        createdAt: expect.any(String),
+        updatedAt: body.createdAt,
+      })
+      const { body: shown } = await rest.as(acme.token).get(`/api/messages/${body.id}`).expect(200)
+      expect(shown).toEqual({ ...body, chat: { id: chat.id, companyId: acme.id, messenger: "telegram", fromId: "shop", name: null } })
     })
-    const { body: shown } = await rest.as(acme.token).get(`/api/messages/${body.id}`).expect(200)
-    expect(shown).toEqual({ ...body, chat: { id: chat.id, companyId: acme.id, messenger: "telegram", fromId: "shop", name: null } })
-  })
 
-  it("is sent at once where the event is the delivery", async () => {
-    for (const messenger of ["widget", "playground"]) {
-      const { id } = await acme.chat({ messenger })
-      const message = await acme.message({ chatId: id })
-      expect(message).toMatchObject({ status: "sent", sentAt: message.createdAt })
-    }
-  })
-
-  it("has the user who wrote it as author, and none under a token or from a customer", async () => {
-    const { id: chatId } = await acme.chat()
-    expect((await post({ chatId }, acme.member.jwt).expect(201)).body.authorId).toBe(acme.member.id)
-    expect((await post({ chatId, role: "Customer" }, acme.member.jwt).expect(201)).body.authorId).toBeNull()
-    expect((await post({ chatId }).expect(201)).body.authorId).toBeNull()
-  })
-
-  it("keeps its text as it was written, up to 16,000 characters", async () => {
-    const { id: chatId } = await acme.chat()
-    for (const text of ["  two\n lines  ", "🎈".repeat(16_000)]) expect((await post({ chatId, text }).expect(201)).body.text).toBe(text)
-    for (const text of ["🎈".repeat(16_001), "", "  \n", null, undefined, 5]) await post({ chatId, text }).expect(400)
-  })
-
-  it.each([
-    ["role", "Assistant"],
-    ["role", "USER"],
-    ["role", "Boss"],
-    ["type", "FunctionCall"],
-    ["type", "FunctionCallOutput"],
-    ["type", "Photo"],
-    ["type", "TEXT"],
-    ["type", "Song"],
-  ])("with %s %s is refused, and nothing is stored", async (field, value) => {
-    const { id: chatId } = await acme.chat()
-    const { body } = await post({ chatId, [field]: value }).expect(400)
-    expect(body.details[0].path).toBe(field)
-    expect(await sql("select 1 from message where chat_id = $1", [chatId])).toEqual([])
-  })
-
-  it("is 403 in a chat that is foreign or missing", async () => {
-    const theirs = await globex.chat()
-    for (const chatId of [theirs.id, v7()]) {
-      for (const fields of [{}, { role: "Customer" }, { replyToMessageId: v7() }]) {
-        const { body } = await post({ chatId, ...fields }).expect(403)
-        expect(body.code).toBe("FORBIDDEN")
+    it("is sent at once where the event is the delivery", async () => {
+      for (const messenger of ["widget", "playground"]) {
+        const { id } = await acme.chat({ messenger })
+        const message = await acme.message({ chatId: id })
+        expect(message).toMatchObject({ status: "sent", sentAt: message.createdAt })
       }
-      await rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(403)
-    }
-    expect(await sql("select 1 from message where chat_id = $1", [theirs.id])).toEqual([])
-    await rest.as(acme.token).get("/api/messages").expect(400)
-  })
+    })
 
-  it("is told to the company's clients exactly as REST shows it", async () => {
-    const { id: chatId } = await acme.chat()
-    const heard = await subscribe(w, acme.token, { chatId, types: ["MESSAGE_CREATED"] })
-    const first = await acme.message({ chatId, role: "Customer" })
-    const second = await acme.message({ chatId, replyToMessageId: first.id })
-    expect((await heard.take(2)).map(({ payload }) => payload)).toEqual([first, second])
-    await heard.stop()
-  })
-})
+    it("has the user who wrote it as author, and none under a token or from a customer", async () => {
+      const { id: chatId } = await acme.chat()
+      expect((await post({ chatId }, acme.member.jwt).expect(201)).body.authorId).toBe(acme.member.id)
+      expect((await post({ chatId, role: "Customer" }, acme.member.jwt).expect(201)).body.authorId).toBeNull()
+      expect((await post({ chatId }).expect(201)).body.authorId).toBeNull()
+    })
 
-describe("the place of a message", () => {
-  it("is 1 to 50 without gap or tie when 50 come at once", async () => {
-    const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
-    const roles = ["User", "Customer", "System"]
-    const made = await Promise.all(Array.from({ length: 50 }, (_, index) => post({ chatId, role: roles[index % 3] }).expect(201)))
-    const upTo50 = Array.from({ length: 50 }, (_, index) => index + 1)
-    expect(made.map(({ body }) => body.sequence).sort((a, b) => a - b)).toEqual(upTo50)
-    const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=50`).expect(200)
-    expect(body.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual(upTo50.reverse())
-    expect((await chatOf(chatId)).unreadCount).toBe(17)
-  })
-})
+    it("keeps its text as it was written, up to 16,000 characters", async () => {
+      const { id: chatId } = await acme.chat()
+      for (const text of ["  two\n lines  ", "🎈".repeat(16_000)]) expect((await post({ chatId, text }).expect(201)).body.text).toBe(text)
+      for (const text of ["🎈".repeat(16_001), "", "  \n", null, undefined, 5]) await post({ chatId, text }).expect(400)
+    })
 
-describe("a message without a chat", () => {
-  it("is stored for the company, has no place, and is told to nobody", async () => {
-    const log = await endOfLog(w)
-    const { body } = await post({ role: "Customer" }).expect(201)
-    expect(body).toMatchObject({ companyId: acme.id, chatId: null, sequence: null, status: "stored", fromId: null, text: "Hello" })
-    const { body: shown } = await rest.as(acme.token).get(`/api/messages/${body.id}`).expect(200)
-    expect(shown).toEqual({ ...body, chat: null })
-    expect(await endOfLog(w)).toBe(log)
-    await rest.as(globex.token).get(`/api/messages/${body.id}`).expect(404)
-  })
+    it.each([
+      ["role", "Assistant"],
+      ["role", "USER"],
+      ["role", "Boss"],
+      ["type", "FunctionCall"],
+      ["type", "FunctionCallOutput"],
+      ["type", "Photo"],
+      ["type", "TEXT"],
+      ["type", "Song"],
+    ])("with %s %s is refused, and nothing is stored", async (field, value) => {
+      const { id: chatId } = await acme.chat()
+      const { body } = await post({ chatId, [field]: value }).expect(400)
+      expect(body.details[0].path).toBe(field)
+      expect(await sql("select 1 from message where chat_id = $1", [chatId])).toEqual([])
+    })
 
-  it("quotes nothing, and says its company where there are two", async () => {
-    const { id: chatId } = await acme.chat()
-    const { id } = await acme.message({ chatId })
-    await post({ replyToMessageId: id }).expect(400)
-    const person = await acme.person()
-    await globex.person("member", person)
-    await post({}, person.jwt).expect(400)
-    expect((await post({ companyId: globex.id }, person.jwt).expect(201)).body.companyId).toBe(globex.id)
-    await post({ companyId: globex.id }).expect(403)
-  })
-})
-
-describe("a reply", () => {
-  it("shows what it quotes, one level", async () => {
-    const { id: chatId } = await acme.chat()
-    const first = await acme.message({ chatId, role: "Customer", text: "Open?" })
-    const second = await acme.message({ chatId, text: "Yes", replyToMessageId: first.id })
-    const third = await acme.message({ chatId, text: "Until six", replyToMessageId: second.id })
-    const { replyTo: _none, ...quotedFirst } = first
-    expect(second.replyTo).toEqual(quotedFirst)
-    expect(third.replyTo).toMatchObject({ id: second.id, replyToMessageId: first.id })
-    expect(third.replyTo).not.toHaveProperty("replyTo")
-    const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(200)
-    expect(body.data).toEqual([third, second, first])
-  })
-
-  it("to a message of another chat, or to none, is 400", async () => {
-    const [here, there] = [await acme.chat(), await acme.chat()]
-    const foreign = await globex.message({ chatId: (await globex.chat()).id })
-    const elsewhere = await acme.message({ chatId: there.id })
-    for (const id of [elsewhere.id, foreign.id, v7(), "first"]) await post({ chatId: here.id, replyToMessageId: id }).expect(400)
-    expect(await sql("select 1 from message where chat_id = $1", [here.id])).toEqual([])
-  })
-
-  const quoting = "telegram telegram-bot whatsapp whatsapp-business gmail resend custom-messenger widget playground instagram messenger"
-  const mute = "viber-echat whatsapp-echat prom rozetka olx directhub sendpulse sitniks"
-
-  it("goes where the channel can quote, and is 400 where it cannot", async () => {
-    for (const [names, status] of [
-      [quoting, 201],
-      [mute, 400],
-    ] as const) {
-      for (const messenger of names.split(" ")) {
-        const { id: chatId } = await acme.chat({ messenger })
-        const { id } = await acme.message({ chatId })
-        await post({ chatId, replyToMessageId: id }).expect(status)
+    it("is 403 in a chat that is foreign or missing", async () => {
+      const theirs = await globex.chat()
+      for (const chatId of [theirs.id, v7()]) {
+        for (const fields of [{}, { role: "Customer" }, { replyToMessageId: v7() }]) {
+          const { body } = await post({ chatId, ...fields }).expect(403)
+          expect(body.code).toBe("FORBIDDEN")
+        }
+        await rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(403)
       }
+      expect(await sql("select 1 from message where chat_id = $1", [theirs.id])).toEqual([])
+      await rest.as(acme.token).get("/api/messages").expect(400)
+    })
+
+    it("is told to the company's clients exactly as REST shows it", async () => {
+      const { id: chatId } = await acme.chat()
+      const heard = await subscribe(w, acme.token, { chatId, types: ["MESSAGE_CREATED"] })
+      const first = await acme.message({ chatId, role: "Customer" })
+      const second = await acme.message({ chatId, replyToMessageId: first.id })
+      expect((await heard.take(2)).map(({ payload }) => payload)).toEqual([first, second])
+      await heard.stop()
+    })
+  })
+
+  describe("the place of a message", () => {
+    it("is 1 to 50 without gap or tie when 50 come at once", async () => {
+      const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
+      const roles = ["User", "Customer", "System"]
+      const made = await Promise.all(Array.from({ length: 50 }, (_, index) => post({ chatId, role: roles[index % 3] }).expect(201)))
+      const upTo50 = Array.from({ length: 50 }, (_, index) => index + 1)
+      expect(made.map(({ body }) => body.sequence).sort((a, b) => a - b)).toEqual(upTo50)
+      const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=50`).expect(200)
+      expect(body.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual(upTo50.reverse())
+      expect((await chatOf(chatId)).unreadCount).toBe(17)
+    })
+  })
+
+  describe("a message without a chat", () => {
+    it("is stored for the company, has no place, and is told to nobody", async () => {
+      const log = await endOfLog(w)
+      const { body } = await post({ role: "Customer" }).expect(201)
+      expect(body).toMatchObject({ companyId: acme.id, chatId: null, sequence: null, status: "stored", fromId: null, text: "Hello" })
+      const { body: shown } = await rest.as(acme.token).get(`/api/messages/${body.id}`).expect(200)
+      expect(shown).toEqual({ ...body, chat: null })
+      expect(await endOfLog(w)).toBe(log)
+      await rest.as(globex.token).get(`/api/messages/${body.id}`).expect(404)
+    })
+
+    it("quotes nothing, and says its company where there are two", async () => {
+      const { id: chatId } = await acme.chat()
+      const { id } = await acme.message({ chatId })
+      await post({ replyToMessageId: id }).expect(400)
+      const person = await acme.person()
+      await globex.person("member", person)
+      await post({}, person.jwt).expect(400)
+      expect((await post({ companyId: globex.id }, person.jwt).expect(201)).body.companyId).toBe(globex.id)
+      await post({ companyId: globex.id }).expect(403)
+    })
+  })
+
+  describe("a reply", () => {
+    it("shows what it quotes, one level", async () => {
+      const { id: chatId } = await acme.chat()
+      const first = await acme.message({ chatId, role: "Customer", text: "Open?" })
+      const second = await acme.message({ chatId, text: "Yes", replyToMessageId: first.id })
+      const third = await acme.message({ chatId, text: "Until six", replyToMessageId: second.id })
+      const { replyTo: _none, ...quotedFirst } = first
+      expect(second.replyTo).toEqual(quotedFirst)
+      expect(third.replyTo).toMatchObject({ id: second.id, replyToMessageId: first.id })
+      expect(third.replyTo).not.toHaveProperty("replyTo")
+      const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(200)
+      expect(body.data).toEqual([third, second, first])
+    })
+
+    it("to a message of another chat, or to none, is 400", async () => {
+      const [here, there] = [await acme.chat(), await acme.chat()]
+      const foreign = await globex.message({ chatId: (await globex.chat()).id })
+      const elsewhere = await acme.message({ chatId: there.id })
+      for (const id of [elsewhere.id, foreign.id, v7(), "first"]) await post({ chatId: here.id, replyToMessageId: id }).expect(400)
+      expect(await sql("select 1 from message where chat_id = $1", [here.id])).toEqual([])
+    })
+
+    const quoting = "telegram telegram-bot whatsapp whatsapp-business gmail resend custom-messenger widget playground instagram messenger"
+    const mute = "viber-echat whatsapp-echat prom rozetka olx directhub sendpulse sitniks"
+
+    it("goes where the channel can quote, and is 400 where it cannot", async () => {
+      for (const [names, status] of [
+        [quoting, 201],
+        [mute, 400],
+      ] as const) {
+        for (const messenger of names.split(" ")) {
+          const { id: chatId } = await acme.chat({ messenger })
+          const { id } = await acme.message({ chatId })
+          await post({ chatId, replyToMessageId: id }).expect(status)
+        }
+      }
+    })
+  })
+
+  describe("a customer's message", () => {
+    it("is inbound: stored, from the customer, and unread", async () => {
+      const chat = await acme.chat({ messenger: "telegram" })
+      const message = await acme.message({ chatId: chat.id, role: "Customer" })
+      expect(message).toMatchObject({ role: "Customer", status: "stored", fromId: chat.externalId, sentAt: null })
+      clock.advance(1_000)
+      const second = await acme.message({ chatId: chat.id, role: "Customer" })
+      expect(await chatOf(chat.id)).toMatchObject({ unreadCount: 2, lastMessageAt: second.createdAt, lastReadAt: null })
+      await acme.message({ chatId: chat.id })
+      await acme.message({ chatId: chat.id, role: "System" })
+      expect((await chatOf(chat.id)).unreadCount).toBe(2)
+    })
+
+    /** When the chat's answer is due, in milliseconds from a message. */
+    const dueAfter = async (message: { chatId: string; createdAt: string }) => {
+      const [{ reply_due_at: due }] = await sql("select reply_due_at from chat where id = $1", [message.chatId])
+      return due && new Date(due).getTime() - new Date(message.createdAt).getTime()
     }
-  })
-})
+    const customer = (chatId: string) => acme.message({ chatId, role: "Customer" })
+    /** Two readings of the clock in one request are a moment apart. */
+    const about = (ms: number) => ({
+      asymmetricMatch: (value: unknown) => typeof value === "number" && Math.abs(value - ms) < 250,
+      toString: () => `about ${ms}`,
+    })
 
-describe("a customer's message", () => {
-  it("is inbound: stored, from the customer, and unread", async () => {
-    const chat = await acme.chat({ messenger: "telegram" })
-    const message = await acme.message({ chatId: chat.id, role: "Customer" })
-    expect(message).toMatchObject({ role: "Customer", status: "stored", fromId: chat.externalId, sentAt: null })
-    clock.advance(1_000)
-    const second = await acme.message({ chatId: chat.id, role: "Customer" })
-    expect(await chatOf(chat.id)).toMatchObject({ unreadCount: 2, lastMessageAt: second.createdAt, lastReadAt: null })
-    await acme.message({ chatId: chat.id })
-    await acme.message({ chatId: chat.id, role: "System" })
-    expect((await chatOf(chat.id)).unreadCount).toBe(2)
-  })
+    it("has the answer due 4 s after it, and at most 7 s after the first of its burst", async () => {
+      const { id } = await acme.chat({ assistantId: acme.assistant.id })
+      const first = await customer(id)
+      expect(await dueAfter(first)).toEqual(about(4_000))
+      clock.advance(2_000)
+      expect(await dueAfter(await customer(id))).toEqual(about(4_000))
+      clock.advance(3_900)
+      await customer(id)
+      expect(await dueAfter(first)).toEqual(about(7_000))
+      clock.advance(1_000)
+      await customer(id)
+      expect(await dueAfter(first)).toEqual(about(7_000))
+    })
 
-  /** When the chat's answer is due, in milliseconds from a message. */
-  const dueAfter = async (message: { chatId: string; createdAt: string }) => {
-    const [{ reply_due_at: due }] = await sql("select reply_due_at from chat where id = $1", [message.chatId])
-    return due && new Date(due).getTime() - new Date(message.createdAt).getTime()
-  }
-  const customer = (chatId: string) => acme.message({ chatId, role: "Customer" })
-  /** Two readings of the clock in one request are a moment apart. */
-  const about = (ms: number) => ({
-    asymmetricMatch: (value: unknown) => typeof value === "number" && Math.abs(value - ms) < 250,
-    toString: () => `about ${ms}`,
-  })
+    it("is not hurried, put off or called off by ours", async () => {
+      const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
+      const first = await customer(chatId)
+      clock.advance(2_000)
+      await acme.message({ chatId })
+      await acme.message({ chatId, role: "System" })
+      expect(await dueAfter(first)).toEqual(about(4_000))
+      expect((await chatOf(chatId)).isUnderAiControl).toBe(true)
+    })
 
-  it("has the answer due 4 s after it, and at most 7 s after the first of its burst", async () => {
-    const { id } = await acme.chat({ assistantId: acme.assistant.id })
-    const first = await customer(id)
-    expect(await dueAfter(first)).toEqual(about(4_000))
-    clock.advance(2_000)
-    expect(await dueAfter(await customer(id))).toEqual(about(4_000))
-    clock.advance(3_900)
-    await customer(id)
-    expect(await dueAfter(first)).toEqual(about(7_000))
-    clock.advance(1_000)
-    await customer(id)
-    expect(await dueAfter(first)).toEqual(about(7_000))
-  })
+    it("waits for a person when AI is off, nobody is assigned or it is a group", async () => {
+      const off = await acme.chat({ assistantId: acme.assistant.id })
+      await rest.as(acme.token).patch(`/api/chats/${off.id}/ai-control`, { isUnderAiControl: false }).expect(200)
+      const group = await acme.chat({ chatType: "group" })
+      await rest.as(acme.token).patch(`/api/chats/${group.id}`, { isUnderAiControl: true, assistantId: acme.assistant.id }).expect(200)
+      const alone = await acme.chat()
+      await rest.as(acme.token).patch(`/api/chats/${alone.id}`, { isUnderAiControl: true }).expect(200)
+      for (const { id } of [off, group, alone]) expect(await dueAfter(await customer(id))).toBeNull()
+    })
 
-  it("is not hurried, put off or called off by ours", async () => {
-    const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
-    const first = await customer(chatId)
-    clock.advance(2_000)
-    await acme.message({ chatId })
-    await acme.message({ chatId, role: "System" })
-    expect(await dueAfter(first)).toEqual(about(4_000))
-    expect((await chatOf(chatId)).isUnderAiControl).toBe(true)
-  })
-
-  it("waits for a person when AI is off, nobody is assigned or it is a group", async () => {
-    const off = await acme.chat({ assistantId: acme.assistant.id })
-    await rest.as(acme.token).patch(`/api/chats/${off.id}/ai-control`, { isUnderAiControl: false }).expect(200)
-    const group = await acme.chat({ chatType: "group" })
-    await rest.as(acme.token).patch(`/api/chats/${group.id}`, { isUnderAiControl: true, assistantId: acme.assistant.id }).expect(200)
-    const alone = await acme.chat()
-    await rest.as(acme.token).patch(`/api/chats/${alone.id}`, { isUnderAiControl: true }).expect(200)
-    for (const { id } of [off, group, alone]) expect(await dueAfter(await customer(id))).toBeNull()
-  })
-
-  it("is not answered any more once a person took over", async () => {
-    const { id } = await acme.chat({ assistantId: acme.assistant.id })
-    const message = await customer(id)
-    await rest.as(acme.token).patch(`/api/chats/${id}/ai-control`, { isUnderAiControl: false }).expect(200)
-    expect(await dueAfter(message)).toBeNull()
-    clock.advance(10_000)
-    await w.runDue()
-    const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${id}`).expect(200)
-    expect(body.totalCount).toBe(1)
+    it("is not answered any more once a person took over", async () => {
+      const { id } = await acme.chat({ assistantId: acme.assistant.id })
+      const message = await customer(id)
+      await rest.as(acme.token).patch(`/api/chats/${id}/ai-control`, { isUnderAiControl: false }).expect(200)
+      expect(await dueAfter(message)).toBeNull()
+      clock.advance(10_000)
+      await w.runDue()
+      const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${id}`).expect(200)
+      expect(body.totalCount).toBe(1)
+    })
   })
 })

@@ -21,8 +21,11 @@ async function opened(credential: string, path: "/graphql" | "/ws" = "/graphql",
 async function makeToken() {
   const { body } = await rest.as(acme.owner.jwt).post(`/api/companies/${acme.id}/access-tokens`, { name: "Short-lived" }).expect(201)
   const revoke = () => rest.as(acme.owner.jwt).delete(`/api/companies/${acme.id}/access-tokens/${body.id}`).expect(200)
-  return { value: body.token as string, revoke }
+  return { value: body.token as string, id: body.id as string, revoke }
 }
+
+/** The session that a JWT belongs to. */
+const sessionOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString()).sid
 
 /** Signs the company's owner in: a session of its own. */
 async function signIn(url = w.url): Promise<string> {
@@ -120,6 +123,62 @@ describe("closing", () => {
       socket.socket.terminate()
     }
     await other.stop()
+  })
+
+  // As when an instance dies between its commit and its wake-up: the row has changed, and nobody says so.
+  it("what ended without a wake-up closes its sockets all the same, on every instance, and no others", async () => {
+    const other = await w.another()
+    const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/graphql", url)))
+    const [{ value, id }, jwt] = [await makeToken(), await signIn()]
+    const lost = await acme.person("member", await globex.person())
+    const [gained, promoted] = [await acme.person(), await acme.person()]
+    const [revoked, ended, left, joined, changed, untouched] = await Promise.all(
+      [value, jwt, lost.jwt, gained.jwt, promoted.jwt, acme.owner.jwt].map(everywhere),
+    )
+    const elsewhere = await rawSocket(w)
+    expect(await elsewhere.open(lost.jwt, globex.id)).toBe("acknowledged")
+
+    await w.sql("update access_token set revoked_at = now() where id = $1", [id])
+    await w.sql("update session set ended_at = now() where id = $1", [sessionOf(jwt)])
+    await w.sql("delete from member where user_id = $1 and company_id = $2", [lost.id, acme.id])
+    await globex.person("member", gained)
+    await w.sql("update member set role = 'admin' where user_id = $1", [promoted.id])
+    const codes = (sockets: Socket[]) => Promise.all(sockets.map((socket) => within(socket, 2_000)))
+    expect(await Promise.all([revoked!, ended!, left!, joined!, changed!, [elsewhere]].map(codes))).toEqual([
+      [4401, 4401],
+      [4401, 4401],
+      [4403, 4403],
+      [1012, 1012],
+      [1012, 1012],
+      [1012],
+    ])
+    for (const socket of untouched!) {
+      expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
+      socket.socket.terminate()
+    }
+    await other.stop()
+  })
+
+  it("one statement a second asks for all open sockets, and none while none is open", async () => {
+    const lonely = await w.another()
+    const { pool } = lonely.services.database
+    const query = pool.query.bind(pool)
+    let asked = 0
+    pool.query = ((...args: Parameters<typeof query>) => {
+      if ((args[0] as { name?: string }).name === "sockets-changed") asked++
+      return query(...args)
+    }) as typeof query
+    const looksIn = async (ms: number) => {
+      const before = asked
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      return asked - before
+    }
+    const sockets = await Promise.all([acme.token, acme.token, acme.member.jwt].map((one) => opened(one, "/ws", lonely.url)))
+    expect([2, 3]).toContain(await looksIn(2_500))
+    for (const socket of sockets) socket.socket.terminate()
+    await Promise.all(sockets.map(({ closed }) => closed))
+    expect(await looksIn(2_500)).toBeLessThanOrEqual(1)
+    await lonely.stop()
   })
 
   it("the end of a JWT closes its sockets with 4403", async () => {

@@ -1,76 +1,101 @@
-import { Ajv, type ValidateFunction } from "ajv"
+import { createContext, Script } from "node:vm"
+import { Ajv, type Options, type ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { LRUCache } from "lru-cache"
+import { isTooDeep } from "../entities/kit/storable.js"
 import type { Detail } from "../errors.js"
 import { limits } from "../limits.js"
 
 type Schema = Record<string, unknown>
 
-/** Draft 2020-12 is what nothing else says; older drafts are read as draft 7. Neither loads a schema from elsewhere. */
-const options = { allErrors: true, strict: false, validateFormats: true, addUsedSchema: false } as const
-const readers = { modern: new Ajv2020(options), classic: new Ajv(options) }
-for (const reader of Object.values(readers)) (formats as unknown as (ajv: Ajv) => void)(reader as Ajv)
-
+/** Draft 2020-12 is what nothing else says; older drafts are read as draft 7. Neither loads a schema from elsewhere, nor prints. */
+const readers = { modern: Ajv2020, classic: Ajv }
 const classicDrafts = ["draft-04", "draft-06", "draft-07"]
+const readerOf = ({ $schema }: Schema) => readers[classicDrafts.some((draft) => String($schema).includes(draft)) ? "classic" : "modern"]
+
+/** A schema without what says how to read it: its draft is known by then, and Ajv's own `$async` would make a check answer a promise. */
+const bare = ({ $schema: _draft, $async: _async, ...schema }: Schema): Schema => schema
+
+function ajvOf(reader: typeof Ajv | typeof Ajv2020, options: Options): Ajv {
+  const ajv = new reader({ allErrors: true, strict: false, logger: false, ...options }) as Ajv
+  ;(formats as unknown as (ajv: Ajv) => void)(ajv)
+  return ajv
+}
+
+/** They hold the drafts' own schemas, which say what a schema is; they keep nothing of what is checked by them. */
+const judges = new Map<typeof Ajv | typeof Ajv2020, Ajv>()
+
+function judgeOf(reader: typeof Ajv | typeof Ajv2020): Ajv {
+  const judge = judges.get(reader) ?? ajvOf(reader, {})
+  if (!judges.has(reader)) judge.validateSchema({})
+  judges.set(reader, judge)
+  return judge
+}
 
 // Compiled per text, so that a tool that was changed is never checked by its old schema.
 const validators = new LRUCache<string, ValidateFunction>({ max: limits.toolValidators })
 
+/** The check of a tool's arguments. Each has an Ajv of its own: a shared one would remember every schema, and mix up their `$id`s. */
 function validatorOf(params: Schema): ValidateFunction {
   const text = JSON.stringify(params)
   const known = validators.get(text)
   if (known) return known
-  const { $schema, $id: _named, ...schema } = params
-  const isClassic = classicDrafts.some((draft) => String($schema).includes(draft))
-  const validator = (isClassic ? readers.classic : readers.modern).compile(schema)
+  const validator = within(limits.toolParamsMs, () => ajvOf(readerOf(params), { meta: false, validateSchema: false }).compile(bare(params)))
   validators.set(text, validator)
   return validator
 }
 
-/** What is wrong with a tool's `params`; null when it is a JSON Schema of type object that can be checked safely. */
+const room = createContext({ work: null as unknown })
+const script = new Script("work()")
+
+/**
+ * Does something, but not for longer than this. Schemas are their owners', and what is checked by them is a model's: a pattern that tracks
+ * back without end, or references that branch without end, stop here and hold up nobody else. (Only code run by a Script can be stopped,
+ * with all that it calls.)
+ */
+function within<T>(timeout: number, work: () => T): T {
+  room["work"] = work
+  return script.runInContext(room, { timeout }) as T
+}
+
+/** Whether a check did not come to its end: it was stopped, or went round in circles. */
+const isEndless = (error: unknown) =>
+  (error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT" || (error as Error).name === "RangeError"
+
+const tooDeep = `must be nested at most ${limits.jsonDepth} levels deep`
+
+/** What is wrong with a tool's `params`; null when it is a JSON Schema of type object. */
 export function faultOfParams(params: unknown): string | null {
   if (!params || typeof params !== "object" || Array.isArray(params)) return "must be a JSON Schema of type object"
-  if ((params as Schema)["type"] !== "object") return 'must be a JSON Schema of type object: its "type" must be "object"'
-  if (Buffer.byteLength(JSON.stringify(params)) > limits.toolParamsBytes) return `must be at most ${limits.toolParamsBytes} bytes of JSON`
-  const forbidden = forbiddenIn(params as Schema)
-  if (forbidden) return forbidden
+  const schema = params as Schema
+  if (schema["type"] !== "object") return 'must be a JSON Schema of type object: its "type" must be "object"'
+  if (isTooDeep(schema)) return tooDeep
+  if (Buffer.byteLength(JSON.stringify(schema)) > limits.toolParamsBytes) return `must be at most ${limits.toolParamsBytes} bytes of JSON`
+  const judge = judgeOf(readerOf(schema))
   try {
-    validatorOf(params as Schema)
+    if (!within(limits.toolParamsMs, () => judge.validateSchema(bare(schema)))) return `is no valid JSON Schema: ${judge.errorsText()}`
+    validatorOf(schema)
     return null
   } catch (error) {
-    return `is no valid JSON Schema: ${(error as Error).message}`
+    return isEndless(error) ? "is too complex to be checked" : `is no valid JSON Schema: ${(error as Error).message}`
   }
 }
-
-/** Patterns are run over what a model says: they must be ones that cannot be slow. References stay inside the schema. */
-function forbiddenIn(schema: unknown): string | null {
-  if (!schema || typeof schema !== "object") return null
-  for (const [key, value] of Object.entries(schema)) {
-    if (key === "$ref" && typeof value === "string" && !value.startsWith("#"))
-      return `must not refer to ${value}: only to its own parts (#/…)`
-    if (key === "pattern" && typeof value === "string" && isSlow(value)) return `has a pattern that can take too long: ${value}`
-    if (key === "patternProperties" && value && typeof value === "object") {
-      const slow = Object.keys(value).find(isSlow)
-      if (slow) return `has a pattern that can take too long: ${slow}`
-    }
-    const inner = forbiddenIn(value)
-    if (inner) return inner
-  }
-  return null
-}
-
-/** A repetition of something that repeats, or of alternatives, and a back reference, can take exponential time. */
-const isSlow = (pattern: string) => /(?:[+*}]\??|\|[^()]*)\)(?:[+*]|\{\d*,)/.test(pattern) || /\\[1-9k]/.test(pattern)
 
 /** What is wrong with the arguments of a call, by path; empty when they fit. */
 export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
-  const validate = validatorOf(params)
-  if (validate(args)) return []
-  return (validate.errors ?? []).slice(0, limits.toolArgumentFaults).map((error) => ({
-    path: ["params", ...error.instancePath.split("/").slice(1), ...(missingOf(error.params) ?? [])].join("."),
-    message: error.message ?? "does not fit",
-  }))
+  if (isTooDeep(args)) return [{ path: "params", message: tooDeep }]
+  try {
+    const validate = validatorOf(params)
+    if (within(limits.toolArgumentsMs, () => validate(args))) return []
+    return (validate.errors ?? []).slice(0, limits.toolArgumentFaults).map((error) => ({
+      path: ["params", ...error.instancePath.split("/").slice(1), ...(missingOf(error.params) ?? [])].join("."),
+      message: error.message ?? "does not fit",
+    }))
+  } catch (error) {
+    if (!isEndless(error)) throw error
+    return [{ path: "params", message: "cannot be checked: the tool's own params, or a pattern in them, take too long on it" }]
+  }
 }
 
 const missingOf = (params: Record<string, unknown>) => (typeof params["missingProperty"] === "string" ? [params["missingProperty"]] : null)

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import type { AssistantTool } from "../entities/assistant-tool.js"
 import { clock } from "../entities/kit/clock.js"
+import { CannotUnseal } from "../entities/kit/sealed.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
 import type { ToolOutcome } from "../entities/tool-call.js"
 import { limits } from "../limits.js"
@@ -15,32 +16,43 @@ const inQuery = ["GET", "DELETE"]
 
 /**
  * Calls a tool's endpoint with exactly one request, signed over the bytes that are sent (specification, Calls made by the service to an
- * integrator). Whatever the endpoint does is an outcome: this throws nothing for it.
+ * integrator). Whatever the endpoint does is an outcome, and so is a tool that cannot be called: this throws nothing for it.
  */
 export async function callWebhook(
-  services: Pick<Services, "outside" | "secrets">,
+  services: Pick<Services, "outside" | "secrets" | "log">,
   tool: AssistantTool,
   callId: string,
   args: ToolArguments,
   signal?: AbortSignal,
 ): Promise<ToolOutcome> {
-  const { url, request } = requestOf(tool, callId, args, tool.secret(services.secrets.encryptionKey))
   const begin = performance.now()
   const took = () => Math.round(performance.now() - begin)
   try {
+    const { url, request } = requestOf(tool, callId, args, tool.secret(services.secrets.encryptionKey))
     const answer = await services.outside.request(url, { ...request, ...(signal && { signal }) })
     return outcomeOf(answer, took())
   } catch (error) {
-    if (!(error instanceof OutsideFailure)) throw error
-    return { success: false, status: null, latencyMs: took(), body: null, error: error.message }
+    return failed(whyNot(services, tool, error), took())
   }
 }
 
+const failed = (error: string, latencyMs: number): ToolOutcome => ({ success: false, status: null, latencyMs, body: null, error })
+
+/** Why no answer came, in one sentence; what is ours is thrown on. */
+function whyNot({ log }: Pick<Services, "log">, { id: toolId, companyId }: AssistantTool, error: unknown): string {
+  if (error instanceof OutsideFailure) return error.message
+  if (!(error instanceof CannotUnseal)) throw error
+  log.error({ err: error, toolId, companyId }, `the secret of a tool ${error.message}`)
+  return `The tool's secret ${error.message}: give it again`
+}
+
 function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, secret: string | null) {
-  const method = tool.httpMethod ?? "POST"
-  const url = new URL(tool.apiCallUrl!)
+  if (!tool.apiCallUrl || !tool.httpMethod) throw new OutsideFailure("The tool has no address, or no method, to be called with", "refused")
+  const method = tool.httpMethod
+  const url = new URL(tool.apiCallUrl)
   const hasBody = !inQuery.includes(method)
-  if (!hasBody) for (const [name, value] of queryOf(args)) url.searchParams.append(name, value)
+  // What stands in the address already stays as it is, to the letter: it may be signed.
+  if (!hasBody) url.search = [url.search.slice(1), new URLSearchParams(queryOf(args)).toString()].filter(Boolean).join("&")
   const body = hasBody ? JSON.stringify(args) : undefined
   const headers: Record<string, string> = {
     "Content-Type": "application/json",

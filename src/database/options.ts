@@ -5,6 +5,7 @@ import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
+import { AssistantTurn } from "../entities/assistant-turn.js"
 import { Channel } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
@@ -40,6 +41,7 @@ export const entities = [
   ChatTagging,
   Chat,
   ControlChange,
+  AssistantTurn,
   ToolCall,
   ToolCallTally,
   Message,

@@ -3,6 +3,7 @@ import { CompiledQuery } from "kysely"
 import { type Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type Fact, Row, takeNotes, type Wake } from "../entities/kit/row.js"
+import { append } from "./append-message.js"
 import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
 import { Reader } from "./reader.js"
@@ -130,7 +131,7 @@ export class Unit {
       if (!notes) continue
       facts.push(...notes.facts)
       this.aftermath.wakes.push(...notes.wakes)
-      for (const consequence of notes.consequences) facts.push(...(await consequence(this.em)))
+      for (const consequence of notes.consequences) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
     }
     return facts
   }

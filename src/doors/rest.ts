@@ -30,6 +30,8 @@ export function restRouter(operations: Operation[], reception: Reception, servic
         const viewer = operation.rule === "public" ? new Viewer(services, { kind: "anonymous" }, request) : await reception.viewer(ctx)
         if (viewer.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
         mustBeKnown(operation.rule, viewer)
+        // The router hands on what it cannot decode; this says what is wrong with it.
+        decodeURIComponent(ctx.path)
         if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, viewer, given))
         else await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
       } finally {

@@ -5,6 +5,7 @@ import { limits } from "../limits.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, UUID } from "./kit/scalars.js"
 import { seal, unseal } from "./kit/sealed.js"
+import { StorableJson } from "./kit/storable.js"
 import { platformPostCall, type SystemTool } from "./kit/system-tools.js"
 import { words } from "./kit/words.js"
 
@@ -39,7 +40,7 @@ export class AssistantTool extends CompanyOwned {
   description!: string
 
   @Field(() => JSONValue, { description: "Its arguments: a JSON Schema of type object." })
-  @Property({ type: "json" })
+  @Property({ type: StorableJson })
   params: Record<string, unknown> = { type: "object", properties: {} }
 
   @Field(() => AssistantToolTypeEnum, { description: "When and by whom it is run." })
@@ -83,14 +84,14 @@ export class AssistantTool extends CompanyOwned {
     this.sealedSecret = secret === null ? null : seal(secret, key)
   }
 
-  /** The secret that calls are signed with; null when there is none. */
+  /** The secret that calls are signed with; null when there is none. Throws `CannotUnseal` when it was kept under another key. */
   secret(key: Buffer): string | null {
     return this.sealedSecret && unseal(this.sealedSecret, key)
   }
 
   /** Of a system tool only the switch may be changed, and of the platform's post-call tool nothing. */
   mustAllow(fields: string[]) {
-    if (!this.isSystem) return
+    if (!this.isSystem || fields.length === 0) return
     if (this.name === platformPostCall.name) throw new BadUserInput(`The system tool ${this.name} cannot be changed`)
     const others = fields.filter((field) => field !== "disabled")
     if (others.length === 0) return

@@ -6,7 +6,7 @@ import { HexColor } from "./kit/scalars.js"
 @ObjectType({ description: "A word of the company's dictionary that chats are marked with." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
-@Index({ name: "chat_tag_name_unique", expression: "create unique index chat_tag_name_unique on chat_tag (company_id, lower(name))" })
+@Index({ name: "chat_tag_name_unique", expression: "create unique index chat_tag_name_unique on chat_tag (company_id, folded(name))" })
 export class ChatTag extends CompanyOwned {
   @Field(() => String, { description: "Shown to people, 1 to 64 characters, unique in the company regardless of case." })
   @Property({ type: "text" })

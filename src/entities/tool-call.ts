@@ -3,6 +3,7 @@ import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
 
 /** How a call of a tool stands; the specification's "Tool call outcome". */
@@ -22,11 +23,18 @@ export interface ToolOutcome {
   error: string | null
 }
 
+/** What is known of a call whose worker was lost, or whose client never answered. */
+export const resultLost = "Nothing was heard of the result: the call may or may not have been carried out."
+
 @ObjectType({ description: "One call of a tool, as the log keeps it." })
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 @Unique({ properties: ["companyId", "id"] })
 @Index({ name: "tool_call_newest", expression: "create index tool_call_newest on tool_call (tool_id, created_at desc, id desc)" })
+@Index({
+  name: "tool_call_pending",
+  expression: "create index tool_call_pending on tool_call (created_at) where status = 'pending'",
+})
 @Index({ name: "tool_call_turn", expression: "create index tool_call_turn on tool_call (turn_id) where turn_id is not null" })
 @Index({ name: "tool_call_chat", expression: "create index tool_call_chat on tool_call (chat_id) where chat_id is not null" })
 export class ToolCall {
@@ -55,11 +63,11 @@ export class ToolCall {
   turnId: string | null = null
 
   @Field(() => JSONValue, { description: "The arguments that were sent." })
-  @Property({ type: "json" })
+  @Property({ type: StorableJson })
   params: unknown = {}
 
   @Field(() => JSONValue, { nullable: true, description: "What the endpoint answered: parsed when it was JSON, else text." })
-  @Property({ type: "json", nullable: true })
+  @Property({ type: StorableJson, nullable: true })
   response: unknown = null
 
   @Field(() => Int, { nullable: true, description: "The endpoint's HTTP status." })
@@ -86,12 +94,23 @@ export class ToolCall {
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 
+  /** What came of it; null while it is pending. */
+  get outcome(): ToolOutcome | null {
+    if (this.status === "pending") return null
+    return { success: this.success, status: this.responseStatus, latencyMs: this.latencyMs ?? 0, body: this.response, error: this.error }
+  }
+
   /** Writes what came of it; only the first outcome counts. */
   settle({ success, status, latencyMs, body, error }: ToolOutcome): boolean {
     if (this.status !== "pending") return false
     Object.assign(this, { success, responseStatus: status, latencyMs, response: body ?? null, error })
     this.status = success ? "success" : "error"
     return true
+  }
+
+  /** Nobody will hear what came of it, and how long it took is not known. */
+  lose(error: string) {
+    if (this.status === "pending") Object.assign(this, { status: "error", error })
   }
 }
 

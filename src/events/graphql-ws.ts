@@ -113,7 +113,8 @@ async function connect(services: Services, sockets: OpenSockets, open: Open): Pr
   if (identity.kind === "anonymous") return refuse(unauthorized, "Unauthorized")
   const companyId = askedCompany(parameters)
   if (companyId !== null && !companiesOf(identity).includes(companyId)) return refuse(forbidden, "This company is not yours")
-  Object.assign(open.extra, { identity, companyId, leave: sockets.enter(identity, (code, reason) => socket.close(code, reason)) })
+  const leave = sockets.enter(identity, (code, reason) => socket.close(code, reason), companyId)
+  Object.assign(open.extra, { identity, companyId, leave })
   return true
 }
 

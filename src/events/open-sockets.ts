@@ -1,52 +1,117 @@
+import type { Logger } from "pino"
+import type { Database } from "../database/connect.js"
+import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
 import type { Identity } from "../schema/kit/identity.js"
 import type { OpenWakeUp } from "./wake-up.js"
 
-type Close = (code: number, reason: string) => void
+interface OpenSocket {
+  identity: Identity
+  /** The company that it was opened for. */
+  companyId: string | null
+  close(code: number, reason: string): void
+}
 
 /** Longest time that a timer can wait. */
 const timerMaxMs = 2 ** 31 - 1
 
-/** The open sockets of this process by their credentials, so that a revocation on any instance closes them at once. */
-export class OpenSockets {
-  #byCredential = new Map<string, Set<Close>>()
+/** What differs from when a socket was opened: its token or session ended (no roles), or its user has other places in companies. */
+const changed = {
+  name: "sockets-changed",
+  text: `select asked.place, held.roles
+         from jsonb_to_recordset($1::jsonb) as asked(place integer, token uuid, session uuid, roles jsonb)
+         left join access_token t on t.id = asked.token and t.revoked_at is null
+         left join session s on s.id = asked.session and s.ended_at is null
+         left join lateral (
+           select coalesce(jsonb_object_agg(m.company_id, m.role), '{}') as roles from member m where m.user_id = s.user_id
+         ) held on s.id is not null
+         where (t.id is null and s.id is null) or held.roles <> asked.roles`,
+}
 
-  constructor(wakeUp: OpenWakeUp) {
-    wakeUp.subscribe("credentials", (id) => this.closeAll(this.#byCredential.get(id), 4401, "The credentials were revoked"))
-    // A revocation may have been missed: everybody comes back and is looked up anew.
-    wakeUp.onGap(() => {
-      for (const closers of this.#byCredential.values()) this.closeAll(closers, 1012, "Come back and resume")
+/**
+ * The open sockets of this process. Those whose credentials have ended are closed: a wake-up says when to look, and every second they are
+ * looked up anyway, since an instance that dies between its commit and its wake-up wakes nobody.
+ */
+export class OpenSockets {
+  #open = new Set<OpenSocket>()
+  #looking: Promise<void> | null = null
+  #again = false
+  readonly #timer: NodeJS.Timeout
+
+  constructor(
+    private readonly database: Database,
+    wakeUp: OpenWakeUp,
+    private readonly log: Logger,
+  ) {
+    wakeUp.subscribe("credentials", (id) => {
+      if ([...this.#open].some(({ identity }) => credentialIds(identity).includes(id))) this.look()
     })
+    this.#timer = setInterval(() => this.look(), limits.revokedSocketMs)
+  }
+
+  /** Stops looking. */
+  async close() {
+    clearInterval(this.#timer)
+    await this.#looking
   }
 
   /** Notes an open socket; it is closed with 4403 when its JWT ends. Answers how to forget it. */
-  enter(identity: Identity, close: Close): () => void {
-    const ids = credentialIds(identity)
-    for (const id of ids) this.#byCredential.set(id, (this.#byCredential.get(id) ?? new Set()).add(close))
+  enter(identity: Identity, close: OpenSocket["close"], companyId: string | null = null): () => void {
+    const socket = { identity, companyId, close }
+    this.#open.add(socket)
     const left =
       identity.kind === "user" || identity.kind === "visitor" ? identity.expiresAt.getTime() - clock.now().getTime() : timerMaxMs + 1
     const timer = left > timerMaxMs ? undefined : setTimeout(() => close(4403, "The token has expired"), Math.max(0, left))
     timer?.unref()
     return () => {
       clearTimeout(timer)
-      for (const id of ids) this.forget(id, close)
+      this.#open.delete(socket)
     }
   }
 
-  private forget(id: string, close: Close) {
-    const closers = this.#byCredential.get(id)
-    closers?.delete(close)
-    if (closers?.size === 0) this.#byCredential.delete(id)
+  /** Closes what has ended, again when it was asked meanwhile. */
+  private look() {
+    this.#again = true
+    this.#looking ??= this.lookUp().catch((error) => this.log.error({ err: error }, "open sockets are looked up again in a second"))
   }
 
-  private closeAll(closers: Set<Close> | undefined, code: number, reason: string) {
-    for (const close of [...(closers ?? [])]) close(code, reason)
+  private async lookUp() {
+    try {
+      while (this.#again) {
+        this.#again = false
+        await this.closeChanged()
+      }
+    } finally {
+      // In the same tick as the last question whether to look again, so that no wake-up falls in between.
+      this.#looking = null
+    }
+  }
+
+  /** One statement for all sockets; none while none is open. */
+  private async closeChanged() {
+    const sockets = [...this.#open].filter(({ identity }) => credentialIds(identity).length > 0)
+    if (sockets.length === 0) return
+    const asked = sockets.map(({ identity }, place) => ({ place, ...believed(identity) }))
+    for (const { place, roles } of await unscoped(this.database, changed, [JSON.stringify(asked)])) {
+      const { identity, companyId, close } = sockets[place]!
+      if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked")
+      else if ((companyId ? [companyId] : [...identity.roles.keys()]).some((id) => !roles[id]))
+        close(4403, "This company is not yours any more")
+      // Its companies were looked up when it was opened: it comes back, and finds what was added.
+      else close(1012, "Come back and resume")
+    }
   }
 }
 
-/** What can end a socket: its token, or its session, or a change to its user's memberships. */
+/** What a wake-up names a socket's credentials by: the token, or the session and its user. */
 function credentialIds(identity: Identity): string[] {
   if (identity.kind === "token") return [identity.tokenId]
-  if (identity.kind === "user") return [identity.sessionId, identity.userId]
-  return identity.kind === "visitor" ? [identity.chatId] : []
+  return identity.kind === "user" ? [identity.sessionId, identity.userId] : []
+}
+
+/** What was true of the credentials when the socket was opened. */
+function believed(identity: Identity) {
+  if (identity.kind === "user") return { session: identity.sessionId, roles: Object.fromEntries(identity.roles) }
+  return identity.kind === "token" ? { token: identity.tokenId } : {}
 }

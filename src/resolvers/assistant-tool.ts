@@ -16,16 +16,13 @@ import {
   UpdateAssistantToolInput,
 } from "../schema/assistant-tool.js"
 import { Access } from "../schema/kit/access.js"
-import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { ToolTestResult } from "../schema/tool-call.js"
 
-function applyInput(viewer: Viewer, tool: AssistantTool, input: UpdateAssistantToolInput) {
-  checkTool(input, faultOfParams)
-  const { webhookSecret, ...fields } = input
-  tool.mustAllow(Object.keys(input).filter((field) => input[field as keyof typeof input] !== undefined))
+function applyInput(viewer: Viewer, tool: AssistantTool, { webhookSecret, ...fields }: UpdateAssistantToolInput) {
   patch(viewer, tool, { ...fields, apiCallUrl: fields.apiCallUrl === "" ? null : fields.apiCallUrl })
   if (webhookSecret !== undefined) tool.keepSecret(webhookSecret, viewer.services.secrets.encryptionKey)
   tool.mustHaveAddress()
@@ -47,7 +44,8 @@ export class AssistantToolResolver {
     const filter = (query: Sql) => {
       const found = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
       const part = search?.trim()
-      return part ? found.where(sql<boolean>`strpos(lower(t.name || ' ' || t.description), lower(${part})) > 0`) : found
+      if (!part) return found
+      return found.where(sql<boolean>`(strpos(lower(t.name), lower(${part})) > 0 or strpos(lower(t.description), lower(${part})) > 0)`)
     }
     const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     return offsetPage(viewer.reader, assistantToolSource, selectionOf(info), { skip, take, standard: limits.pageDefault }, filter, order)
@@ -63,9 +61,10 @@ export class AssistantToolResolver {
   @Mutation(() => AssistantTool, { description: "Gives an assistant a tool." })
   async createAssistantTool(@Ctx() viewer: Viewer, @Arg("input", () => CreateAssistantToolInput) input: CreateAssistantToolInput) {
     const { assistantId, ...fields } = input
+    checkTool(fields, faultOfParams)
     const assistant = await viewer.referred(Assistant, assistantId, "assistantId")
     const tool = Object.assign(new AssistantTool(), { assistantId, companyId: assistant.companyId })
-    viewer.em.persist(applyInput(viewer, tool, fields))
+    viewer.em.persist(applyInput(viewer, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
     return tool
   }
 
@@ -76,7 +75,12 @@ export class AssistantToolResolver {
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateAssistantToolInput) input: UpdateAssistantToolInput,
   ) {
-    return applyInput(viewer, await viewer.find(AssistantTool, id, "Tool"), input)
+    checkTool(input, faultOfParams)
+    const { webhookSecret: _secret, ...columns } = input
+    refuseNulls(viewer, AssistantTool, columns)
+    const tool = await viewer.find(AssistantTool, id, "Tool")
+    tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
+    return applyInput(viewer, tool, input)
   }
 
   @Access("company")

@@ -6,7 +6,7 @@ import { limits } from "../limits.js"
 import { CreateChatFolderInput, chatFolderSource, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { Access } from "../schema/kit/access.js"
 import { inBatches } from "../schema/kit/batches.js"
-import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
@@ -48,6 +48,7 @@ export class ChatFolderResolver {
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateChatFolderInput) input: UpdateChatFolderInput,
   ) {
+    refuseNulls(viewer, ChatFolder, input)
     return patch(viewer, await viewer.find(ChatFolder, id, "Chat folder"), input)
   }
 

@@ -7,6 +7,7 @@ import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { limits } from "../limits.js"
 import { Access } from "../schema/kit/access.js"
+import { mustBeSaid } from "../schema/kit/input.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
 const Label = Trimmed({ max: limits.chatLabel })
@@ -14,16 +15,16 @@ const CommentText = Trimmed({ max: limits.chatComment })
 
 const makeTag = {
   name: "make-tag",
-  text: `insert into chat_tag (id, created_at, updated_at, company_id, name) values ($1, $2, $2, $3, $4) on conflict (company_id, lower(name)) do nothing`,
+  text: `insert into chat_tag (id, created_at, updated_at, company_id, name) values ($1, $2, $2, $3, $4) on conflict (company_id, folded(name)) do nothing`,
 }
 const attachByName = {
   name: "attach-tag-by-name",
-  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, id, company_id from chat_tag where company_id = $2 and lower(name) = lower($3)
+  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, id, company_id from chat_tag where company_id = $2 and folded(name) = folded($3)
          on conflict do nothing returning tag_id`,
 }
 const detachByName = {
   name: "detach-tag-by-name",
-  text: `delete from chat_tagging g using chat_tag t where t.id = g.tag_id and g.chat_id = $1 and t.company_id = $2 and lower(t.name) = lower($3) returning g.tag_id`,
+  text: `delete from chat_tagging g using chat_tag t where t.id = g.tag_id and g.chat_id = $1 and t.company_id = $2 and folded(t.name) = folded($3) returning g.tag_id`,
 }
 const knownTags = { name: "known-tags", text: "select id from chat_tag where company_id = $1 and id = any($2::uuid[]) for key share" }
 const attach = {
@@ -71,13 +72,13 @@ export class ChatInboxResolver {
   async setChatFolder(
     @Ctx() viewer: Viewer,
     @Arg("id", () => UUID) id: string,
-    @Arg("folderId", () => UUID, { nullable: true, description: "The folder; null unfiles." }) folderId: string | null,
+    @Arg("folderId", () => UUID, { nullable: true, description: "The folder; null unfiles." }) folderId: string | null | undefined,
   ) {
+    mustBeSaid("folderId", folderId)
     const chat = await viewer.find(Chat, id)
-    if (folderId === undefined) throw new BadUserInput("folderId is required", [{ path: "folderId", message: "is required" }])
     if (folderId) await viewer.referred(ChatFolder, folderId, "folderId", chat.companyId)
     if (chat.folderId === folderId) return chat
-    chat.folderId = folderId
+    chat.folderId = folderId ?? null
     return chat.changed()
   }
 

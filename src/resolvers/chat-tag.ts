@@ -7,16 +7,16 @@ import { limits } from "../limits.js"
 import { CreateChatTagInput, chatTagSource, UpdateChatTagInput } from "../schema/chat-tag.js"
 import { Access } from "../schema/kit/access.js"
 import { inBatches } from "../schema/kit/batches.js"
-import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
 /** A tag that is called otherwise is suggested again: exclusions go by name. */
 const dropExclusion = {
   name: "drop-tag-exclusion",
-  text: `update assistant set updated_at = $3,
-           excluded_tags = array(select tag from unnest(excluded_tags) with ordinality as t (tag, place) where lower(tag) <> lower($2) order by place)
-         where company_id = $1 and exists (select 1 from unnest(excluded_tags) as tag where lower(tag) = lower($2))`,
+  text: `update assistant set updated_at = $4,
+           excluded_tags = array(select tag from unnest(excluded_tags) with ordinality as t (tag, place) where folded(tag) <> folded($2) order by place)
+         where company_id = $1 and folded($2) <> folded($3) and exists (select 1 from unnest(excluded_tags) as tag where folded(tag) = folded($2))`,
 }
 
 const detach = {
@@ -53,10 +53,11 @@ export class ChatTagResolver {
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateChatTagInput) input: UpdateChatTagInput,
   ) {
+    refuseNulls(viewer, ChatTag, input)
     const tag = await viewer.find(ChatTag, id, "Chat tag")
     const before = tag.name
     patch(viewer, tag, input)
-    if (tag.name.toLowerCase() !== before.toLowerCase()) await viewer.run(dropExclusion, [tag.companyId, before, tag.updatedAt])
+    if (tag.name !== before) await viewer.run(dropExclusion, [tag.companyId, before, tag.name, tag.updatedAt])
     return tag
   }
 

@@ -11,7 +11,7 @@ import { BadUserInput, Forbidden } from "../errors.js"
 import { CreateChatInput, chatSource, UpdateChatInput } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
 import { completed, idempotent } from "../schema/kit/idempotent.js"
-import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
+import { DeleteResult, deleted, mustBeSaid, patch, refuseNulls } from "../schema/kit/input.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
@@ -65,10 +65,9 @@ export class ChatResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Changes a chat, without the business rules." })
   async updateChat(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("input", () => UpdateChatInput) input: UpdateChatInput) {
+    refuseNulls(viewer, Chat, input)
     const chat = await viewer.find(Chat, id)
     const { assistantId, isUnderAiControl, ...fields } = input
-    if (isUnderAiControl === null)
-      throw new BadUserInput("isUnderAiControl must not be null", [{ path: "isUnderAiControl", message: "must not be null" }])
     if (fields.managerId) await mustBeMember(viewer, chat.companyId, fields.managerId)
     if (assistantId) (await assistantFor(viewer, chat.companyId, assistantId)).mustStay()
     patch(viewer, chat, fields).changed()
@@ -125,10 +124,12 @@ export class ChatResolver {
   async assignManager(
     @Ctx() viewer: Viewer,
     @Arg("id", () => UUID) id: string,
-    @Arg("managerId", () => UUID, { nullable: true, description: "The manager; null takes the chat off them." }) managerId: string | null,
+    @Arg("managerId", () => UUID, { nullable: true, description: "The manager; null takes the chat off them." })
+    managerId: string | null | undefined,
   ) {
+    mustBeSaid("managerId", managerId)
     const chat = await viewer.find(Chat, id)
     if (managerId) await mustBeMember(viewer, chat.companyId, managerId)
-    return patch(viewer, chat, { managerId: managerId ?? null }).changed()
+    return patch(viewer, chat, { managerId }).changed()
   }
 }

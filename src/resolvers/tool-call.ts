@@ -1,8 +1,9 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { Arg, Ctx, Info, Int, Query, Resolver } from "type-graphql"
+import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import { answerCall } from "../assistant/client-call.js"
 import type { Selection, Query as Sql } from "../database/source.js"
-import { UUID } from "../entities/kit/scalars.js"
-import { type ToolCallStatus, ToolCallStatusEnum } from "../entities/tool-call.js"
+import { JSONValue, UUID } from "../entities/kit/scalars.js"
+import { ToolCall, type ToolCallStatus, ToolCallStatusEnum } from "../entities/tool-call.js"
 import { NotFound } from "../errors.js"
 import { limits } from "../limits.js"
 import { assistantToolSource } from "../schema/assistant-tool.js"
@@ -40,17 +41,31 @@ export class ToolCallResolver {
     @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
     @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) take?: number,
   ) {
-    const selection = selectionOf(info)
-    if (!(await viewer.reader.byId(assistantToolSource, toolId, {}))) throw new NotFound("Tool")
+    const { totalCount, ...selection } = selectionOf(info)
     const filter = (query: Sql) => {
       const found = query.where("t.tool_id", "=", toolId)
       return status ? found.where("t.status", "=", status) : found
     }
     const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
-    const [page, stats] = await Promise.all([
+    const [tool, page, stats] = await Promise.all([
+      viewer.reader.byId(assistantToolSource, toolId, {}),
       offsetPage(viewer.reader, toolCallSource, selection, { skip, take, standard: limits.pageDefault }, filter, order),
-      selection["stats"] && statsOf(viewer, toolId),
+      totalCount || selection["stats"] ? statsOf(viewer, toolId) : null,
     ])
-    return { ...page, stats }
+    if (!tool) throw new NotFound("Tool")
+    // The sums know how many there are of each: nothing is counted.
+    return { ...page, totalCount: stats?.[status ?? "total"], stats }
+  }
+
+  @Access("company")
+  @Mutation(() => ToolCall, {
+    description: "Answers a call of a webhook_client tool, which a client was asked for by TOOL_CALL_REQUESTED.",
+  })
+  answerToolCall(
+    @Ctx() viewer: Viewer,
+    @Arg("toolCallId", () => UUID, { description: "The call." }) toolCallId: string,
+    @Arg("output", () => JSONValue, { nullable: true, description: "What the assistant is told." }) output: unknown,
+  ) {
+    return answerCall(viewer, toolCallId, output)
   }
 }

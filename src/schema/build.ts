@@ -4,6 +4,7 @@ import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, isObjectTy
 import { buildSchemaSync } from "type-graphql"
 import { BadUserInput } from "../errors.js"
 import { AccessTokenResolver } from "../resolvers/access-token.js"
+import { AnswerProgressResolver } from "../resolvers/answer-progress.js"
 import { AssistantResolver } from "../resolvers/assistant.js"
 import { AssistantFolderResolver } from "../resolvers/assistant-folder.js"
 import { AssistantToolResolver } from "../resolvers/assistant-tool.js"
@@ -43,6 +44,7 @@ export function buildPlatformSchema(): GraphQLSchema {
       MessageResolver,
       MediaResolver,
       EventResolver,
+      AnswerProgressResolver,
     ],
     validate: false,
     // Asked for by type-graphql and used by nothing: subscriptions read the event log.

@@ -110,6 +110,8 @@ export const filtered = (viewer: Viewer, conditions: Condition[]) => (query: Que
 
 function sqlOf(viewer: Viewer, { field, operator, values }: Condition): RawBuilder<boolean> {
   const [first, second] = values
+  // None of nothing: only a typed list can be empty.
+  if (values.length === 0) return sql`false`
   if (field === "managerId")
     return whoever(
       "t.manager_id",

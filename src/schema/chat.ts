@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
-import { derived, one, type PlainRow, type Selection, source } from "../database/source.js"
+import { derived, type Extra, one, type PlainRow, type Selection, type Source, source } from "../database/source.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
@@ -15,8 +15,6 @@ import { userSource } from "./company.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageSource } from "./message.js"
-
-export const controlChangeSource = source("ControlChange")
 
 /** The tags of a page of chats: read once, for its tags and its labels alike. */
 const readTags = new WeakMap<PlainRow[], Promise<Map<string, PlainRow[]>>>()
@@ -43,6 +41,21 @@ async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) 
   for (const tag of found) byChat.get(tag["chatId"])!.push(tag)
   return byChat
 }
+
+/** A field that holds the newest rows that a table has of each chat, newest first. */
+const newest = (field: string, target: Source, table: string, column: string): Extra => ({
+  needs: [],
+  async load(rows, reader, selection) {
+    const ids = rows.map((row) => row["id"])
+    const places = sql`select id from (
+      select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as place
+      from ${sql.table(table)} where chat_id = any(${ids}::uuid[])) ranked where place <= ${limits.pageMax}`
+    const found = await reader.list(target, { ...selection, chatId: {} }, (query) =>
+      query.where(sql<boolean>`t.id in (${places})`).orderBy(`t.${column}`, "desc").orderBy("t.id", "desc"),
+    )
+    for (const row of rows) row[field] = found.filter((each) => each["chatId"] === row["id"])
+  },
+})
 
 export const chatSource = source("Chat", {
   assistant: one("assistant", () => assistantSource, "assistantId"),
@@ -74,19 +87,8 @@ export const chatSource = source("Chat", {
       }
     },
   },
-  controlChanges: {
-    needs: [],
-    async load(rows, reader, selection) {
-      const ids = rows.map((row) => row["id"])
-      const newest = sql`select id from (
-        select id, row_number() over (partition by chat_id order by created_at desc, id desc) as place
-        from control_change where chat_id = any(${ids}::uuid[])) ranked where place <= ${limits.pageMax}`
-      const found = await reader.list(controlChangeSource, { ...selection, chatId: {} }, (query) =>
-        query.where(sql<boolean>`t.id in (${newest})`).orderBy("t.created_at", "desc").orderBy("t.id", "desc"),
-      )
-      for (const row of rows) row["controlChanges"] = found.filter((change) => change["chatId"] === row["id"])
-    },
-  },
+  controlChanges: newest("controlChanges", source("ControlChange"), "control_change", "created_at"),
+  assistantTurns: newest("assistantTurns", source("AssistantTurn"), "assistant_turn", "started_at"),
 })
 
 export const ChatConnection = connectionOf(Chat)

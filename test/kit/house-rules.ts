@@ -168,8 +168,11 @@ export const unscopedCallers: Record<string, string> = {
   "src/schema/kit/authenticate.ts": "whose credentials are these? The company is the answer",
   "src/doors/hooks.ts": "whose connection is this? The company is the answer",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
+  "src/events/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
+  "src/jobs/lost-tool-calls.ts": "ends what a crash left pending, in all companies, by its age alone",
+  "src/jobs/quiet-chats.ts": "which chats have been quiet, in all companies; each is then given back inside its own",
   "src/jobs/voice-sweep.ts": "what is due, in all companies; each agent is then worked on inside its own",
   "src/knowledge/indexing.ts": "which items are due, in all companies; each is then indexed inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
@@ -232,6 +235,8 @@ export const scopeIsSetInOnePlace = words(
 /** Jobs on nobody's row, each with where the company comes from. */
 export const sweeps: Record<string, string> = {
   "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
+  "src/jobs/lost-tool-calls.ts": "looks at the age of what is pending, in any company",
+  "src/jobs/quiet-chats.ts": "finds quiet chats, and gives each back inside its own company",
   "src/jobs/voice-sweep.ts": "finds due rows, and works on each inside its own company",
   "src/jobs/index-sweep.ts": "has whatever is due indexed, each inside its own company",
   "src/jobs/stray-files.ts": "looks at files and at whether they have a row",

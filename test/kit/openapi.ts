@@ -6,13 +6,16 @@ import type { Response } from "supertest"
 type Document = any
 
 /** Holds an answer against the OpenAPI document: throws when it does not fit, or when its status is not in it. */
-export type FitsOpenApi = (method: string, path: string, response: Response) => void
+export type FitsOpenApi = (method: string, path: string, response: Pick<Response, "status" | "headers" | "body">) => void
 
 /** Reads a server's own OpenAPI document; its schemas are compiled as they are needed. */
 export async function readOpenApi(url: string): Promise<{ document: Document; fits: FitsOpenApi }> {
   const document: Document = await (await fetch(`${url}/api/openapi.json`)).json()
   const ajv = new Ajv.default({ strict: false, allErrors: true })
   formats.default(ajv)
+  // Narrower than the words: ids in lower case, moments in UTC with milliseconds (contract, section 1).
+  ajv.addFormat("uuid", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  ajv.addFormat("date-time", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   ajv.addSchema(document, "api")
   const validator = (pointer: string) => {
     const found = ajv.getSchema(`api#${pointer}`)
@@ -22,7 +25,13 @@ export async function readOpenApi(url: string): Promise<{ document: Document; fi
   return { document, fits: (method, path, response) => hold(document, validator, method, path, response) }
 }
 
-function hold(document: Document, validator: (pointer: string) => ValidateFunction, method: string, path: string, response: Response) {
+function hold(
+  document: Document,
+  validator: (pointer: string) => ValidateFunction,
+  method: string,
+  path: string,
+  response: Parameters<FitsOpenApi>[2],
+) {
   const asked = `${method.toUpperCase()} ${path} → ${response.status}`
   const template = templateOf(document, path.split("?")[0]!)
   const operation = template && document.paths[template][method === "head" ? "get" : method]

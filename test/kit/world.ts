@@ -32,6 +32,8 @@ export interface World {
   /** The server's OpenAPI document; every answer through `rest` is held against it. */
   // biome-ignore lint/suspicious/noExplicitAny: walked by name.
   openapi: any
+  /** Throws when an answer does not fit that document. */
+  fits: FitsOpenApi
   /** What the server logged from `warn` up. */
   logged: Record<string, unknown>[]
   /** Takes every turn that is due by the clock, and waits until they are done. */
@@ -60,14 +62,13 @@ const usual: WorldOptions = {
  */
 export function world(options: WorldOptions = {}): World {
   const made = { acme: {}, globex: {}, logged: [], clock } as unknown as World
-  let fits: FitsOpenApi
   const closers: (() => Promise<unknown>)[] = []
   Object.assign(made, {
     rest: makeRest(
       () => made.url,
       (method, path, response) => {
         if (response.status === 500) throw new Error(`${method} ${path} → 500\n${JSON.stringify(made.logged.at(-1), null, 2)}`)
-        fits(method, path, response)
+        made.fits(method, path, response)
       },
     ),
     gql: makeGql(() => made.url),
@@ -92,7 +93,7 @@ export function world(options: WorldOptions = {}): World {
     made.services = server.services
     const contract = await readOpenApi(url)
     made.openapi = contract.document
-    fits = contract.fits
+    made.fits = contract.fits
     for (const [name, company] of [["Acme", made.acme] as const, ["Globex", made.globex] as const]) {
       Object.assign(company, furnish(made, await foundCompany(server.services, name)))
     }

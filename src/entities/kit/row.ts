@@ -2,6 +2,7 @@ import { Filter, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
 import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
+import type { OutputFrame } from "../message.js"
 import { clock } from "./clock.js"
 import { Timestamp, UUID } from "./scalars.js"
 
@@ -15,8 +16,8 @@ export interface Fact {
   payload: { value: unknown } | { row: "Chat" | "Message"; id: string }
 }
 
-/** What else belongs to a change and is written in its transaction; answers the facts that it made. */
-export type Consequence = (em: EntityManager) => Promise<Fact[]>
+/** What else belongs to a change and is written in its transaction, messages through the one way in; answers the facts that it made. */
+export type Consequence = (em: EntityManager, append: (frame: OutputFrame) => Promise<unknown>) => Promise<Fact[]>
 
 /** Work that becomes due on the row: the job's name is its file's name, the row's own column holds the time. */
 export interface Wake {

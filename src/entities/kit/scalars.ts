@@ -53,7 +53,8 @@ export const codePoints = (text: string) => Array.from(text).length
 const trimmedNames = new Map<string, GraphQLScalarType>()
 
 /**
- * A text that is trimmed and then limited in Unicode code points; one scalar per pair of limits.
+ * A text that is trimmed and then limited in Unicode code points; one scalar per pair of limits. Half a surrogate pair, which no database
+ * can store, becomes U+FFFD, as it does in every encoder.
  * @example Trimmed({ max: limits.chatTagName })
  */
 export function Trimmed({ min = 1, max }: { min?: number; max: number }): GraphQLScalarType {
@@ -67,7 +68,7 @@ export function Trimmed({ min = 1, max }: { min?: number; max: number }): GraphQ
     serialize: (value) => value,
     ...fromString(name, (value) => {
       if (typeof value !== "string") throw new BadUserInput("must be a string")
-      const text = value.trim()
+      const text = value.trim().toWellFormed()
       const length = codePoints(text)
       if (length < min || length > max) throw new BadUserInput(`must be ${min} to ${max} characters`)
       return text
@@ -90,7 +91,7 @@ export function Verbatim(max: number): GraphQLScalarType {
     ...fromString(name, (value) => {
       if (typeof value !== "string") throw new BadUserInput("must be a string")
       if (codePoints(value) > max) throw new BadUserInput(`must be at most ${max} characters`)
-      return value
+      return value.toWellFormed()
     }),
   })
   trimmedNames.set(name, scalar)

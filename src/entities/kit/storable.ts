@@ -1,3 +1,4 @@
+import { JsonType } from "@mikro-orm/core"
 import { limits } from "../../limits.js"
 
 /** A text as PostgreSQL can store it: without NUL and without halves of surrogate pairs. */
@@ -5,18 +6,25 @@ export const storableText = (text: string): string => text.replaceAll("\u0000", 
 
 /** A JSON value as PostgreSQL can store it, names of properties too; null when it is nested too deeply to be written. */
 export function storableJson(value: unknown): unknown {
-  try {
-    return copied(value, 0)
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
+  return isTooDeep(value) ? null : copied(value)
 }
 
-function copied(value: unknown, depth: number): unknown {
-  if (depth > limits.jsonDepth) throw new RangeError("nested too deeply")
+/** Whether a JSON value is nested too deeply to be written or checked. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (!value || typeof value !== "object") return false
+  return depth >= limits.jsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
+}
+
+function copied(value: unknown): unknown {
   if (typeof value === "string") return storableText(value)
-  if (Array.isArray(value)) return value.map((item) => copied(item, depth + 1))
+  if (Array.isArray(value)) return value.map(copied)
   if (!value || typeof value !== "object") return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), copied(inner, depth + 1)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), copied(inner)]))
+}
+
+/** A column of JSON that comes from outside: whoever writes it, what PostgreSQL cannot store is left out. */
+export class StorableJson extends JsonType {
+  override convertToDatabaseValue(...[value, ...more]: Parameters<JsonType["convertToDatabaseValue"]>) {
+    return super.convertToDatabaseValue(value == null ? value : storableJson(value), ...more)
+  }
 }

@@ -18,7 +18,9 @@ export function offlineModel(): TextModel {
     provider: "offline",
     async answer(request) {
       if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
-      return answered(request)
+      const answer = answered(request)
+      if (answer.text) request.onText?.(answer.text)
+      return answer
     },
   }
 }

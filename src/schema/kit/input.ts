@@ -1,3 +1,4 @@
+import type { EntityClass } from "@mikro-orm/postgresql"
 import { Field, InputType, ObjectType } from "type-graphql"
 import type { Row } from "../../entities/kit/row.js"
 import { UUID } from "../../entities/kit/scalars.js"
@@ -33,13 +34,32 @@ export function deleted(viewer: Viewer, row: Row): DeleteResult {
   return { id: row.id, deleted: true }
 }
 
-/** Writes an input on a row: an absent field stays as it is, null clears a nullable field and is refused on any other. */
-export function patch<T extends Row>(viewer: Viewer, row: T, input: object): T {
-  const columns = viewer.em.getMetadata().get(row.constructor as never).properties as Record<string, { nullable?: boolean }>
-  const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const details = given
-    .filter(([field, value]) => value === null && !columns[field]?.nullable)
-    .map(([path]) => ({ path, message: "must not be null" }))
+/** Refuses a command without its one field, where null is a value of its own. */
+export function mustBeSaid(path: string, value: unknown) {
+  if (value === undefined) throw new BadUserInput(`${path} is required`, [{ path, message: "is required" }])
+}
+
+/** Refuses null for what is never empty. Said before a row is looked for: a bad input is told before a missing row. */
+export function refuseNulls(viewer: Viewer, entity: EntityClass<Row>, input: object) {
+  const details = nullsFor(viewer, entity, input).map((path) => ({ path, message: "must not be null" }))
   if (details.length > 0) throw new BadUserInput(`${details.map((detail) => detail.path).join(", ")} must not be null`, details)
+}
+
+/** The fields that an input would empty although their columns are never empty. */
+function nullsFor(viewer: Viewer, entity: EntityClass<Row>, input: object): string[] {
+  const columns = viewer.em.getMetadata().get(entity).properties as Record<string, { nullable?: boolean }>
+  return Object.entries(input).flatMap(([field, value]) => (value === null && !columns[field]?.nullable ? [field] : []))
+}
+
+/**
+ * Writes an input on a row: an absent field stays as it is, null clears a nullable field and is refused on any other. On a new row null is
+ * as if absent there: nothing was, and the field keeps what it begins with.
+ */
+export function patch<T extends Row>(viewer: Viewer, row: T, input: object): T {
+  const entity = row.constructor as EntityClass<Row>
+  const isNew = !viewer.em.getUnitOfWork().getOriginalEntityData(row)
+  const passedOver = isNew ? nullsFor(viewer, entity, input) : []
+  if (!isNew) refuseNulls(viewer, entity, input)
+  const given = Object.entries(input).filter(([field, value]) => value !== undefined && !passedOver.includes(field))
   return Object.assign(row, Object.fromEntries(given))
 }

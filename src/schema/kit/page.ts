@@ -2,6 +2,7 @@ import { sql } from "kysely"
 import { Field, Int, ObjectType } from "type-graphql"
 import type { FixedPart, Reader } from "../../database/reader.js"
 import type { PlainRow, Query, Selection, Source } from "../../database/source.js"
+import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 import { limits } from "../../limits.js"
 import { nodesOf } from "./selection.js"
@@ -118,9 +119,16 @@ export interface Walk {
 
 /** Whether a cursor's part can be what its column holds, so that the database is never asked a malformed question. */
 const partFits: Record<Walk["keys"][number]["type"], (value: unknown) => boolean> = {
-  timestamptz: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
-  uuid: (value) => typeof value === "string" && /^[0-9a-f-]{36}$/.test(value),
-  integer: (value) => Number.isSafeInteger(value),
+  timestamptz: isMoment,
+  uuid: isUuid,
+  integer: (value) => Number.isInteger(value) && Math.abs(value as number) < 2 ** 31,
+}
+
+/** Whether a text is a moment as PostgreSQL writes it, of a day and a time that there are. */
+function isMoment(value: unknown): boolean {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?$/.exec(String(value)) ?? []
+  const date = new Date(`${day}T${time}Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${day}T${time}`)
 }
 
 /** Reads one page of a connection; the total is counted only when it is selected. A fixed filter makes a fixed statement. */

@@ -3,6 +3,7 @@ import type { Config } from "../../config.js"
 import type { Database } from "../../database/connect.js"
 import type { Wake } from "../../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../../events/logged-event.js"
+import type { AnswerProgress } from "../../events/progress.js"
 import type { EventWish } from "../../events/stream.js"
 import type { VectorSearch } from "../../knowledge/vectors.js"
 import type { MediaUrls } from "../../media/signed-url.js"
@@ -21,10 +22,11 @@ export interface WakeUp {
   /** Hears every message of a topic, those of this instance too; answers how to stop. */
   subscribe(topic: WakeUpTopic, hear: (message: string) => void): () => void
 }
-export type WakeUpTopic = "events" | "credentials"
+export type WakeUpTopic = "events" | "credentials" | "watched" | "progress"
 
 /** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
 export interface Clockwork {
+  /** Never fails: what cannot be woken is found by a sweep. */
   at(wake: Wake): Promise<void>
   /** Throws when the queue behind it does not answer. */
   ping(): Promise<void>
@@ -74,6 +76,8 @@ export interface Services {
   stopping: AbortSignal
   /** Makes the REST representation of a row. */
   represent: Representer
+  /** The words of running answers, for whoever watches. */
+  progress: AnswerProgress
   /** Everything a subscriber missed after its cursor, then live. */
   eventStream(wish: EventWish): Promise<AsyncIterableIterator<LoggedEvent>>
 }

@@ -153,10 +153,7 @@ export async function inUnit<T>(services: Services, scope: Unit["scope"], work: 
   const unit = new Unit(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
   const result = await runUnit(unit, work)
   const told = unit.aftermath.events ? services.sequencer.poke() : null
-  for (const wake of unit.aftermath.wakes) {
-    // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
-    services.clockwork.at(wake).catch((error) => services.log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
-  }
+  for (const wake of unit.aftermath.wakes) void services.clockwork.at(wake)
   // A take-over answers when everything that was said before it has been handed to those who listen: after it, nothing of the AI leaves.
   if (unit.aftermath.isTakeOver) await told
   return result
