@@ -90,6 +90,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": { name: "Renamed" },
   "POST /api/assistants-new": { name: "Helper" },
   "PATCH /api/assistants-new/{id}": { name: "Renamed" },
+  "POST /api/assistants-new/{id}/copy": { name: "Copied" },
   "POST /api/assistant-tools-new": {
     assistantId: own["assistants-new"],
     name: `tool${++count}`,
