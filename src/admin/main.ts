@@ -9,10 +9,11 @@ import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
 import { loadSecrets } from "../secrets.js"
 import { checkCommands } from "./checks.js"
 import { connectionCommands } from "./connections.js"
+import { encryptionCommands } from "./encryption.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { peopleCommands } from "./people.js"
 
-const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands, ...checkCommands }
+const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands, ...encryptionCommands, ...checkCommands }
 
 /** What can be said to the command line. */
 function usage(): string {
