@@ -2,7 +2,7 @@ import { type LookupAddress, lookup } from "node:dns"
 import { isIP, type LookupFunction, type Socket } from "node:net"
 import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
-import { buildConnector, Client } from "undici"
+import { buildConnector, Client as HttpClient } from "undici"
 import { limits } from "../../limits.js"
 
 /** One request to an address that a customer of ours has chosen. */
@@ -59,7 +59,7 @@ export class Outside {
     const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
     const { origin, pathname, search } = new URL(url)
     // No connection is used twice: a kept one may be closed under a request, and its address was judged for another. The deadline covers the rest.
-    const client = new Client(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
+    const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
       // Raced, since a client that is still connecting does not hear its signal.
       return await Promise.race([exchange(client, `${pathname}${search}`, wish, signal), aborted(signal)])
@@ -89,7 +89,7 @@ export class Outside {
   }
 }
 
-async function exchange(client: Client, path: string, wish: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
+async function exchange(client: HttpClient, path: string, wish: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
   const { method, headers = {}, body = null } = wish
   const answer = await client.request({ path, method: method as "GET", headers, body, signal })
   return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, wish.maxBytes)) }
