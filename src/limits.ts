@@ -103,6 +103,8 @@ export const limits = {
   voiceDurationMaxSeconds: 4 * 60 * 60,
   /** Longest call when nothing is said; ours. */
   voiceDurationDefaultSeconds: 600,
+  /** Tools, knowledge items or chunks that one statement copies; ours. */
+  copyBatch: 5_000,
   /** Highest temperature; the lowest is 0. */
   temperatureMax: 2,
   /** Longest name of a tool (`^[A-Za-z0-9_-]{1,64}$`). */

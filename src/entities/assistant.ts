@@ -74,6 +74,13 @@ export class Assistant extends AssistantRow {
     this.draftOfId = original.id
   }
 
+  /** A new one with the same settings, and without tools as yet. Its voice is not among them: that is an agent of its own. */
+  copied(name: string): Assistant {
+    const { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId } = this
+    const settings = { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId }
+    return Object.assign(new Assistant([]), settings, { name })
+  }
+
   /** Gives it a voice, another voice, or none: its agent follows in the background. */
   speakAs(registration: VaRegistration | null) {
     this.vaRegistration = registration

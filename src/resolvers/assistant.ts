@@ -1,6 +1,8 @@
+import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import { copyAssistant } from "../assistant/copy.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
 import type { Query as Sql } from "../database/source.js"
 import { Assistant, spokenFields } from "../entities/assistant.js"
@@ -11,6 +13,7 @@ import { limits } from "../limits.js"
 import {
   AssistantPage,
   assistantSource,
+  CopyAssistantInput,
   CreateAssistantInput,
   DeleteAssistantResult,
   TextModel,
@@ -103,6 +106,27 @@ export class AssistantResolver {
     const assistant = await viewer.find(Assistant, id)
     assistant.mustStay()
     return applyInput(viewer, assistant, input)
+  }
+
+  @Access("company")
+  @Mutation(() => Assistant, {
+    description: "Copies an assistant with its tools and its knowledge, all or nothing; logs and chats are not copied.",
+  })
+  copyAssistant(
+    @Ctx() viewer: Viewer,
+    @Arg("id", () => UUID) id: string,
+    @Arg("input", () => CopyAssistantInput) input: CopyAssistantInput,
+  ) {
+    return viewer.change(async (within, unit) => {
+      // Shared: chats may be given to it meanwhile.
+      const source = await within.find(Assistant, id, "Assistant", LockMode.PESSIMISTIC_READ)
+      source.mustStay()
+      const voice = input.vaRegistration === undefined ? source.vaRegistration : input.vaRegistration
+      const registration = voice && registrationOf(voice, viewer.services)
+      const copy = await copyAssistant(unit, source, input.name ?? null)
+      if (registration) copy.speakAs(registration)
+      return copy
+    })
   }
 
   @Access("company", { steps: true })

@@ -36,4 +36,10 @@ export const assistantRoutes = routes("Assistants", {
     run: "mutation ($id: UUID!) { deleteAssistant(id: $id) { id deleted terminating } }",
     fails: [404],
   },
+  "POST /api/assistants-new/{id}/copy": {
+    does: "Copy an assistant with its tools and its knowledge, all or nothing.",
+    run: `mutation ($id: UUID!, $input: CopyAssistantInput!) { copyAssistant(id: $id, input: $input) { ${assistantFields} } }`,
+    body: "input",
+    fails: [400, 404],
+  },
 })

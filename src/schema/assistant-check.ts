@@ -57,7 +57,7 @@ export function registrationOf(input: VaRegistrationInput, services: Services): 
 }
 
 /** Refuses a voice provider that this deployment does not have. */
-export function mustBeUsable(provider: string, { voices }: Services) {
+function mustBeUsable(provider: string, { voices }: Services) {
   if (voices.some((voice) => voice.name === provider)) return
   const names = voices.map(({ name }) => name).join(", ")
   refuse([{ path: "vaRegistration.provider", message: `is unusable: "${provider}" is not configured here; there is ${names}` }])

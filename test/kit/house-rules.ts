@@ -190,6 +190,9 @@ export const statementCallers: Record<string, string> = {
   "src/database/append-message.ts": "append-message, inside a unit",
   "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
+  "src/database/copy-rows.ts": "copies rows of the companies in reach: … and company_id = any(…)",
+  "src/assistant/copy.ts": "the tools of an assistant: … and company_id = any($2)",
+  "src/knowledge/copy.ts": "the items and chunks of an assistant: … and company_id = any($2)",
   "src/assistant/removal.ts": "free-quiet-chats: … and company_id = any($2)",
   "src/knowledge/indexing.ts": "renew-indexing-lease: … and company_id = any($3)",
   "src/knowledge/index-store.ts": "every one with company_id = any(…)",
@@ -305,7 +308,8 @@ export const filesAreShort: Rule = {
   teaches: `A file has at most ${lineLimit} lines: it holds more than one thing, so give the second a file of its own.`,
   finds: ({ path, text }) => {
     const lines = text.trimEnd().split("\n").length
-    return path.startsWith("src/") && lines > lineLimit ? [`has ${lines} lines`] : []
+    // Every number and its reason is one thing, however long the list.
+    return path.startsWith("src/") && path !== "src/limits.ts" && lines > lineLimit ? [`has ${lines} lines`] : []
   },
 }
 

@@ -105,8 +105,13 @@ export class Viewer {
   }
 
   /** A row by its id, NOT_FOUND when it is missing or foreign; locked, so that what is decided on it still holds at commit. */
-  async find<T extends Row>(entity: EntityClass<T>, id: string, noun = entity.name): Promise<T> {
-    const row = await this.em.findOne(entity, { id } as FilterQuery<T>, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  async find<T extends Row>(
+    entity: EntityClass<T>,
+    id: string,
+    noun = entity.name,
+    lockMode: LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ = LockMode.PESSIMISTIC_WRITE,
+  ): Promise<T> {
+    const row = await this.em.findOne(entity, { id } as FilterQuery<T>, { lockMode })
     if (!row) throw new NotFound(noun)
     return row
   }
