@@ -10,7 +10,7 @@ import { notesOf } from "./notes.js"
 /** What an assistant knows when it reads a chat. */
 export interface Memory {
   assistant: Assistant
-  knowledge: { name: string; content: string }[]
+  knowledge: { id: string; name: string; content: string }[]
   messages: ModelMessage[]
   /** Hand-offs and returns, in words. */
   notes: string[]
@@ -29,7 +29,7 @@ export async function remember(unit: Unit, chat: Chat, now: Date, windowMs: numb
   const messages = await em.find(Message, shown, { orderBy: { sequence: "asc" } })
   return {
     assistant,
-    knowledge: items.map((item) => ({ name: item.name, content: item.resourceContent ?? "" })),
+    knowledge: items.map((item) => ({ id: item.id, name: item.name, content: item.resourceContent ?? "" })),
     messages: asModelMessages(messages),
     notes: await notesOf(unit, chat, since, now),
   }

@@ -1,8 +1,10 @@
 import { clock } from "../entities/kit/clock.js"
 import { turnOffAiMode } from "../entities/kit/system-tools.js"
+import type { MessageSource } from "../entities/message.js"
 import { limits } from "../limits.js"
 import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelToolCall } from "../ports/text-model.js"
 import type { Viewer } from "../schema/kit/viewer.js"
+import { sourcesOf } from "./sources.js"
 import { noSuchTool, runTool } from "./tool-run.js"
 import type { Turn } from "./turn.js"
 
@@ -10,6 +12,8 @@ import type { Turn } from "./turn.js"
 export interface Conclusion {
   text: string | null
   handOver: ModelToolCall | null
+  /** What the words were made from. */
+  sources: MessageSource[]
 }
 
 /**
@@ -23,12 +27,13 @@ export async function converse(viewer: Viewer, turn: Turn, signal: AbortSignal):
     const mayCall = round <= limits.toolRounds && clock.now().getTime() < toolsUntil
     const tools = mayCall ? turn.tools : []
     const answer = await ask(turn, messages, tools, signal)
-    if (answer.toolCalls.length === 0) return { text: answer.text, handOver: null }
+    if (answer.toolCalls.length === 0)
+      return { text: answer.text, handOver: null, sources: sourcesOf(answer.text ?? "", messages, turn.memory.knowledge) }
     if (!mayCall) throw new ModelFailure("The model keeps calling tools that it was not offered")
     const results: ModelMessage[] = []
     for (const call of answer.toolCalls) {
       const tool = tools.find(({ row }) => row.name === call.name)
-      if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call }
+      if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
       // Between two calls, so that none leaves for a turn that is over, or from a process that stops.
       signal.throwIfAborted()
       const told = tool ? await runTool(viewer, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool

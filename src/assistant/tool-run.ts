@@ -1,4 +1,5 @@
 import type { Unit } from "../database/unit.js"
+import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { Chat } from "../entities/chat.js"
 import { setChatTags } from "../entities/kit/system-tools.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
@@ -6,6 +7,7 @@ import type { ModelToolCall } from "../ports/text-model.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { faultsOfArguments } from "./arguments.js"
 import { awaitClient, requestOfClient } from "./client-call.js"
+import { searchFor } from "./search-call.js"
 import { tagChat } from "./tag-chat.js"
 import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered } from "./tool-log.js"
 import type { OfferedTool } from "./tools.js"
@@ -48,6 +50,13 @@ function atOnce(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: Mod
   })
 }
 
+/** What comes of a call; what is sent is what is logged. */
+function carriedOut(viewer: Viewer, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
+  if (tool.isSystem) return searchFor(viewer, tool, call)
+  if (tool.type === "webhook_client") return awaitClient(viewer, tool, call)
+  return callWebhook(viewer.services, tool, call.id, call.params as ToolArguments)
+}
+
 /**
  * A call whose answer has to be waited for, outside of any transaction. It is noted before it leaves, it leaves once, and what came of it is
  * written before anything else happens: also when the chat was taken over meanwhile, and when this process is asked to stop.
@@ -62,11 +71,7 @@ async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedT
   })
   if (!noted || "output" in noted) return noted
   const { row, call } = noted
-  const came =
-    row.type === "webhook_client"
-      ? await awaitClient(viewer, row, call)
-      : // What is sent is what is logged.
-        await callWebhook(viewer.services, row, call.id, call.params as ToolArguments)
+  const came = await carriedOut(viewer, row, call)
   return viewer.change(async (_within, unit) => {
     const chat = await lockedChat(unit, turn.chatId)
     // Without an entry, which goes with its tool, the frame remains to be written.

@@ -2,7 +2,8 @@ import type { Unit } from "../database/unit.js"
 import type { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { ChatTag } from "../entities/chat-tag.js"
-import { setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
+import { searchKnowledge, setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
+import { Knowledge } from "../entities/knowledge.js"
 import { limits } from "../limits.js"
 import type { ModelTool } from "../ports/text-model.js"
 
@@ -31,12 +32,17 @@ export async function toolsOf(unit: Unit, assistant: Assistant): Promise<Offered
 /** The arguments of a built-in tool; null when it is of no use in this chat. */
 async function systemParameters(unit: Unit, assistant: Assistant, row: AssistantTool): Promise<Record<string, unknown> | null> {
   if (row.name === turnOffAiMode.name) return row.params
+  if (row.name === searchKnowledge.name) return (await isSearchable(unit, assistant)) ? row.params : null
   if (row.name !== setChatTags.name) return null
   const names = await suggestibleTags(unit, assistant)
   if (names.length === 0) return null
   const tags = { type: "array", items: { type: "string", enum: names }, minItems: 1, description: "Names of the tags." }
   return { type: "object", properties: { tags }, required: ["tags"] }
 }
+
+/** Whether a search can find anything: it costs a credit, and a round. */
+const isSearchable = async (unit: Unit, { id: assistantId }: Assistant) =>
+  (await unit.em.findOne(Knowledge, { assistantId, indexStatus: "indexed" }, { fields: ["id"] })) !== null
 
 /** Names of the company's tags that the assistant may suggest. */
 async function suggestibleTags(unit: Unit, { companyId, excludedTags }: Assistant): Promise<string[]> {

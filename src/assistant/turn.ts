@@ -102,9 +102,9 @@ async function settleLost(unit: Unit, callIds: string[]): Promise<void> {
 }
 
 /** Stores the answer, or the hand-over. */
-async function conclude(unit: Unit, chat: Chat, turn: Turn, { text, handOver }: Conclusion): Promise<void> {
+async function conclude(unit: Unit, chat: Chat, turn: Turn, { text, handOver, sources }: Conclusion): Promise<void> {
   const said = storableText(text ?? "").trim()
-  if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said })
+  if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said, sources })
   if (!handOver) return chat.endTurn()
   const tool = turn.tools.find(({ row }) => row.name === handOver.name)!
   const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.row, handOver)
