@@ -111,22 +111,22 @@ function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
     }
     for (; at < size; at++) a += vectors[base + at]! * vector[at]!
     const score = a + b + c + d
-    if (score > best.floor) best.put(ids[chunk]!, score)
+    if (score >= best.floor && score > 0) best.put(ids[chunk]!, score)
   }
 }
 
-/** The best of many by their scores: those above 0, highest first. */
+/** The best of many by their scores, highest first, and alike ones always in the same order. */
 class Best {
   readonly ids: string[] = []
   private readonly scores: number[] = []
-  /** What has to be exceeded. */
+  /** What has to be reached. */
   floor = 0
 
   constructor(private readonly most: number) {}
 
   put(id: string, score: number) {
     let at = this.scores.length
-    while (at > 0 && this.scores[at - 1]! < score) at--
+    while (at > 0 && (this.scores[at - 1]! < score || (this.scores[at - 1] === score && this.ids[at - 1]! > id))) at--
     this.scores.splice(at, 0, score)
     this.ids.splice(at, 0, id)
     if (this.ids.length > this.most) {
