@@ -24,6 +24,11 @@ export class Figures {
     return median(this.of(workload, contestant).map((each) => each[figure]))
   }
 
+  /** Of the first round, before anything else was done. */
+  first(workload: Workload, contestant: Contestant, figure: Figure) {
+    return this.of(workload, contestant)[0]![figure]
+  }
+
   /** Median of the rounds' ratios: what disturbs a whole round disturbs both sides. */
   ratio(a: [Workload, Contestant], b: [Workload, Contestant], figure: Figure = "perSecond") {
     const others = this.of(...b)

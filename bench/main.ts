@@ -50,7 +50,7 @@ async function main() {
     await flood(arena)
     found.flooded = await measureAgain(arena)
   }
-  if (options.history) found.history = await measureHistory(servers.ours, database)
+  if (options.history) found.history = await measureHistory(database)
   process.stdout.write(`${describe(options, page)}\n${report(found, options)}\n`)
   process.stdout.write(`\nIt took ${((performance.now() - begin) / 60_000).toFixed(1)} minutes.\n`)
 }

@@ -49,7 +49,7 @@ export function readOptions(args: string[]): Options {
     workloads: loads,
     history: asked.includes(history),
     writes: number(values.writes, values.quick || loads.length === 0 ? 0 : 300_000, 0),
-    seconds: number(values.seconds, values.quick ? 3 : 6, 1),
+    seconds: number(values.seconds, values.quick ? 3 : 5, 1),
     warmUpSeconds: values.quick ? 1 : 2,
     rounds: number(values.rounds, 3, 1),
     connections: 32,

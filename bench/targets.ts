@@ -25,19 +25,22 @@ const restCosts = (workload: Workload): Target => ({
   atMost: 1.15,
 })
 
-const withinAbsolute = (says: string, figure: "serverCpu" | "residentMb", atMost: number): Target => ({
-  workload: "W1",
-  says,
-  value: (figures) => figures.median("W1", "ours", figure),
-  atMost,
-})
-
 /** What is promised of everything that is put under load. */
 export const targets: Target[] = [
   ofOther("W1", "PostGraphile", 2),
   ofOther("W1", "LIMIT-rows", 0.6),
-  withinAbsolute("milliseconds of server CPU a request", "serverCpu", 0.9),
-  withinAbsolute("MB resident after it", "residentMb", 300),
+  {
+    workload: "W1",
+    says: "milliseconds of server CPU a request",
+    value: (figures) => figures.median("W1", "ours", "serverCpu"),
+    atMost: 0.9,
+  },
+  {
+    workload: "W1",
+    says: "MB resident after its first round",
+    value: (figures) => figures.first("W1", "ours", "residentMb"),
+    atMost: 300,
+  },
   restCosts("W1"),
   {
     workload: "W6",

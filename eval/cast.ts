@@ -4,7 +4,7 @@ import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
 import { inUnit } from "../src/schema/kit/viewer.js"
 import type { Script } from "./script.js"
-import type { Stage } from "./stage.js"
+import type { Endpoints, Stage } from "./stage.js"
 
 /** The platform's API as a client of the script's company; throws what it refused. */
 export interface Client {
@@ -38,7 +38,7 @@ export async function foundCompany({ server, url }: Stage): Promise<Client> {
 /** Makes the script's assistant, with its knowledge and its tools; answers its id. */
 export async function makeAssistant(
   client: Client,
-  stage: Stage,
+  endpoints: Endpoints,
   script: Script,
   model: string | null,
 ): Promise<{ id: string; model: string }> {
@@ -51,7 +51,7 @@ export async function makeAssistant(
   const items = script.knowledge.map(({ name, text, searched }) => ({ name, kind: "text", resourceContent: text, isVector: searched }))
   for (const item of items) await client.rest("POST", "/api/assistant-knowledge-new", { assistantId: id, ...item })
   for (const { name, description, params } of script.tools) {
-    const tool = { name, description, ...(params && { params }), apiCallUrl: stage.endpoint(name), httpMethod: "POST" }
+    const tool = { name, description, ...(params && { params }), apiCallUrl: endpoints.address(name), httpMethod: "POST" }
     await client.rest("POST", "/api/assistant-tools-new", { assistantId: id, ...tool })
   }
   await untilIndexed(client, id)

@@ -3,10 +3,10 @@ import { foundCompany, makeAssistant } from "./cast.js"
 import { judge, type Reaction, type Verdict } from "./judge.js"
 import { play } from "./play.js"
 import { type Line, readScript, type Script } from "./script.js"
-import { openStage } from "./stage.js"
+import { openStage, type Stage, serveTools } from "./stage.js"
 
-const usage = `npm run eval -- FILE [--model NAME] [--json]
-Replays the conversations of FILE against a text model of this server and prints what it did against what was expected.
+const usage = `npm run eval -- FILE … [--model NAME] [--json]
+Replays the conversations of each FILE against a text model of this server and prints what it did against what was expected.
 The models are those that OPENAI_… and ANTHROPIC_… configure, and the offline one; without --model, the first of them.
 Ends with 0 when everything was as expected, 1 when not, 2 when it could not be tried.`
 
@@ -24,33 +24,48 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: { model: { type: "string" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
   })
-  if (values.help || positionals.length !== 1) {
+  if (values.help || positionals.length === 0) {
     process.stderr.write(`${usage}\n`)
     return values.help ? 0 : 2
   }
-  const script = await readScript(positionals[0]!)
-  const { rows, model } = await replay(script, values.model ?? null)
+  const { rows, model } = await replayAll(await Promise.all(positionals.map(readScript)), values.model ?? null)
   process.stdout.write(values.json ? `${JSON.stringify({ model, rows }, null, 2)}\n` : `${table(rows)}\n${total(rows, model)}\n`)
   return rows.every(({ verdict }) => verdict.faults.length === 0) ? 0 : 1
 }
 
-async function replay(script: Script, model: string | null) {
-  const stage = await openStage(script)
+/** One server for all scripts, a company of its own for each. */
+async function replayAll(scripts: Script[], model: string | null): Promise<{ rows: Row[]; model: string }> {
+  const stage = await openStage()
+  try {
+    const rows: Row[] = []
+    let name = ""
+    for (const script of scripts) {
+      const replayed = await replay(stage, script, model)
+      rows.push(...replayed.rows)
+      name = replayed.model
+    }
+    return { rows, model: name }
+  } finally {
+    await stage.close()
+  }
+}
+
+async function replay(stage: Stage, script: Script, model: string | null) {
+  const endpoints = await serveTools(script)
   try {
     const client = await foundCompany(stage)
-    const assistant = await makeAssistant(client, stage, script, model)
+    const assistant = await makeAssistant(client, endpoints, script, model)
     const rows: Row[] = []
     for (const conversation of script.conversations) {
       const reactions = await play(client, assistant.id, conversation)
       for (const [index, line] of conversation.lines.entries()) {
         const reaction = reactions[index]
-        if (reaction) rows.push(rowOf(conversation.name, line, reaction))
-        else rows.push(unheard(conversation.name, line))
+        rows.push(reaction ? rowOf(conversation.name, line, reaction) : unheard(conversation.name, line))
       }
     }
     return { rows, model: assistant.model }
   } finally {
-    await stage.close()
+    await endpoints.close()
   }
 }
 

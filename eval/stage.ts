@@ -7,12 +7,16 @@ import { openEmbedded } from "../src/database/embedded.js"
 import { makeLog, type RunningServer, startServer } from "../src/server.js"
 import type { Script } from "./script.js"
 
-/** A server of its own on an empty database, with one company, and the endpoints of the script's tools. */
+/** A server of its own on an empty database. */
 export interface Stage {
   server: RunningServer
   url: string
-  /** Address of a tool's endpoint. */
-  endpoint(tool: string): string
+  close(): Promise<void>
+}
+
+/** The endpoints of a script's tools. */
+export interface Endpoints {
+  address(tool: string): string
   close(): Promise<void>
 }
 
@@ -31,7 +35,7 @@ const own = (dataDir: string) => ({
 const models = /^(OPENAI|ANTHROPIC|EMBEDDING)_/
 
 /** Builds the stage; what fails on the way is taken down again. */
-export async function openStage(script: Script): Promise<Stage> {
+export async function openStage(): Promise<Stage> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "platform-eval-"))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -42,14 +46,12 @@ export async function openStage(script: Script): Promise<Stage> {
   stack.defer(() => embedded.stop())
   const server = await startServer(config, embedded.url, log)
   stack.defer(() => server.stop())
-  const tools = await serveTools(script)
-  stack.defer(() => tools.close())
   const built = stack.move()
-  return { server, url: `http://127.0.0.1:${server.port}`, endpoint: tools.endpoint, close: () => built.disposeAsync() }
+  return { server, url: `http://127.0.0.1:${server.port}`, close: () => built.disposeAsync() }
 }
 
 /** Plays the integrator: each tool's endpoint answers what the script says. */
-async function serveTools(script: Script) {
+export async function serveTools(script: Script): Promise<Endpoints> {
   const byPath = new Map(script.tools.map((tool) => [`/${tool.name}`, tool]))
   const http = createServer((request, response) => {
     request.resume().on("end", () => {
@@ -60,7 +62,7 @@ async function serveTools(script: Script) {
   await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening))
   const { port } = http.address() as { port: number }
   return {
-    endpoint: (tool: string) => `http://127.0.0.1:${port}/${tool}`,
+    address: (tool) => `http://127.0.0.1:${port}/${tool}`,
     async close() {
       http.closeAllConnections()
       await new Promise((closed) => http.close(closed))

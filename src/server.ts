@@ -69,10 +69,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
-  const documents = extractor()
-  stack.defer(() => documents.close())
   const progress = new AnswerProgress(wakeUp, log)
   stack.defer(() => progress.close())
+  const documents = extractor()
+  stack.defer(() => documents.close())
   const clockwork = await makeClockwork(config, database, log)
   const outside = new Outside(config.allowPrivateNetwork)
   stack.defer(() => outside.close())
@@ -99,16 +99,17 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     indexing: { busy: 0 },
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
-    models: textModels(config),
+    models: await textModels(config),
     voices: voiceProviders(),
-    embedding: embedding(config),
+    embedding: await embedding(config),
     vectors: await vectorSearch(database, log),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
   await renewForEmbedding(services)
-  const jobs = [reply, autoResume, forgetMediaJob, indexKnowledge, voiceAgent]
-  await clockwork.start(services, jobs, [sweep, indexSweep, quietChats, lostToolCalls, voiceSweep, retention, strayFiles])
+  const jobs = [reply, autoResume, forgetMediaJob, voiceAgent, indexKnowledge]
+  const sweeps = [sweep, quietChats, lostToolCalls, indexSweep, retention, strayFiles, voiceSweep]
+  await clockwork.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   const doors = await openDoors(services, schema, restSchema, sockets)

@@ -201,6 +201,20 @@ describe("an item that changes while it is indexed", () => {
     expect(await sql("select 1 from knowledge where id = any($1)", [[one.id, other.id]])).toEqual([])
   })
 
+  it("embeds what it was to take over from an item that is deleted at that moment", async () => {
+    const [shared, mine] = some(2) as [string, string]
+    const other = await indexed([shared])
+    const { id } = await searchable([shared, mine])
+    const hold = held()
+    const running = indexAll(w)
+    await hold.calls(1)
+    await remove(other)
+    hold.letGo()
+    await running
+    expect(embedded()).toEqual([mine, shared])
+    expect((await chunks(id)).map(({ content }) => content)).toEqual([shared, mine])
+  })
+
   it("has no index in the end when it is not searchable any more", async () => {
     const { id } = await searchable(some(2))
     const hold = held()

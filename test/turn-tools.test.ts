@@ -1,26 +1,20 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { lostToolCalls } from "../src/jobs/lost-tool-calls.js"
 import { sweep } from "../src/jobs/sweep.js"
 import { limits } from "../src/limits.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
+import { type Mode, receiver } from "./kit/receiver.js"
 import { subscribe } from "./kit/sockets.js"
 import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
-/** The integrator's endpoint: what reached it, and how it answers. */
-const reached: { callId: string; body: unknown }[] = []
-let answerWith: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
-const endpoint = createServer(async (request, response) => {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part)
-  const text = Buffer.concat(parts).toString()
-  reached.push({ callId: request.headers["x-tool-call-id"] as string, body: text && JSON.parse(text) })
-  await answerWith(request, response)
-})
-await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve))
-const apiCallUrl = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/order`
-const shipped = (_request: IncomingMessage, response: ServerResponse) => void response.end('{"status":"shipped"}')
+const endpoint = await receiver()
+const shipped = { json: { status: "shipped" } }
+/** What reached the integrator's endpoint. */
+const reached = () =>
+  endpoint.requests.map(({ headers, body }) => ({
+    callId: headers["x-tool-call-id"],
+    body: body.length > 0 ? JSON.parse(body.toString()) : null,
+  }))
 
 const openAi = await startFakeOpenAi()
 afterAll(() => Promise.all([openAi.close(), endpoint.close()]))
@@ -36,11 +30,11 @@ let tool: { id: string; name: string }
 beforeAll(async () => {
   await stopClockwork(w)
   ada = await acme.makeAssistant({ name: "Ada" })
-  tool = await acme.tool({ assistantId: ada.id, name: "getOrder", params, apiCallUrl })
+  tool = await acme.tool({ assistantId: ada.id, name: "getOrder", params, apiCallUrl: endpoint.url })
 })
 beforeEach(() => {
-  openAi.requests.length = reached.length = 0
-  answerWith = shipped
+  openAi.requests.length = endpoint.requests.length = 0
+  endpoint.answer(shipped)
 })
 afterEach(() => {
   expect(w.logged.filter(({ level }) => Number(level) >= 50)).toEqual([])
@@ -93,7 +87,7 @@ describe("a tool that the model calls", () => {
 
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
     const [call, output] = await frames(chat)
-    expect(reached).toEqual([{ callId: call.callId, body: { orderId: 77 } }])
+    expect(reached()).toEqual([{ callId: call.callId, body: { orderId: 77 } }])
     expect(call).toEqual({ callId: expect.any(String), name: "getOrder", arguments: { orderId: 77 } })
     expect(output).toEqual({ callId: call.callId, output: { status: "shipped" }, status: "success" })
     const [entry] = await logOf(chat)
@@ -112,13 +106,13 @@ describe("a tool that the model calls", () => {
     answers(callsOrder(), { text: "It was shipped." })
     const seen: unknown[] = []
     const chat = await chatToAnswer()
-    answerWith = async (request, response) => {
-      const id = request.headers["x-tool-call-id"]
+    endpoint.answer(async ({ headers }) => {
+      const id = headers["x-tool-call-id"]
       seen.push(...(await sql("select status, chat_id from tool_call where id = $1", [id])))
       seen.push(...(await sql("select type from message where function_call ->> 'callId' = $1", [id])))
       seen.push(...(await sql("select 1 as locked from chat where id = $1 for update nowait", [chat.id])))
-      shipped(request, response)
-    }
+      return shipped
+    })
     await w.runDue()
     expect(seen).toEqual([{ status: "pending", chat_id: chat.id }, { type: "FunctionCall" }, { locked: 1 }])
   })
@@ -128,7 +122,7 @@ describe("a tool that the model calls", () => {
     answers({ toolCalls: two }, callsOrder(3), { text: "All three were shipped." })
     const chat = await chatToAnswer()
     await w.runDue()
-    expect(reached.map(({ body }) => body)).toEqual([{ orderId: 1 }, { orderId: 2 }, { orderId: 3 }])
+    expect(reached().map(({ body }) => body)).toEqual([{ orderId: 1 }, { orderId: 2 }, { orderId: 3 }])
     expect(await said(chat)).toEqual([question, ...bothFrames, ...bothFrames, ...bothFrames, "Assistant: All three were shipped."])
     expect(openAi.requests[1]!.body.messages.at(-3).tool_calls).toHaveLength(2)
   })
@@ -137,7 +131,7 @@ describe("a tool that the model calls", () => {
     answers(callsOrder("seventy-seven"), { text: "Which number?" })
     const chat = await chatToAnswer()
     await w.runDue()
-    expect(reached).toEqual([])
+    expect(reached()).toEqual([])
     const [call, output] = await frames(chat)
     expect(call.arguments).toEqual({ orderId: "seventy-seven" })
     expect(output).toMatchObject({ callId: call.callId, status: "error" })
@@ -155,7 +149,7 @@ describe("a tool that the model calls", () => {
     answers({ toolCalls: [{ name: "getOrder", arguments: given }] }, { text: "Sorry." })
     const chat = await chatToAnswer()
     await w.runDue()
-    expect(reached).toEqual([])
+    expect(reached()).toEqual([])
     expect((await frames(chat))[0].arguments).toEqual(kept)
     expect((await said(chat)).at(-1)).toBe("Assistant: Sorry.")
   })
@@ -163,26 +157,26 @@ describe("a tool that the model calls", () => {
   it("is there for at most 8 rounds, over all tries: then the model has to answer without", async () => {
     let broken = 0
     openAi.reply = async ({ body }) => {
-      if (reached.length === 3 && ++broken === 1) return { status: 500 }
-      return body.tools ? callsOrder(reached.length) : { text: "Enough." }
+      if (endpoint.requests.length === 3 && ++broken === 1) return { status: 500 }
+      return body.tools ? callsOrder(endpoint.requests.length) : { text: "Enough." }
     }
     const chat = await chatToAnswer()
     await w.runDue()
     time.pass((await due(chat))! - time.now())
     await w.runDue()
-    expect(reached).toHaveLength(limits.toolRounds)
+    expect(reached()).toHaveLength(limits.toolRounds)
     expect((await said(chat)).at(-1)).toBe("Assistant: Enough.")
   })
 
   it("is there for 60 s", async () => {
     openAi.reply = async ({ body }) => (body.tools ? callsOrder() : { text: "Enough." })
-    answerWith = (request, response) => {
+    endpoint.answer(() => {
       time.pass(30_000)
-      shipped(request, response)
-    }
+      return shipped
+    })
     const chat = await chatToAnswer()
     await w.runDue()
-    expect(reached).toHaveLength(2)
+    expect(reached()).toHaveLength(2)
     expect((await said(chat)).at(-1)).toBe("Assistant: Enough.")
   })
 
@@ -192,9 +186,52 @@ describe("a tool that the model calls", () => {
     await w.runDue()
     time.pass((await due(chat))! - time.now())
     await w.runDue()
-    expect(reached).toHaveLength(1)
+    expect(reached()).toHaveLength(1)
     expect(toldLast()).toEqual(['{"status":"shipped"}'])
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
+  })
+})
+
+describe("an endpoint's answer", () => {
+  const long = "x".repeat(5 * 1024 * 1024)
+  const error = (text: RegExp, more = {}) => ({ status: "error" as const, output: { error: expect.stringMatching(text), ...more } })
+  const success = (output: unknown) => ({ status: "success" as const, output })
+  const entryOf = (status: number | null, response: unknown) => ({ responseStatus: status, response })
+
+  it.each<[string, Mode, object, object]>([
+    ["200", 200, success({ ok: true }), entryOf(200, { ok: true })],
+    ["201", 201, success({ ok: true }), entryOf(201, { ok: true })],
+    ["204, which says nothing", 204, success({ success: true }), entryOf(204, null)],
+    ["404", 404, error(/status 404/, { status: 404, response: { ok: true } }), entryOf(404, { ok: true })],
+    ["500", 500, error(/status 500/, { status: 500, response: { ok: true } }), entryOf(500, { ok: true })],
+    ["silence", "hang", error(/within 1 s/), entryOf(null, null)],
+    ["a connection that breaks", "reset", error(/connection was closed/), entryOf(null, null)],
+    ["a redirect, which is not followed", "redirect", error(/status 302/, { status: 302 }), entryOf(302, null)],
+    [
+      "5 MB, of which the beginning is read, and less is shown",
+      "large",
+      success(expect.stringMatching(/^\{"text":"x+$/)),
+      entryOf(200, expect.any(String)),
+    ],
+    ["what is no JSON", "text", success("<p>No JSON</p>"), entryOf(200, "<p>No JSON</p>")],
+    ["an answer that never ends", "drip", error(/within 1 s/), entryOf(null, null)],
+  ])("of %s is one request, in the log and in the frame, and the turn goes on", async (_how, mode, frame, entry) => {
+    const eve = await acme.makeAssistant({ name: "Eve" })
+    const brief = await acme.tool({ assistantId: eve.id, name: "getOrder", params, apiCallUrl: endpoint.url, timeoutSeconds: 1 })
+    endpoint.answer(mode)
+    answers(callsOrder(), { text: "That is what I know." })
+    const chat = await chatToAnswer(eve)
+    await w.runDue()
+    expect(endpoint.requests).toHaveLength(1)
+    const [call, output] = await frames(chat)
+    expect(output).toEqual({ callId: call.callId, ...frame })
+    const { status } = frame as { status: string }
+    expect(await log(brief)).toMatchObject([
+      { id: call.callId, status, success: status === "success", latencyMs: expect.any(Number), ...entry },
+    ])
+    expect(JSON.stringify(output.output).length).toBeLessThan(17 * 1024)
+    expect(JSON.stringify((await log(brief))[0]).length).toBeLessThan(long.length / 10)
+    expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: That is what I know."])
   })
 })
 
@@ -234,7 +271,7 @@ describe("handing over with tools", () => {
     answers({ text: "I get somebody.", toolCalls: [order(1), handOver, order(3)] })
     const chat = await chatToAnswer()
     await w.runDue()
-    expect(reached.map(({ body }) => body)).toEqual([{ orderId: 1 }])
+    expect(reached().map(({ body }) => body)).toEqual([{ orderId: 1 }])
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: I get somebody.", ...bothFrames])
     expect(await look(chat)).toMatchObject({ aiDisableReason: "auto" })
     const { body } = await rest.as(acme.token).get(`/api/assistant-tools-new?assistantId=${ada.id}&search=turnOffAiMode`).expect(200)
@@ -271,20 +308,12 @@ describe("tagging", () => {
 describe("while a tool is waited for", () => {
   /** Holds the endpoint's answer; resolves when the request is there. */
   function holdEndpoint() {
-    let arrived!: () => void
-    const came = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
-    let go!: () => void
-    const held = new Promise<void>((resolve) => {
+    let go!: (mode: Mode) => void
+    const held = new Promise<Mode>((resolve) => {
       go = resolve
     })
-    answerWith = async (request, response) => {
-      arrived()
-      await held
-      shipped(request, response)
-    }
-    return { came, go }
+    endpoint.answer(() => held)
+    return { came: endpoint.arrived(endpoint.requests.length + 1), go: () => go(shipped) }
   }
 
   /** A chat whose turn waits for the endpoint. */
@@ -320,7 +349,7 @@ describe("while a tool is waited for", () => {
     await w.runDue()
     expect((await said(chat)).slice(-1)).toEqual(["Assistant: It was shipped."])
     expect(openAi.requests).toHaveLength(3)
-    expect(reached).toHaveLength(1)
+    expect(reached()).toHaveLength(1)
   })
 
   const off = { isUnderAiControl: false }
@@ -370,7 +399,7 @@ describe("while a tool is waited for", () => {
     expect(await logOf(chat)).toMatchObject([{ status: "error", success: false, latencyMs: null }])
     answer()
     await done()
-    expect(reached).toHaveLength(1)
+    expect(reached()).toHaveLength(1)
     expect(await said(chat)).toHaveLength(4)
   })
 
@@ -390,7 +419,7 @@ describe("while a tool is waited for", () => {
     await done
     second.answer({ text: "Too late" })
     await lost.services.running.settled()
-    expect(reached).toHaveLength(1)
+    expect(reached()).toHaveLength(1)
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
   })
 
@@ -403,7 +432,7 @@ describe("while a tool is waited for", () => {
     expect(await logOf(chat)).toMatchObject([{ status: "success" }])
     await w.runDue()
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
-    expect(reached).toHaveLength(1)
+    expect(reached()).toHaveLength(1)
   })
 
   it("the chat may be deleted: the log remains", async () => {
@@ -416,7 +445,7 @@ describe("while a tool is waited for", () => {
 
   it("the tool may be deleted: the turn goes on", async () => {
     const eve = await acme.makeAssistant({ name: "Eve" })
-    const brief = await acme.tool({ assistantId: eve.id, name: "getOrder", params, apiCallUrl })
+    const brief = await acme.tool({ assistantId: eve.id, name: "getOrder", params, apiCallUrl: endpoint.url })
     const held = holdEndpoint()
     answers(callsOrder(), { text: "It was shipped." })
     const chat = await chatToAnswer(eve)
@@ -427,6 +456,22 @@ describe("while a tool is waited for", () => {
     await done
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
     expect((await frames(chat))[1].status).toBe("success")
+  })
+
+  it("a tool that was switched off since the model was asked is not called any more", async () => {
+    const eve = await acme.makeAssistant({ name: "Eve" })
+    const brief = await acme.tool({ assistantId: eve.id, name: "getOrder", params, apiCallUrl: endpoint.url })
+    const model = hold(openAi)
+    const chat = await chatToAnswer(eve)
+    const done = w.runDue()
+    const first = await model.next()
+    await rest.as(acme.token).patch(`/api/assistant-tools-new/${brief.id}`, { disabled: true }).expect(200)
+    first.answer(callsOrder())
+    const second = await model.next()
+    second.answer({ text: "I cannot." })
+    await done
+    expect(reached()).toEqual([])
+    expect(await said(chat)).toEqual([question, "Assistant: I cannot."])
   })
 
   it("a take-over and AI on again in between change nothing: the old turn is over", async () => {
@@ -456,17 +501,17 @@ describe("the offline model", () => {
     const { body: models } = await gql(acme.token, "{ textModels { id provider } }").then(({ data }) => ({ body: data.textModels }))
     const textModelId = models.at(-1).id
     const eve = await acme.makeAssistant({ name: "Eve", textModelId })
-    await acme.tool({ assistantId: eve.id, name: "getOrderStatus", params, apiCallUrl })
+    await acme.tool({ assistantId: eve.id, name: "getOrderStatus", params, apiCallUrl: endpoint.url })
     const chat = await acme.chat({ assistantId: eve.id })
     await write(chat, "What is the order status of 77?")
     time.pass(4_000)
     await w.runDue()
-    expect(reached.map(({ body }) => body)).toEqual([{ orderId: 77 }])
+    expect(reached().map(({ body }) => body)).toEqual([{ orderId: 77 }])
     expect((await said(chat)).at(-1)).toContain("shipped")
     await write(chat, "Can I talk to a person, please?")
     time.pass(4_000)
     await w.runDue()
     expect(await look(chat)).toMatchObject({ aiDisableReason: "auto" })
-    expect(reached).toHaveLength(1)
+    expect(reached()).toHaveLength(1)
   })
 })

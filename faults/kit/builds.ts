@@ -27,6 +27,12 @@ export const mutations = {
     line: "return this.turnLeaseUntil !== null && this.turnLeaseUntil <= now;",
     instead: "return false;",
   },
+  /** A call whose worker was lost stays without its output for ever. */
+  frames: {
+    file: "dist/src/entities/chat-turn.js",
+    line: "for (const callId of openCalls)",
+    instead: "for (const callId of [])",
+  },
 } satisfies Record<string, Mutation>
 
 /** A name of the list above. */

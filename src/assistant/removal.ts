@@ -20,7 +20,7 @@ const freeQuietChats = {
       limit $3 for no key update skip locked
     ), freed as (
       update chat set assistant_id = null, is_under_ai_control = false, ai_disable_reason = 'manual', updated_at = $4::timestamptz,
-        reply_first_at = null, reply_due_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false, quiet_since = null
+        quiet_since = null, reply_first_at = null, reply_due_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false
       from batch where chat.id = batch.id returning chat.id, chat.company_id, batch.is_news
     ), noted as (
       insert into control_change (id, company_id, chat_id, is_under_ai_control, ai_disable_reason, actor_kind, actor_id, created_at)

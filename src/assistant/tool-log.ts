@@ -1,6 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { append } from "../database/append-message.js"
 import type { Unit } from "../database/unit.js"
+import { AssistantTool } from "../entities/assistant-tool.js"
 import { Chat } from "../entities/chat.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
 import { outputFrame } from "../entities/message.js"
@@ -28,14 +29,18 @@ export function behindFence<T>(viewer: Viewer, turn: CallingTurn, work: (unit: U
   })
 }
 
+/** The tool as it stands now, kept from being deleted or switched off until the call is noted; null when it was already. */
+export const stillOffered = (unit: Unit, { row }: OfferedTool) =>
+  unit.em.findOne(AssistantTool, { id: row.id, disabled: false }, { lockMode: LockMode.PESSIMISTIC_READ })
+
 /** Notes a call in the log, as pending, and its first frame in the chat: committed before anything leaves. */
-export async function open(unit: Unit, chat: Chat, turn: CallingTurn, { row }: OfferedTool, asked: ModelToolCall): Promise<ToolCall> {
+export async function open(unit: Unit, chat: Chat, turn: CallingTurn, tool: AssistantTool, asked: ModelToolCall): Promise<ToolCall> {
   const { companyId, id: chatId } = chat
   const params = storable(asked.arguments)
-  const call = Object.assign(new ToolCall(), { companyId, chatId, toolId: row.id, turnId: turn.id, params })
+  const call = Object.assign(new ToolCall(), { companyId, chatId, toolId: tool.id, turnId: turn.id, params })
   unit.em.persist(call)
   chat.turnCallsTool(call.id, turn.round)
-  const functionCall = { callId: call.id, name: row.name, arguments: params }
+  const functionCall = { callId: call.id, name: tool.name, arguments: params }
   await append(unit, { chatId, role: "Assistant", type: "FunctionCall", functionCall })
   return call
 }

@@ -3,7 +3,7 @@ import { turnOffAiMode } from "../entities/kit/system-tools.js"
 import { limits } from "../limits.js"
 import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelToolCall } from "../ports/text-model.js"
 import type { Viewer } from "../schema/kit/viewer.js"
-import { runTool } from "./tool-run.js"
+import { noSuchTool, runTool } from "./tool-run.js"
 import type { Turn } from "./turn.js"
 
 /** What a turn comes to: words, a hand-over, or both. */
@@ -39,8 +39,6 @@ export async function converse(viewer: Viewer, turn: Turn, signal: AbortSignal):
     messages.push(...results)
   }
 }
-
-const noSuchTool = { output: { error: "There is no such tool" } }
 
 function ask(turn: Turn, messages: ModelMessage[], tools: Turn["tools"], signal: AbortSignal): Promise<ModelAnswer> {
   const { assistant, knowledge, notes } = turn.memory

@@ -7,17 +7,20 @@ import type { Viewer } from "../schema/kit/viewer.js"
 import { faultsOfArguments } from "./arguments.js"
 import { awaitClient, requestOfClient } from "./client-call.js"
 import { tagChat } from "./tag-chat.js"
-import { behindFence, type CallingTurn, lockedChat, open, record } from "./tool-log.js"
+import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered } from "./tool-log.js"
 import type { OfferedTool } from "./tools.js"
 import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
 
+/** What the model is told of a call. */
+interface Told {
+  output: unknown
+}
+
+/** What it is told when it asks for a tool that it does not have. */
+export const noSuchTool: Told = { output: { error: "There is no such tool" } }
+
 /** Carries out a call that the model asks for, once; answers what the model is told of it, null when the turn is somebody else's by now. */
-export async function runTool(
-  viewer: Viewer,
-  turn: CallingTurn,
-  tool: OfferedTool,
-  asked: ModelToolCall,
-): Promise<{ output: unknown } | null> {
+export async function runTool(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
   const faults = faultsOfArguments(tool.told.parameters as ToolArguments, asked.arguments)
   const error = "The arguments do not fit: nothing was called"
   if (faults.length > 0) return atOnce(viewer, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
@@ -31,18 +34,14 @@ export async function runTool(
 
 const failure = (error: string): ToolOutcome => ({ success: false, status: null, latencyMs: 0, body: null, error })
 
-type Result = { outcome: ToolOutcome; output: unknown }
+type Work = (unit: Unit, chat: Chat) => Promise<Told & { outcome: ToolOutcome }>
 
 /** A call for which nothing has to be waited: one transaction holds all of it. */
-function atOnce(
-  viewer: Viewer,
-  turn: CallingTurn,
-  tool: OfferedTool,
-  asked: ModelToolCall,
-  work: (unit: Unit, chat: Chat) => Promise<Result>,
-) {
+function atOnce(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall, work: Work): Promise<Told | null> {
   return behindFence(viewer, turn, async (unit, chat) => {
-    const call = await open(unit, chat, turn, tool, asked)
+    const row = await stillOffered(unit, tool)
+    if (!row) return noSuchTool
+    const call = await open(unit, chat, turn, row, asked)
     const { outcome, output } = await work(unit, chat)
     await record(unit, chat, call, outcome, output)
     return { output }
@@ -53,17 +52,21 @@ function atOnce(
  * A call whose answer has to be waited for, outside of any transaction. It is noted before it leaves, it leaves once, and what came of it is
  * written before anything else happens: also when the chat was taken over meanwhile, and when this process is asked to stop.
  */
-async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall) {
-  const isClients = tool.row.type === "webhook_client"
-  const call = await behindFence(viewer, turn, async (unit, chat) => {
-    const opened = await open(unit, chat, turn, tool, asked)
-    if (isClients) chat.asksClient(requestOfClient(chat, tool.row, opened))
-    return opened
+async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+  const noted = await behindFence(viewer, turn, async (unit, chat) => {
+    const row = await stillOffered(unit, tool)
+    if (!row) return noSuchTool
+    const call = await open(unit, chat, turn, row, asked)
+    if (row.type === "webhook_client") chat.asksClient(requestOfClient(chat, row, call))
+    return { row, call }
   })
-  if (!call) return null
-  const came = isClients
-    ? await awaitClient(viewer, tool.row, call)
-    : await callWebhook(viewer.services, tool.row, call.id, asked.arguments as ToolArguments)
+  if (!noted || "output" in noted) return noted
+  const { row, call } = noted
+  const came =
+    row.type === "webhook_client"
+      ? await awaitClient(viewer, row, call)
+      : // What is sent is what is logged.
+        await callWebhook(viewer.services, row, call.id, call.params as ToolArguments)
   return viewer.change(async (_within, unit) => {
     const chat = await lockedChat(unit, turn.chatId)
     // Without an entry, which goes with its tool, the frame remains to be written.

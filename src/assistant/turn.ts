@@ -107,7 +107,7 @@ async function conclude(unit: Unit, chat: Chat, turn: Turn, { text, handOver }: 
   if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said })
   if (!handOver) return chat.endTurn()
   const tool = turn.tools.find(({ row }) => row.name === handOver.name)!
-  const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool, handOver)
+  const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.row, handOver)
   const outcome = { success: true, status: null, latencyMs: 0, body: handedOver, error: null }
   await record(unit, chat, call, outcome, handedOver)
   chat.handOver({ kind: "assistant", id: turn.memory.assistant.id })

@@ -30,6 +30,10 @@ export const resultLost = "Nothing was heard of the result: the call may or may 
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 @Unique({ properties: ["companyId", "id"] })
+@Index({
+  name: "tool_call_outcome",
+  expression: "create index tool_call_outcome on tool_call (tool_id, status, created_at desc, id desc)",
+})
 @Index({ name: "tool_call_newest", expression: "create index tool_call_newest on tool_call (tool_id, created_at desc, id desc)" })
 @Index({
   name: "tool_call_pending",

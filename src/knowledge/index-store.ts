@@ -94,7 +94,7 @@ const takeOver = {
       where c.company_id = any($4::uuid[]) and c.content_hash = new.hash and c.embedding_model = $3 limit 1
     ) known
     where k.id = $1 and k.company_id = any($4::uuid[])
-    on conflict (knowledge_id, generation, position) do nothing`,
+    returning id`,
 }
 
 const dropOthers = {
@@ -102,24 +102,33 @@ const dropOthers = {
   text: "delete from knowledge_chunk where knowledge_id = $1 and company_id = any($2::uuid[]) and generation <> $3",
 }
 
-const countMade = {
-  name: "count-chunks-made",
-  text: `select count(*)::integer as count from knowledge_chunk
-         where knowledge_id = $1 and company_id = any($2::uuid[]) and generation = $3 and position < $4`,
+const madeSoFar = {
+  name: "chunks-made-so-far",
+  text: "select position from knowledge_chunk where knowledge_id = $1 and company_id = any($2::uuid[]) and generation = $3",
 }
 
-/** Makes the chunks of a run the only ones of its item, inside a transaction that holds the item; false when a vector is missing after all. */
-export async function swapIndex(unit: Unit, { item, run }: Indexing, model: string, chunks: Chunk[]): Promise<boolean> {
+/** A vector that was to be taken over was deleted meanwhile: the transaction is given up, and the vector made. */
+export class VectorLost extends Error {}
+
+/** Makes the chunks of a run the only ones of its item, inside a transaction that holds the item. */
+export async function swapIndex(unit: Unit, { item, run }: Indexing, model: string, chunks: Chunk[]): Promise<void> {
   const { companyIds } = unit.scope
   const positions = chunks.map(({ position }) => position)
-  const contents = chunks.map(({ content }) => content)
   const hashes = chunks.map(({ hash }) => hash)
   await unit.run(moveOver, [item.id, run, positions, hashes, item.indexGeneration, model, companyIds])
-  const ids = chunks.map(() => v7())
-  const words = contents.map((content) => fullText(content, item.assistantId))
-  await unit.run(takeOver, [item.id, run, model, companyIds, ids, positions, contents, hashes, words])
-  const [made] = await unit.run(countMade, [item.id, companyIds, run, chunks.length])
-  if (made!["count"] < chunks.length) return false
+  const made = new Set((await unit.run(madeSoFar, [item.id, companyIds, run])).map((row) => row["position"]))
+  const rest = chunks.filter(({ position }) => !made.has(position))
+  const taken = await unit.run(takeOver, [
+    item.id,
+    run,
+    model,
+    companyIds,
+    rest.map(() => v7()),
+    rest.map(({ position }) => position),
+    rest.map(({ content }) => content),
+    rest.map(({ hash }) => hash),
+    rest.map(({ content }) => fullText(content, item.assistantId)),
+  ])
+  if (taken.length < rest.length) throw new VectorLost()
   await unit.run(dropOthers, [item.id, companyIds, run])
-  return true
 }

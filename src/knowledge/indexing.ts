@@ -10,8 +10,8 @@ import { EmbeddingFailure } from "../ports/embedding.js"
 import { keepLease, type Lease } from "../schema/kit/lease.js"
 import type { Services } from "../schema/kit/services.js"
 import { systemViewer, type Viewer } from "../schema/kit/viewer.js"
-import { IndexingFailure, readItem } from "./content.js"
-import { chunksOf, keepVectors, missingVectors, swapIndex } from "./index-store.js"
+import { type Content, IndexingFailure, readItem } from "./content.js"
+import { type Chunk, chunksOf, keepVectors, missingVectors, swapIndex, VectorLost } from "./index-store.js"
 
 /** An indexing that this worker has taken, and the item as it was then. */
 export interface Indexing {
@@ -128,25 +128,40 @@ async function index(viewer: Viewer, indexing: Indexing, signal: AbortSignal): P
       `It makes ${texts.length} chunks, more than ${limits.knowledgeChunks}: choose a larger chunkSize, or split it`,
     )
   const chunks = chunksOf(texts)
-  // Again when vectors that were to be taken over were deleted meanwhile.
-  for (;;) {
-    const missing = await missingVectors(viewer, embedding.id, chunks)
-    for (let at = 0; at < missing.length; at += limits.indexingBatch) {
-      const batch = missing.slice(at, at + limits.indexingBatch)
-      const vectors = await embedding.embed(
-        batch.map((chunk) => chunk.content),
-        signal,
-      )
-      if (!(await keepVectors(viewer, indexing, embedding.id, batch, vectors))) return
-    }
-    const isWhole = await settle(viewer, indexing, async (current, unit) => {
-      if (!(await swapIndex(unit, indexing, embedding.id, chunks))) return false
-      if (read.version) current.isOfVersion(read.version)
-      if (current.kind !== "text") current.reads(read.text)
-      current.indexed({ chunkCount: chunks.length, embeddingModel: embedding.id })
-      return true
+  while (!(await isMade(viewer, indexing, { read, chunks, model: embedding.id }, signal))) {
+    // Once more: what was to be taken over of another item went with it.
+  }
+}
+
+interface Wanted {
+  read: Content
+  chunks: Chunk[]
+  model: string
+}
+
+/** Makes what vectors are missing and swaps the index; false when one that was there is missing in the end. */
+async function isMade(viewer: Viewer, indexing: Indexing, { read, chunks, model }: Wanted, signal: AbortSignal): Promise<boolean> {
+  const missing = await missingVectors(viewer, model, chunks)
+  for (let at = 0; at < missing.length; at += limits.indexingBatch) {
+    const batch = missing.slice(at, at + limits.indexingBatch)
+    const vectors = await viewer.services.embedding.embed(
+      batch.map((chunk) => chunk.content),
+      signal,
+    )
+    // Nobody wants it any more.
+    if (!(await keepVectors(viewer, indexing, model, batch, vectors))) return true
+  }
+  try {
+    await settle(viewer, indexing, async (item, unit) => {
+      await swapIndex(unit, indexing, model, chunks)
+      if (read.version) item.isOfVersion(read.version)
+      if (item.kind !== "text") item.reads(read.text)
+      item.indexed({ chunkCount: chunks.length, embeddingModel: model })
     })
-    if (isWhole !== false) return
+    return true
+  } catch (error) {
+    if (error instanceof VectorLost) return false
+    throw error
   }
 }
 

@@ -41,8 +41,8 @@ export async function byMeaning(viewer: Viewer, assistantId: string, vector: Flo
   return items.length === 0 ? [] : vectors.nearest(viewer, assistantId, items, vector)
 }
 
-/** How slowly a place in a half counts less than the one before. Small, since few are taken and the first of each half shall be among them. */
-const FLATNESS = 2
+/** How slowly a place in a half counts less than the one before: small, since few are taken, and the first of each half shall be among them. */
+const FLATNESS = 5
 
 /** Fuses halves by reciprocal rank: what stands high in both comes first. */
 export function fused(halves: string[][]): { id: string; score: number }[] {

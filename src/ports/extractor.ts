@@ -52,14 +52,14 @@ export function formatOf(type: string): "pdf" | "docx" | "xlsx" | "pptx" | "csv"
 }
 
 const binaryOffice: Record<string, string> = {
-  "application/msword": "Word file of before 2007: save it as .docx",
-  "application/vnd.ms-excel": "Excel file of before 2007: save it as .xlsx",
-  "application/vnd.ms-powerpoint": "PowerPoint file of before 2007: save it as .pptx",
+  "application/msword": "a Word file of before 2007: save it as .docx",
+  "application/vnd.ms-excel": "an Excel file of before 2007: save it as .xlsx",
+  "application/vnd.ms-powerpoint": "a PowerPoint file of before 2007: save it as .pptx",
 }
 
 /** Why a document of a type is not read, as the clause of an `ExtractionFailure`; null when it is. */
 export function unreadable(type: string): string | null {
   if (formatOf(type)) return null
   const old = binaryOffice[type]
-  return old ? `is a ${old}` : `holds no text (${type}): it must be a PDF, Word, Excel, PowerPoint, text or CSV file`
+  return old ? `is ${old}` : `holds no text (${type}): it must be a PDF, Word, Excel, PowerPoint, text or CSV file`
 }

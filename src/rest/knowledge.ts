@@ -33,4 +33,11 @@ export const knowledgeRoutes = routes("Knowledge", {
     run: "mutation ($id: UUID!) { deleteKnowledgeItem(id: $id) { id deleted } }",
     fails: [404],
   },
+  "POST /api/assistant-knowledge-new/query": {
+    does: "Search what an assistant knows; spends one embedding credit.",
+    run: `mutation ($input: QueryKnowledgeInput!) {
+      queryKnowledge(input: $input) { data { knowledgeId knowledgeName chunkId content position score } } }`,
+    body: "input",
+    fails: [400],
+  },
 })

@@ -17,6 +17,7 @@ import { ChatTagResolver } from "../resolvers/chat-tag.js"
 import { CompanyResolver } from "../resolvers/company.js"
 import { EventResolver } from "../resolvers/event.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
+import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
 import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
@@ -35,6 +36,7 @@ export function buildPlatformSchema(): GraphQLSchema {
       AssistantToolResolver,
       ToolCallResolver,
       KnowledgeResolver,
+      KnowledgeQueryResolver,
       ChannelResolver,
       ChatFolderResolver,
       ChatTagResolver,

@@ -48,6 +48,8 @@ type Fields = Record<string, unknown>
 
 /** A company with what a test can do in it; what the doors can make is made through them, with the company's access token. */
 export interface CompanyInWorld extends Founded {
+  /** The REST door of its world. */
+  rest: World["rest"]
   /** A chat on the playground with a customer of its own. */
   chat(fields?: Fields): Promise<Resource>
   /** A message; `{ chatId, text }`, and "Hello" from our side when nothing else is said. */
@@ -131,6 +133,7 @@ export function furnish(world: World, company: Founded): CompanyInWorld {
   const change = <T>(work: (viewer: Viewer, unit: Unit) => Promise<T>) => systemViewer(world.services, company.id).change(work)
   return {
     ...company,
+    rest: world.rest,
     chat: (fields = {}) => post("/api/chats", { messenger: "playground", fromId: "playground", externalId: `customer-${v7()}`, ...fields }),
     message: (fields = {}) => post("/api/messages", { text: "Hello", ...fields }),
     folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),

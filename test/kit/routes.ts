@@ -1,26 +1,42 @@
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"
 import type { Credential } from "./doors.js"
+import { samples } from "./files.js"
 import { password } from "./make.js"
 import type { CompanyInWorld, World } from "./world.js"
 
 /** A company's own things, one of each, by the first part of the paths that name them. */
 export type Belongings = Record<string, string> & { company: CompanyInWorld }
 
+/** Gives a chat something of everything that it can show. */
+async function fill(company: CompanyInWorld, chatId: string, folderId: string, tagId: string, replyToMessageId: string) {
+  const as = company.rest.as(company.token)
+  await as.patch(`/api/chats/${chatId}/folder`, { folderId }).expect(200)
+  await as.put(`/api/chats/${chatId}/tags`, { tagIds: [tagId] }).expect(200)
+  await company.rest.as(company.member.jwt).post(`/api/chats/${chatId}/meta/comments`, { text: "A note" }).expect(201)
+  const { body: media } = await as.ask("post", "/api/media/upload").attach("file", samples.txt, "notes.txt").expect(201)
+  await company.message({ chatId, mediaIds: [media.id], replyToMessageId })
+}
+
 /** Makes one of everything that a path can name. */
 export async function belongings(company: CompanyInWorld): Promise<Belongings> {
   const folder = await company.folder()
   const tag = await company.tag()
-  const chat = await company.chat({ assistantId: company.assistant.id, managerId: company.member.id })
+  const assistant = await company.makeAssistant()
+  const knowledge = await company.makeKnowledge({ assistantId: assistant.id })
+  const chat = await company.chat({ assistantId: assistant.id, managerId: company.member.id })
   const message = await company.message({ chatId: chat.id })
-  const tool = await company.tool()
+  const tool = await company.tool({ assistantId: assistant.id })
+  const tokens = `/api/companies/${company.id}/access-tokens`
+  const { body: token } = await company.rest.as(company.owner.jwt).post(tokens, { name: "Shop" }).expect(201)
+  await fill(company, chat.id, folder.id, tag.id, message.id)
   return {
     company,
     companies: company.id,
-    "access-tokens": company.tokenId,
-    "assistants-new": company.assistant.id,
+    "access-tokens": token.id,
+    "assistants-new": assistant.id,
     "assistant-tools-new": tool.id,
-    "assistant-knowledge-new": company.knowledge.id,
+    "assistant-knowledge-new": knowledge.id,
     chats: chat.id,
     "chat-folders": folder.id,
     "chat-tags": tag.id,
@@ -90,6 +106,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
     resourceContent: "Everything costs one euro.",
   },
   "PATCH /api/assistant-knowledge-new/{id}": { name: "Renamed" },
+  "POST /api/assistant-knowledge-new/query": { assistantId: own["assistants-new"], query: "When are you open?" },
   "POST /api/chats": { messenger: "playground", fromId: "playground", externalId: `visitor-${++count}` },
   "PATCH /api/chats/{id}": { name: "Renamed" },
   "PATCH /api/chats/{id}/ai-control": { isUnderAiControl: false },

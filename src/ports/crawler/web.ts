@@ -22,7 +22,7 @@ export function webCrawler(outside: Outside): Crawler {
         if (seen.has(address.href)) throw new CrawlFailure("The page redirects in a circle")
         if (seen.size > limits.crawlRedirects) throw new CrawlFailure(`The page redirects more than ${limits.crawlRedirects} times`)
         seen.add(address.href)
-        const answer = await ask(outside, address, known, Math.max(1, deadline - performance.now()), signal)
+        const answer = await ask(outside, address, known, Math.max(1, Math.ceil(deadline - performance.now())), signal)
         if (redirects.has(answer.status)) address = target(answer, address)
         else if (answer.status === 304 && known) return null
         else return pageOf(answer)

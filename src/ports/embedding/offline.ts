@@ -1,8 +1,8 @@
 import { setImmediate as breath } from "node:timers/promises"
 import { LRUCache } from "lru-cache"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
+import { thingsOf } from "../kit/thesaurus.js"
 import { isStopWord, stem, words } from "../kit/words.js"
-import { thingsOf } from "./thesaurus.js"
 
 /** The first places of a vector count things that have a name in the thesaurus, the others are shared by all words and pieces of words. */
 const NAMED = 128

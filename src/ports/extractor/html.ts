@@ -11,8 +11,8 @@ export function pageText(html: string): string {
   const { title, article } = read(html)
   const whole = markdown(html)
   const text = article && article.length >= whole.length * articleShare ? article : whole
-  if (text === "" || title === "" || text.startsWith(`# ${title}`)) return text
-  return `# ${title}\n\n${text}`
+  const isNamed = text.split("\n").some((line) => /^#+ /.test(line) && line.endsWith(` ${title}`))
+  return text === "" || title === "" || isNamed ? text : `# ${title}\n\n${text}`
 }
 
 /** The page's title, and the part of it that reads like an article, if there is one. */

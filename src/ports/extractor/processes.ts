@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { limits } from "../../limits.js"
 import { type Chunking, type DocumentBytes, ExtractionFailure, type Extractor, formatOf, unreadable } from "../extractor.js"
@@ -36,7 +37,13 @@ export class DocumentProcesses implements Extractor {
   }
 
   async close() {
-    for (const child of this.all.keys()) child.kill("SIGKILL")
+    const ended = [...this.all.keys()].map((child) => {
+      const end = once(child, "exit")
+      child.ref()
+      child.kill("SIGKILL")
+      return end
+    })
+    await Promise.all(ended)
   }
 
   /** Waits for a place, and asks a process that is free. */

@@ -1,8 +1,9 @@
-import { fold } from "../kit/words.js"
+import { fold } from "./words.js"
 
 /**
  * Words that people use for one thing when they deal with a shop, a service or an office: a line is one thing, in English, Ukrainian, Russian,
- * German, Spanish, French and Polish. A word stands for all that begin with it, and with $ for itself alone.
+ * German, Spanish, French and Polish. A word stands for all that begin with it, and with $ for itself alone. A thing is known by the number of
+ * its line, in vectors and in the full text that are stored: new ones go to the end.
  */
 const things = `
 buy$ buys$ buying bought purchas order$ orders$ ordered ordering куп$ купи купу купл придба покуп замов заказ kauf gekauft bestell compr$ compra pedid achet achat command kupi kupn kupuj zakup zamow

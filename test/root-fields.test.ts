@@ -1,0 +1,162 @@
+import { readFileSync } from "node:fs"
+import {
+  buildSchema,
+  type GraphQLField,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+} from "graphql"
+import { root } from "./kit/house-rules.js"
+
+const schema = buildSchema(readFileSync(`${root}schema.graphql`, "utf8"))
+
+/** The contract's table, section 1: name, arguments (a `?` where one may be absent), and what is answered. */
+const contract: Record<string, string[]> = {
+  Query: [
+    "me: Me!",
+    "myCompanies: [Company!]!",
+    "company(id): Company",
+    "accessTokens(companyId): [AccessToken!]!",
+    "chats(companyId? where? filter? search? sortBy? sortOrder? messenger? sourceChannel? fromId? assistantId? managerId? unread? isUnderAiControl? first? after? skip?): ChatConnection!",
+    "chat(id): Chat",
+    "channels(companyId?): [Channel!]!",
+    "chatFolders(companyId?): [ChatFolder!]!",
+    "chatTags(companyId?): [ChatTag!]!",
+    "messages(chatId first? after? skip?): MessageConnection!",
+    "message(id): Message",
+  ],
+  Mutation: [
+    "signIn(email? password?): TokenPair!",
+    "refreshSession(refreshToken): TokenPair!",
+    "signOut: Boolean!",
+    "createAccessToken(companyId name): AccessToken!",
+    "renameAccessToken(companyId id name): AccessToken!",
+    "revokeAccessToken(companyId id): AccessToken!",
+    "createChat(input): Chat!",
+    "updateChat(id input): Chat!",
+    "deleteChat(id): DeleteResult!",
+    "setAiControl(id isUnderAiControl aiDisableReason?): Chat!",
+    "assignAssistant(id assistantId): Chat!",
+    "unassignAssistant(id): Chat!",
+    // Nullable, and needed all the same: null is a value of its own.
+    "assignManager(id managerId?): Chat!",
+    "markChatRead(id): Chat!",
+    "markChatUnread(id): Chat!",
+    "addChatLabel(id label): Chat!",
+    "removeChatLabel(id label): Chat!",
+    "setChatFolder(id folderId?): Chat!",
+    "setChatTags(id tagIds): Chat!",
+    "addChatTag(id tagId): Chat!",
+    "removeChatTag(id tagId): Chat!",
+    "addChatComment(id text): Chat!",
+    "removeChatComment(id commentId): Chat!",
+    "createChatFolder(input): ChatFolder!",
+    "updateChatFolder(id input): ChatFolder!",
+    "deleteChatFolder(id): DeleteResult!",
+    "createChatTag(input): ChatTag!",
+    "updateChatTag(id input): ChatTag!",
+    "deleteChatTag(id): DeleteResult!",
+    "createMessage(input): Message!",
+    // The key is beside the file: an upload has no input object.
+    "uploadMedia(companyId? file idempotencyKey?): Media!",
+  ],
+  Subscription: ["events(companyId? chatId? types? after?): Event!"],
+}
+
+const signature = ({ name, args, type }: GraphQLField<unknown, unknown>, order: string[]) => {
+  const sorted = [...args].sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+  const shown = sorted.map((arg) => `${arg.name}${isRequiredArgument(arg) ? "" : "?"}`).join(" ")
+  return `${name}${shown && `(${shown})`}: ${type}`
+}
+
+const cases = Object.entries(contract).flatMap(([type, fields]) => fields.map((field) => [type, field] as const))
+
+describe("the root fields of the contract", () => {
+  it.each(cases)("%s %s", (type, expected) => {
+    const field = schema.getType(type)
+    if (!isObjectType(field)) throw new Error(`There is no ${type}`)
+    const found = field.getFields()[/^\w+/.exec(expected)![0]]
+    expect(found && signature(found, expected.match(/\w+/g)!)).toBe(expected)
+  })
+
+  it.each(cases.filter(([, field]) => field.includes("input")))("%s %s takes an input of its name", (type, field) => {
+    const name = /^\w+/.exec(field)![0]
+    const [input] = (schema.getType(type) as never as { getFields(): Record<string, GraphQLField<unknown, unknown>> })
+      .getFields()
+      [name]!.args.filter((arg) => arg.name === "input")
+    expect(String(input!.type)).toBe(`${name[0]!.toUpperCase()}${name.slice(1)}Input!`)
+  })
+})
+
+const fieldsOf = (name: string) => {
+  const type = schema.getType(name)
+  if (!isObjectType(type)) throw new Error(`There is no type ${name}`)
+  return Object.fromEntries(Object.values(type.getFields()).map((field) => [field.name, String(field.type)]))
+}
+
+describe("the types of the contract", () => {
+  it.each(["Chat", "Message"])("%ss are a Relay connection", (name) => {
+    expect(fieldsOf(`${name}Connection`)).toEqual({
+      edges: `[${name}Edge!]!`,
+      nodes: `[${name}!]!`,
+      pageInfo: "PageInfo!",
+      totalCount: "Int",
+    })
+    expect(fieldsOf(`${name}Edge`)).toEqual({ cursor: "String!", node: `${name}!` })
+    expect(fieldsOf("PageInfo")).toEqual({
+      hasNextPage: "Boolean!",
+      hasPreviousPage: "Boolean!",
+      startCursor: "String",
+      endCursor: "String",
+    })
+  })
+
+  it("a deletion says what and that", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
+
+  it("an event is six fields", () =>
+    expect(Object.keys(fieldsOf("Event")).sort()).toEqual(["chat", "createdAt", "id", "message", "payload", "type"]))
+
+  const words: Record<string, string> = {
+    Messenger:
+      "INSTAGRAM TELEGRAM TELEGRAM_BOT MESSENGER WHATSAPP WHATSAPP_BUSINESS VIBER_ECHAT WHATSAPP_ECHAT CUSTOM_MESSENGER WIDGET PROM ROZETKA OLX DIRECTHUB SENDPULSE SITNIKS GMAIL RESEND PLAYGROUND",
+    ChatType: "PRIVATE GROUP",
+    AiDisableReason: "MANUAL AUTO",
+    ChatSort: "LAST_MESSAGE_AT CREATED_AT",
+    SortOrder: "ASC DESC",
+    MessageRole: "USER ASSISTANT CUSTOMER SYSTEM",
+    MessageType: "TEXT PHOTO VIDEO AUDIO DOCUMENT FUNCTION_CALL FUNCTION_CALL_OUTPUT",
+    MessageStatus: "STORED QUEUED SENT DELIVERED READ FAILED CANCELLED",
+    MemberRole: "OWNER ADMIN MEMBER",
+    SubscriptionStatus: "ACTIVE TRIALING PAST_DUE CANCELED",
+  }
+
+  it.each(Object.entries(words))("%s has the words of the contract", (name, expected) => {
+    const type = schema.getType(name)
+    expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(expected.split(" "))
+  })
+
+  it("EventType has the events of chats and messages", () => {
+    const type = schema.getType("EventType")
+    const told = "MESSAGE_CREATED CHAT_CREATED CHAT_MODE_CHANGED MESSAGE_UPDATED CHAT_UPDATED CHAT_DELETED".split(" ")
+    expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(expect.arrayContaining(told))
+  })
+
+  it("no argument and no input has a default, and no list holds nulls", () => {
+    const found: string[] = []
+    for (const type of Object.values(schema.getTypeMap())) {
+      if (type.name.startsWith("__") || !(isObjectType(type) || isInputObjectType(type))) continue
+      for (const field of Object.values(type.getFields())) {
+        const list = getNullableType(field.type)
+        if (isListType(list) && !isNonNullType(list.ofType)) found.push(`${type.name}.${field.name} holds nulls`)
+        for (const given of "args" in field ? field.args : [field])
+          if ("defaultValue" in given && given.defaultValue !== undefined)
+            found.push(`${type.name}.${field.name}: ${given.name} has a default`)
+      }
+    }
+    expect(found).toEqual([])
+  })
+})
