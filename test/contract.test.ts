@@ -107,8 +107,10 @@ describe.each(doors)("companies over %s", (_door, through) => {
     await askThrough(through(w), route, `${route.path}?companyId=${acme.id}`).expect(200)
   })
 
-  // Knowledge and tools belong to their assistant's company and name none.
-  const makers = everyRoute.filter(([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge|tools/.test(path))
+  // Knowledge, tools and copies belong to their assistant's company and name none.
+  const makers = everyRoute.filter(
+    ([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge|tools|copy/.test(path),
+  )
 
   it.each(makers)("%s for a company out of reach is 403", async (_name, route) => {
     const before = await everythingOf(w, globex.id)
@@ -178,7 +180,8 @@ describe("openapi.json", () => {
     ["/api/companies/my", "get"],
     ["/api/companies/{id}", "get"],
     ["/api/assistants-new", "get post"],
-    ["/api/assistants-new/{id}", "get patch"],
+    ["/api/assistants-new/{id}", "get patch delete"],
+    ["/api/assistants-new/{id}/copy", "post"],
     ["/api/assistant-knowledge-new", "get post"],
     ["/api/assistant-knowledge-new/{id}", "get patch delete"],
     ["/api/assistant-knowledge-new/query", "post"],
