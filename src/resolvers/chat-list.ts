@@ -10,7 +10,7 @@ import { ChatConnection, ChatSortEnum, chatSource, SortOrderEnum } from "../sche
 import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { Access } from "../schema/kit/access.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
-import { connection, pageOffset, pageSize, type Walk } from "../schema/kit/page.js"
+import { connection, pageOffset, pageSize, placeOf, type Walk } from "../schema/kit/page.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
@@ -80,6 +80,7 @@ export class ChatListResolver {
       return list
     }
     const walk = walkOf(sortBy, sortOrder, first, after, skip)
+    placeOf(walk)
     return connection(viewer.reader, chatSource, selectionOf(info), walk, found, viewer.reach(companyId))
   }
 }

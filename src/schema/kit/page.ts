@@ -167,12 +167,19 @@ export async function connection(
   }
 }
 
+/** Where a walk goes on, by its keys; null at its beginning. A cursor that is none of this walk's is a bad input, told before anything is looked for. */
+export function placeOf(walk: Walk): unknown[] | null {
+  if (!walk.after) return null
+  const parts = readCursor(walk.list, walk.after, walk.keys.length)
+  if (walk.keys.every((key, index) => partFits[key.type](parts[index]))) return parts
+  throw bad("cursor", "is not a cursor of this list and order")
+}
+
 function walked(query: Query, walk: Walk): Query {
   const direction = walk.descending ? "desc" : "asc"
   let page = query
-  if (walk.after) {
-    const parts = readCursor(walk.list, walk.after, walk.keys.length)
-    if (!walk.keys.every((key, index) => partFits[key.type](parts[index]))) throw bad("cursor", "is not a cursor of this list and order")
+  const parts = placeOf(walk)
+  if (parts) {
     const columns = sql.join(walk.keys.map((key) => sql.ref(`t.${key.column}`)))
     const values = sql.join(walk.keys.map((key, index) => sql`${parts[index]}::${sql.raw(key.type)}`))
     // One row comparison: the same said with OR is 3.7 times slower at page 1,000.
