@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { BenchDatabase } from "./database.js"
 import { cores, end, freePort, startNode, untilAnswers } from "./processes.js"
@@ -15,11 +16,18 @@ export interface Server {
   stop(): Promise<void>
 }
 
+type Program = "ours" | "LIMIT-rows" | "LIMIT" | "PostGraphile"
 const data = fileURLToPath(new URL("data/server", import.meta.url))
 
-const programs: Record<Exclude<Contestant, "ours REST">, { args: string[]; env: (database: BenchDatabase) => NodeJS.ProcessEnv }> = {
+/** What `npm start` gives to Node, so that what is measured is what is run. */
+function startArguments(): string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { scripts: Record<string, string> }
+  return /exec node (.+)$/.exec(scripts["start"]!)![1]!.split(" ")
+}
+
+const programs: Record<Program, { args: string[]; env: (database: BenchDatabase) => NodeJS.ProcessEnv }> = {
   ours: {
-    args: [...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? []), "dist/src/main.js"],
+    args: [...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? []), ...startArguments()],
     env: () => ({
       DATA_DIR: data,
       JWT_SECRET: randomBytes(32).toString("hex"),
@@ -28,23 +36,41 @@ const programs: Record<Exclude<Contestant, "ours REST">, { args: string[]; env: 
       RATE_LIMIT_PER_MINUTE: "0",
     }),
   },
+  "LIMIT-rows": { args: ["--import", "tsx", "bench/limit-rows.ts"], env: ({ companyId }) => ({ COMPANY_ID: companyId }) },
   LIMIT: { args: ["--import", "tsx", "bench/limit.ts"], env: ({ companyId }) => ({ COMPANY_ID: companyId }) },
   PostGraphile: { args: ["--import", "tsx", "bench/postgraphile.ts"], env: () => ({ GRAPHILE_ENV: "production" }) },
 }
 
-/** Starts every server on the server's core; the two doors of ours are one process. */
-export async function startServers(database: BenchDatabase): Promise<Record<Contestant, Server>> {
-  const started: [string, Server][] = []
-  for (const [name, { args, env }] of Object.entries(programs)) {
-    const port = await freePort()
-    const surroundings = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
-    const child = startNode(cores.server, args, surroundings)
-    const url = `http://127.0.0.1:${port}`
-    await untilAnswers(child, `${url}/chats`)
-    started.push([name, serverOf(child, url)])
+/** What a contestant runs as: the doors of ours are one program. */
+export const programOf = (contestant: Contestant): Program => (contestant.startsWith("ours") ? "ours" : (contestant as Program))
+
+/** Starts a program on the server's core; `hear` is told what it says over its channel, which it has only then. */
+export async function startProgram(name: Program, database: BenchDatabase, before: string[] = [], hear?: (said: unknown) => void) {
+  const { args, env } = programs[name]
+  const port = await freePort()
+  const surroundings = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
+  const child = startNode(cores.server, [...before, ...args], surroundings, Boolean(hear))
+  if (hear) child.on("message", hear)
+  const url = `http://127.0.0.1:${port}`
+  await untilAnswers(child, `${url}/chats`).catch(async (error) => {
+    await end(child)
+    throw error
+  })
+  return serverOf(child, url)
+}
+
+/** Starts every program, says so of each, and answers what serves each contestant. */
+export async function startServers(database: BenchDatabase, contestants: readonly Contestant[], started: (server: Server) => void) {
+  const running = new Map<Program, Server>()
+  for (const name of Object.keys(programs) as Program[]) {
+    const server = await startProgram(name, database)
+    started(server)
+    running.set(name, server)
   }
-  const servers = Object.fromEntries(started) as Record<Contestant, Server>
-  return { ...servers, "ours REST": servers.ours }
+  return Object.fromEntries(contestants.map((contestant) => [contestant, running.get(programOf(contestant))!])) as Record<
+    Contestant,
+    Server
+  >
 }
 
 const serverOf = (child: ChildProcess, url: string): Server => ({

@@ -10,7 +10,7 @@ import { migrate } from "../src/database/migrate.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { filling } from "./fill.js"
 import type { Options } from "./options.js"
-import { storeMessage } from "./statements.js"
+import { filter, search, storeMessage } from "./statements.js"
 
 const here = fileURLToPath(new URL(".", import.meta.url))
 const filled = "bench_filled"
@@ -23,6 +23,8 @@ export interface BenchDatabase {
   companyId: string
   /** Of the company; made for this run. */
   token: string
+  /** Gives PostgreSQL its own vacuum back, which is off until then. */
+  letVacuum(): Promise<void>
   close(): Promise<void>
 }
 
@@ -52,9 +54,19 @@ export async function openDatabase(options: Options, say: (line: string) => void
     [token.id, companyId, token.name, token.tokenPrefix, token.digest],
   )
   // Vacuumed between rounds instead, so that no contestant is measured under a vacuum that another one earned.
-  for (const table of ["chat", "message", "event"]) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
+  const autovacuum = async (what: string) => {
+    for (const table of ["chat", "message", "event"]) await client.query(`alter table ${table} ${what}`)
+  }
+  await autovacuum("set (autovacuum_enabled = off)")
   const opened = stack.move()
-  return { url: urlOf(used), client, companyId, token: token.token!, close: () => opened.disposeAsync() }
+  return {
+    url: urlOf(used),
+    client,
+    companyId,
+    token: token.token!,
+    letVacuum: () => autovacuum("reset (autovacuum_enabled)"),
+    close: () => opened.disposeAsync(),
+  }
 }
 
 /** No checkpoint of its own making falls into a measurement; one is made before each round. A server of someone else's is left as it is. */
@@ -80,7 +92,7 @@ async function ensureFilled(admin: pg.Client, url: string, options: Options, say
   await client.connect()
   await client.query("set synchronous_commit = off")
   for (const statement of filling(options.chats)) await client.query(statement)
-  for (const statement of storedProcedure) await client.query(statement)
+  for (const statement of storedProcedures) await client.query(statement)
   await client.query("vacuum (analyze, freeze)")
   await client.end()
   await admin.query(`comment on database ${filled} is '${wanted}'`)
@@ -89,15 +101,17 @@ async function ensureFilled(admin: pg.Client, url: string, options: Options, say
 
 /** Changes whenever a filled database would look different. */
 function fingerprint(options: Options): string {
-  const hash = createHash("sha256").update(`${options.chats} ${filling(options.chats).join()} ${storedProcedure.join()}`)
+  const hash = createHash("sha256").update(`${options.chats} ${filling(options.chats).join()} ${storedProcedures.join()}`)
   const migrations = join(here, "../migrations")
   for (const file of readdirSync(migrations).sort()) if (file.endsWith(".ts")) hash.update(readFileSync(join(migrations, file)))
   return hash.digest("hex")
 }
 
-/** PostGraphile's W5: the work of LIMIT's statement, as a function that it exposes as a mutation. */
-const storedProcedure = [
+/** What PostGraphile does not make of the tables by itself: the lists of W3 and W4, and W5, the work of LIMIT's statement, as a mutation. */
+const storedProcedures = [
   "create schema bench",
+  listFunction("filtered_chats(in_company uuid, in_messenger text, in_tags uuid[])", filter("in_company", "in_messenger", "in_tags")),
+  listFunction("found_chats(in_company uuid, in_term text)", search("in_company", "'%' || in_term || '%'")),
   `create function bench.post_message(in_chat uuid, in_text text) returns public.message language plpgsql volatile as $$
    declare new_id uuid := uuidv7(); stored public.message;
    begin
@@ -105,3 +119,8 @@ const storedProcedure = [
      return stored;
    end $$`,
 ]
+
+function listFunction(declared: string, condition: string): string {
+  return `create function bench.${declared} returns setof public.chat language sql stable
+    as $$ select t.* from public.chat t where ${condition} order by t.recency desc, t.id desc $$`
+}

@@ -49,7 +49,7 @@ export const filling = (chats: number): string[] => [
    from (select n, now() - interval '1 year' + n * interval '2 minutes' as opened,
      now() - interval '1 minute' - ((n::bigint * 7919) % ${chats}) * interval '1 minute' as latest from generate_series(1, ${chats}) n) each_chat`,
   `create temporary table sentence as
-   select ${idAt("at")} as id, plan.id as chat, plan.n as number, place, at
+   select ${idAt("at")} as id, plan.id as chat, plan.n as number, place, at, (n + place) % 10 = 0 as "isPhoto"
    from plan, generate_series(1, plan.messages) place, lateral (select latest - (messages - place) * interval '40 seconds' as at) timing`,
   `create unique index on sentence (chat, place)`,
   `analyze plan`,
@@ -62,15 +62,27 @@ export const filling = (chats: number): string[] => [
      latest, sentence.id, messages
    from plan join sentence on sentence.chat = plan.id and sentence.place = plan.messages, company,
      (select array_agg(id order by id) as assistants from assistant) a, (select array_agg(id order by id) as folders from chat_folder) f`,
+  // Which tags it has, has nothing to do with what else it is.
   `insert into chat_tagging (chat_id, tag_id, company_id)
-   select plan.id, tags[1 + (n * 7 + mark * 13) % 40], company.id
+   select plan.id, tags[1 + ((hashint4(n) & 65535) + mark * 13) % 40], company.id
    from plan, generate_series(1, 3) mark, company, (select array_agg(id order by id) as tags from chat_tag) t where mark <= n % 4`,
   // In the order of time, as they would have come.
   `insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at, reply_to_message_id)
-   select sentence.id, at, at, company.id, sentence.chat, place, case place % 3 when 1 then 'Customer' when 2 then 'Assistant' else 'User' end, 'Text',
+   select sentence.id, at, at, company.id, sentence.chat, place, case place % 3 when 1 then 'Customer' when 2 then 'Assistant' else 'User' end,
+     case when "isPhoto" then 'Photo' else 'Text' end,
      ${text("number + place * 7")}, case when place % 3 = 1 then 'customer-' || number else 'account-' || number % 6 end,
      case when place % 3 = 1 then 'stored' else 'delivered' end, case when place % 3 <> 1 then at end, quoted.id
    from sentence join company on true cross join phrase
      left join (select id, chat, place + 2 as reply from sentence) quoted on quoted.chat = sentence.chat and reply = place and place % 8 = 0
    order by at`,
+  // Every tenth message shows a photo, and every third of those a second one.
+  `create temporary table photo as
+   select ${idAt("at")} as id, ${idAt("at")} as link, sentence.id as message, number, position, at
+   from sentence, generate_series(1, 2) position where "isPhoto" and (position = 1 or (number + place) % 30 = 0)`,
+  `insert into media (id, created_at, updated_at, company_id, filename, mime_type, size, sha256, storage_key)
+   select photo.id, at, at, company.id, 'photo-' || number || '-' || position || '.jpg', 'image/jpeg', 100000 + number,
+     encode(sha256(photo.id::text::bytea), 'hex'), company.id || '/' || photo.id
+   from photo, company order by at`,
+  `insert into message_media (id, company_id, message_id, media_id, position)
+   select link, company.id, message, photo.id, position from photo, company order by at`,
 ]

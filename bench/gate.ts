@@ -1,75 +1,103 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { isDeepStrictEqual } from "node:util"
+import { type Answer, pageOf, wholePageOf } from "./answers.js"
 import type { Server } from "./contestants.js"
 import type { BenchDatabase } from "./database.js"
+import { type Lots, lotOf } from "./lots.js"
 import type { Options, Workload } from "./options.js"
-import { type Contestant, contestants, type Matter, requestFor } from "./requests.js"
+import { type Contestant, contestants, type Matter, pageSize, type Request, requestFor } from "./requests.js"
 import { messageFields } from "./statements.js"
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer, in the shape of each contestant.
-type Answer = any
+/** What requests need that are not under load. */
+export interface Gate {
+  servers: Record<Contestant, Server>
+  database: BenchDatabase
+  lots: Lots
+  cursors: Record<Contestant, string>
+}
 
-/** Where a page's rows stand in a contestant's answer. */
-const rowsOf: Record<Contestant, (answer: Answer) => Answer[]> = {
-  ours: ({ data }) => (data.chats ?? data.messages).nodes,
-  "ours REST": ({ data }) => data,
-  LIMIT: ({ nodes }) => nodes,
-  PostGraphile: ({ data }) => (data.allChats ?? data.allMessages).nodes,
+const lotsCompared = 6
+
+/** Every contestant does the work before it is measured: messages with their events appear, and pages are the same, row by row and field by field. */
+export async function pass(gate: Gate, workloads: Workload[]) {
+  for (const workload of workloads) {
+    for (let number = 0; number < lotsCompared; number++) {
+      if (workload === "W5") await mustStore(gate, number)
+      else await mustAgree(gate, workload, number)
+    }
+  }
+}
+
+/** What a contestant is asked about, of a number. */
+export const matterOf = ({ database, lots, cursors }: Gate, contestant: Contestant, workload: Workload, number: number): Matter => ({
+  token: database.token,
+  companyId: database.companyId,
+  text: `Here is number ${number}, of ${contestant}.`,
+  cursor: workload === "W6" ? cursors[contestant] : null,
+  ...lotOf(lots, workload, number),
+})
+
+/** Sends a request and answers its JSON; throws when it was refused. */
+export async function send(server: Server, { path, ...request }: Request): Promise<Answer> {
+  const response = await fetch(`${server.url}${path}`, request)
+  const text = await response.text()
+  if (!response.ok || text.includes('"errors":['))
+    throw new Error(`${request.method} ${path} answered ${response.status}: ${text.slice(0, 500)}`)
+  return JSON.parse(text)
+}
+
+async function mustAgree(gate: Gate, workload: Workload, number: number) {
+  const answers = new Map<Contestant, Answer>()
+  for (const contestant of contestants) {
+    const request = requestFor(contestant, workload, matterOf(gate, contestant, workload, number))
+    answers.set(contestant, await send(gate.servers[contestant], request))
+  }
+  const pageBy = (contestant: Contestant) => pageOf(contestant, workload, answers.get(contestant))
+  const [first, ...others] = contestants
+  const expected = pageBy(first)
+  // What is filtered and searched may fill no page.
+  const isWhole = ["W3", "W4"].includes(workload) ? expected.rows.length > 0 : expected.rows.length === pageSize(workload)
+  if (!isWhole) throw new Error(`${first} answers ${expected.rows.length} rows under ${workload}`)
+  for (const contestant of others) {
+    const page = pageBy(contestant)
+    if (page.totalCount !== expected.totalCount)
+      throw new Error(`Under ${workload} ${contestant} counts ${page.totalCount}, ${first} ${expected.totalCount}`)
+    mustEqual(page.rows, expected.rows, `${contestant} and ${first} under ${workload}`)
+  }
+  const [overGraphql, overRest] = (["ours, REST's fields", "ours, REST"] as const).map((each) => wholePageOf(each, answers.get(each)))
+  mustEqual(overRest!, overGraphql!, `REST and the same operation over GraphQL under ${workload}`)
+}
+
+function mustEqual(rows: Answer[], expected: Answer[], who: string) {
+  const index = rows.findIndex((row, place) => !isDeepStrictEqual(row, expected[place]))
+  if (index < 0 && rows.length === expected.length) return
+  const [one, other] = [rows, expected].map((page) => JSON.stringify(page[Math.max(index, 0)]))
+  throw new Error(`${who} differ: ${rows.length} and ${expected.length} rows; row ${index + 1} is\n${one}\nand\n${other}`)
 }
 
 const storedOf: Record<Contestant, (answer: Answer) => Answer> = {
   ours: ({ data }) => data.createMessage,
-  "ours REST": (answer) => answer,
+  "ours, REST's fields": ({ data }) => data.createMessage,
+  "ours, REST": (answer) => answer,
+  "LIMIT-rows": (answer) => answer,
   LIMIT: (answer) => answer,
-  PostGraphile: ({ data }) => data.benchPostMessage.result,
+  PostGraphile: ({ data: { benchPostMessage } }) => ({ ...benchPostMessage.result, id: benchPostMessage.result.rowId }),
 }
 
-const idOf = (row: Answer): string => row.rowId ?? row.id
-
-interface Gate {
-  servers: Record<Contestant, Server>
-  database: BenchDatabase
-  chatIds: Record<"any" | "long", string[]>
-  cursors: Record<Contestant, string>
-}
-
-/** Every contestant does the work before it is measured: messages with their events appear, and pages are the same ones. */
-export async function pass(gate: Gate, workloads: Workload[]) {
-  for (const workload of workloads) {
-    const pages: string[] = []
-    for (const contestant of contestants) {
-      const answer = await ask(gate, contestant, workload)
-      try {
-        if (workload === "W5") await mustHaveStored(gate.database, storedOf[contestant](answer))
-        else pages.push(rowsOf[contestant](answer).map(idOf).join())
-      } catch (error) {
-        throw new Error(`${contestant} under ${workload}: ${error}, after ${JSON.stringify(answer).slice(0, 500)}`)
-      }
-    }
-    const wrong = pages.findIndex((page) => page === "" || page !== pages[0])
-    if (wrong >= 0) throw new Error(`${contestants[wrong]} answers another page under ${workload} than ${contestants[0]}`)
+async function mustStore(gate: Gate, number: number) {
+  for (const contestant of contestants) {
+    const matter = matterOf(gate, contestant, "W5", number)
+    const answer = storedOf[contestant](await send(gate.servers[contestant], requestFor(contestant, "W5", matter)))
+    const missing = messageFields.filter((name) => answer[name] === undefined)
+    if (missing.length > 0) throw new Error(`${contestant} does not answer ${missing.join(", ")} under W5`)
+    const { rows } = await gate.database.client.query(
+      `select 1 from message m join chat c on c.id = m.chat_id
+       where m.id = $1 and m.chat_id = $2 and m.text = $3 and m.sequence = $4 and c.last_sequence = m.sequence and c.last_message_id = m.id
+         and exists (select 1 from event e where e.chat_id = c.id and e.type = 'MESSAGE_CREATED' and e.payload -> 'message' ->> 'id' = m.id::text)`,
+      [answer.id, matter.chatId, matter.text, answer.sequence],
+    )
+    if (rows.length !== 1)
+      throw new Error(`${contestant} under W5: its message, event or chat is not as it should be, after ${JSON.stringify(answer)}`)
   }
-}
-
-async function ask({ servers, database, chatIds, cursors }: Gate, contestant: Contestant, workload: Workload): Promise<Answer> {
-  const chatId = (workload === "W2" ? chatIds.long : chatIds.any)[0]!
-  const matter: Matter = { ...database, chatId, text: `Here is the first one, of ${contestant}.`, cursor: cursors[contestant] }
-  return send(servers[contestant], requestFor(contestant, workload, matter))
-}
-
-async function send(server: Server, { path, ...request }: ReturnType<typeof requestFor>): Promise<Answer> {
-  return (await fetch(`${server.url}${path}`, request)).json()
-}
-
-async function mustHaveStored({ client }: BenchDatabase, answer: Answer) {
-  const missing = messageFields.filter((name) => answer[name === "id" && "rowId" in answer ? "rowId" : name] === undefined)
-  if (missing.length > 0) throw new Error(`it does not answer ${missing.join(", ")}`)
-  const { rows } = await client.query(
-    `select 1 from message m join chat c on c.id = m.chat_id
-     where m.id = $1 and m.chat_id = $2 and m.text = $3 and m.sequence = $4 and c.last_sequence = m.sequence and c.last_message_id = m.id
-       and exists (select 1 from event e where e.chat_id = c.id and e.type = 'MESSAGE_CREATED' and e.payload -> 'message' ->> 'id' = m.id::text)`,
-    [idOf(answer), answer.chatId, answer.text, answer.sequence],
-  )
-  if (rows.length !== 1) throw new Error("its message, event or chat is not as it should be")
 }
 
 /** Where page 1,000 of the chats begins (or the page in the middle, when there are fewer), as each contestant says it. */
@@ -89,17 +117,14 @@ export async function findCursors(servers: Record<Contestant, Server>, database:
     `select recency || ' ' || id as cursor from chat where company_id = $1 order by recency desc, id desc offset ${before} limit 1`,
     [database.companyId],
   )
-  const cursor = ours.data.chats.edges[0].cursor
-  return {
-    page,
-    cursors: {
-      ours: cursor,
-      "ours REST": cursor,
-      LIMIT: row.rows[0].cursor,
-      PostGraphile: theirs.data.allChats.edges[0].cursor,
-    } as Record<Contestant, string>,
+  const [cursor, atLimit] = [ours.data.chats.edges[0].cursor, row.rows[0].cursor]
+  const cursors: Record<Contestant, string> = {
+    ours: cursor,
+    "ours, REST's fields": cursor,
+    "ours, REST": cursor,
+    "LIMIT-rows": atLimit,
+    LIMIT: atLimit,
+    PostGraphile: theirs.data.allChats.edges[0].cursor,
   }
+  return { page, cursors }
 }
-
-/** Lets what the start and the gate left behind come to rest. */
-export const settle = () => sleep(1_500)

@@ -1,16 +1,20 @@
 import autocannon from "autocannon"
+import { type Lots, lotOf } from "./lots.js"
 import type { Workload } from "./options.js"
-import { type Contestant, type Matter, requestFor } from "./requests.js"
+import { type Contestant, requestFor } from "./requests.js"
 
-/** One stretch of load. */
+/** A stretch of load: so many seconds of a workload, or so many message writes, each to the next one of the chats. */
 export interface LoadOrder {
   contestant: Contestant
   workload: Workload
   url: string
-  seconds: number
   connections: number
-  matter: Omit<Matter, "chatId" | "text">
-  chatIds: string[]
+  token: string
+  companyId: string
+  cursor: string | null
+  lots: Lots
+  seconds?: number
+  writes?: number
 }
 
 /** What came of it. */
@@ -26,13 +30,24 @@ export interface LoadResult {
 
 const requestsPerConnection = 250
 
-/** Each connection asks about chats of its own, in an order of its own, so that none is hot. */
-function requestsOf({ contestant, workload, matter, chatIds }: LoadOrder, connection: number) {
-  return Array.from({ length: requestsPerConnection }, (_, index) => {
-    const chatId = chatIds[(connection * requestsPerConnection + index) % chatIds.length]!
-    const text = `Message ${index} of connection ${connection}: the parcel left our warehouse this morning and should reach you tomorrow.`
-    return requestFor(contestant, workload, { ...matter, chatId, text })
-  })
+function request(order: LoadOrder, number: number) {
+  const { contestant, workload, token, companyId, cursor, lots } = order
+  const text = `Message ${number}: the parcel left our warehouse this morning and should reach you tomorrow.`
+  return requestFor(contestant, workload, { token, companyId, cursor, text, ...lotOf(lots, workload, number) })
+}
+
+/** Each connection asks about lots of its own, in an order of its own, so that none is hot. */
+const requestsOf = (order: LoadOrder, connection: number) =>
+  Array.from({ length: requestsPerConnection }, (_, index) => request(order, connection * requestsPerConnection + index))
+
+/** A request that is another one each time. */
+function endless(order: LoadOrder, connection: number): autocannon.Request[] {
+  let number = connection
+  const setupRequest = (built: autocannon.Request) => {
+    number += order.connections
+    return Object.assign(built, request(order, number))
+  }
+  return [{ ...request(order, number), setupRequest }]
 }
 
 async function run(order: LoadOrder): Promise<LoadResult> {
@@ -40,8 +55,8 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   const result = await autocannon({
     url: order.url,
     connections: order.connections,
-    duration: order.seconds,
-    setupClient: (client) => client.setRequests(requestsOf(order, connection++)),
+    ...(order.writes ? { amount: order.writes } : { duration: order.seconds }),
+    setupClient: (client) => client.setRequests(order.writes ? endless(order, connection++) : requestsOf(order, connection++)),
     verifyBody: (body) => !String(body).includes('"errors":['),
   })
   const { errors, timeouts, non2xx, mismatches } = result

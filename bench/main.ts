@@ -1,19 +1,25 @@
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Server, startServers } from "./contestants.js"
-import { type BenchDatabase, openDatabase } from "./database.js"
-import { findCursors, pass, settle } from "./gate.js"
-import { type Measurement, measure } from "./measure.js"
+import { countStatements } from "./counting.js"
+import { openDatabase } from "./database.js"
+import { findCursors, pass } from "./gate.js"
+import { measureHistory } from "./history.js"
+import { drawLots } from "./lots.js"
+import { type Arena, flood, type Measurement, measure } from "./measure.js"
 import { type Options, readOptions } from "./options.js"
 import { canPin, cores, end, pinPostgres, postmasterOf, startNode } from "./processes.js"
-import { report } from "./report.js"
+import { type Findings, report } from "./report.js"
+import { contestants } from "./requests.js"
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 const here = fileURLToPath(new URL(".", import.meta.url))
 
 /** Runs the benchmark; the tables go to standard output, what happens meanwhile to standard error. */
 async function main() {
+  const begin = performance.now()
   const options = readOptions(process.argv.slice(2))
   if (!existsSync(`${here}node_modules/postgraphile`)) {
     say("installing PostGraphile …")
@@ -26,35 +32,57 @@ async function main() {
   if (!canPin) say("no taskset or a single core: nothing is pinned, so the figures say less")
   else if (!postmaster || !pinPostgres(postmaster, cores.rest))
     say("PostgreSQL is not on this machine or may not be moved: it is not pinned")
-  const servers = await startServers(database)
-  for (const server of new Set(Object.values(servers))) stack.defer(() => server.stop())
+  const servers = await startServers(database, contestants, (server) => stack.defer(() => server.stop()))
   const load = startNode(cores.rest, ["--import", "tsx", "bench/load.ts"], {}, true)
   stack.defer(() => end(load))
+  const lots = await drawLots(database)
 
-  const chatIds = { any: await randomChats(database, "true"), long: await randomChats(database, "last_sequence > 100") }
-  const { cursors, page } = await findCursors(servers, database, options)
-  await pass({ servers, database, chatIds, cursors }, options.workloads)
-  await settle()
-  pauseAll(servers)
-  await database.client.query("delete from event where position is null")
-  say(describe(options, page))
-  const measurements: Measurement[] = []
-  for (const workload of options.workloads) {
-    measurements.push(...(await measure({ options, database, servers, load, chatIds, cursors, postmaster }, workload, say)))
+  say(`about ${Math.ceil(expectedSeconds(options) / 60)} minutes with these options`)
+  const { page, cursors } = await findCursors(servers, database, options)
+  const arena: Arena = { options, database, servers, load, lots, cursors, postmaster, isTidied: true, say }
+  const found: Findings = { statements: [], fresh: [], flooded: [], history: [] }
+  await pass(arena, options.workloads)
+  say("every contestant answers the same")
+  found.statements = await countStatements(arena, options.workloads)
+  await settle(arena)
+  found.fresh = await measure(arena)
+  if (options.writes > 0) {
+    await flood(arena)
+    found.flooded = await measureAgain(arena)
   }
-  process.stdout.write(`${describe(options, page)}\n${report(measurements, options.workloads)}\n`)
+  if (options.history) found.history = await measureHistory(database)
+  process.stdout.write(`${describe(options, page)}\n${report(found, options)}\n`)
+  process.stdout.write(`\nIt took ${((performance.now() - begin) / 60_000).toFixed(1)} minutes.\n`)
 }
 
-const pauseAll = (servers: Record<string, Server>) => {
+/** Pages have moved by the writes: they are looked up anew, and have to be the same ones for everybody as before. */
+async function measureAgain(arena: Arena): Promise<Measurement[]> {
+  resumeAll(arena.servers)
+  const { cursors } = await findCursors(arena.servers, arena.database, arena.options)
+  const again = { ...arena, cursors, isTidied: false }
+  await pass(again, arena.options.workloads)
+  await settle(again)
+  return measure(again)
+}
+
+/** Lets what the start and the gate left behind come to rest, then stills everybody. */
+async function settle({ servers, database }: Arena) {
+  await sleep(1_500)
   for (const server of Object.values(servers)) server.pause()
+  await database.client.query("delete from event where position is null")
+}
+
+const resumeAll = (servers: Record<string, Server>) => {
+  for (const server of Object.values(servers)) server.resume()
 }
 
 const describe = ({ chats, messages, connections, rounds, seconds }: Options, page: number) =>
   `${chats} chats, ${messages} messages, ${connections} connections, ${rounds} rounds of ${seconds} s; the far page of W6 is page ${page}; Node ${process.version}`
 
-async function randomChats({ client }: BenchDatabase, condition: string): Promise<string[]> {
-  const { rows } = await client.query(`select id from chat where ${condition} order by random() limit 8000`)
-  return rows.map((row) => row.id)
+/** Filling is not in it: that happens once. */
+function expectedSeconds({ workloads, rounds, seconds, warmUpSeconds, writes, history }: Options): number {
+  const phase = workloads.length * rounds * (contestants.length * (seconds + warmUpSeconds + 0.5) + 1)
+  return 60 + phase * (writes > 0 ? 2 : 1) + writes / 2_000 + (history ? 40 : 0)
 }
 
 main().then(

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Server } from "./contestants.js"
 import type { BenchDatabase } from "./database.js"
 import type { LoadOrder, LoadResult } from "./load.js"
+import type { Lots } from "./lots.js"
 import type { Options, Workload } from "./options.js"
 import { cpuMs, postgresCpuMs, residentMb } from "./processes.js"
 import { type Contestant, contestants } from "./requests.js"
@@ -27,54 +28,70 @@ export interface Arena {
   database: BenchDatabase
   servers: Record<Contestant, Server>
   load: ChildProcess
-  chatIds: Record<"any" | "long", string[]>
+  lots: Lots
   cursors: Record<Contestant, string>
   /** PostgreSQL's process, where it runs on this machine. */
   postmaster: number | null
+  /** Whether tables are vacuumed before each round; after a flood of writes they are as the flood left them. */
+  isTidied: boolean
+  say(line: string): void
 }
 
-/** Measures a workload: rounds in which the contestants take turns, each round beginning with another one. */
-export async function measure(arena: Arena, workload: Workload, say: (line: string) => void): Promise<Measurement[]> {
+/** Page 1,000 is measured right beside page 1: their ratio is what counts. */
+const sideBySide = (workloads: Workload[]) =>
+  workloads.flatMap((workload): Workload[][] => {
+    if (workload === "W6") return []
+    return [workload === "W1" ? workloads.filter((each) => each === "W1" || each === "W6") : [workload]]
+  })
+
+/** Measures: rounds in which the contestants take turns, each round beginning with another one. */
+export async function measure(arena: Arena): Promise<Measurement[]> {
+  const { options, database, isTidied, say } = arena
   const measurements: Measurement[] = []
-  for (let round = 0; round < arena.options.rounds; round++) {
-    for (const table of ["chat", "message", "event"]) await arena.database.client.query(`vacuum (analyze) ${table}`)
-    await arena.database.client.query("checkpoint").catch(() => {})
-    for (let turn = 0; turn < contestants.length; turn++) {
-      const contestant = contestants[(round + turn) % contestants.length]!
-      const measurement = await measureOne(arena, workload, contestant, round)
-      measurements.push(measurement)
-      const { perSecond, serverCpu, p99 } = measurement
-      say(
-        `${workload} round ${round + 1} ${contestant.padEnd(12)} ${perSecond.toFixed(0)} req/s, ${serverCpu.toFixed(3)} ms CPU, p99 ${p99} ms`,
-      )
+  for (const group of sideBySide(options.workloads)) {
+    for (let round = 0; round < options.rounds; round++) {
+      if (isTidied) for (const table of ["chat", "message", "event"]) await database.client.query(`vacuum (analyze) ${table}`)
+      await database.client.query("checkpoint").catch(() => {})
+      for (let turn = 0; turn < contestants.length; turn++) {
+        const contestant = contestants[(round + turn) % contestants.length]!
+        arena.servers[contestant].resume()
+        for (const workload of group) {
+          const measurement = await measureOne(arena, workload, contestant, round)
+          measurements.push(measurement)
+          const { perSecond, serverCpu, p99 } = measurement
+          const who = `${workload} round ${round + 1} ${contestant.padEnd(20)}`
+          say(`${who} ${perSecond.toFixed(0)} req/s, ${serverCpu.toFixed(3)} ms CPU, p99 ${p99} ms`)
+        }
+        arena.servers[contestant].pause()
+      }
     }
   }
   return measurements
 }
 
+const orderFor = ({ servers, options, database, cursors, lots }: Arena, workload: Workload, contestant: Contestant): LoadOrder => ({
+  contestant,
+  workload,
+  url: servers[contestant].url,
+  connections: options.connections,
+  token: database.token,
+  companyId: database.companyId,
+  cursor: workload === "W6" ? cursors[contestant] : null,
+  lots,
+})
+
 async function measureOne(arena: Arena, workload: Workload, contestant: Contestant, round: number): Promise<Measurement> {
-  const { options, database, servers, chatIds, cursors } = arena
-  const server = servers[contestant]
-  const order = {
-    contestant,
-    workload,
-    url: server.url,
-    connections: options.connections,
-    matter: { token: database.token, companyId: database.companyId, cursor: cursors[contestant] },
-    chatIds: workload === "W2" ? chatIds.long : chatIds.any,
-  }
-  server.resume()
-  const stored = await storedMessages(database)
-  const warm = await underLoad(arena.load, { ...order, seconds: options.warmUpSeconds })
-  const before = [cpuMs(server.pid), postgresCpuMs(arena.postmaster)]
-  const result = await underLoad(arena.load, { ...order, seconds: options.seconds })
-  const after = [cpuMs(server.pid), postgresCpuMs(arena.postmaster)]
-  const resident = residentMb(server.pid)
-  const bad = warm.bad + result.bad
-  if (bad > 0) throw new Error(`${contestant} under ${workload}: ${bad} requests failed`)
-  if (result.good === 0) throw new Error(`${contestant} under ${workload} answered nothing`)
+  const { options, database, servers, load, postmaster } = arena
+  const { pid } = servers[contestant]
+  const order = orderFor(arena, workload, contestant)
+  const stored = workload === "W5" ? await storedMessages(database) : 0
+  const warm = await underLoad(load, { ...order, seconds: options.warmUpSeconds })
+  const before = [cpuMs(pid), postgresCpuMs(postmaster)]
+  const result = await underLoad(load, { ...order, seconds: options.seconds })
+  const after = [cpuMs(pid), postgresCpuMs(postmaster)]
+  const resident = residentMb(pid)
+  mustBeGood(result, warm.bad + result.bad, `${contestant} under ${workload}`)
   if (workload === "W5") await mustBeStored(database, stored + warm.good + result.good, contestant)
-  server.pause()
   return {
     contestant,
     workload,
@@ -86,6 +103,31 @@ async function measureOne(arena: Arena, workload: Workload, contestant: Contesta
     databaseCpu: (after[1]! - before[1]!) / result.good,
     residentMb: resident,
   }
+}
+
+function mustBeGood({ good }: LoadResult, bad: number, who: string) {
+  if (bad > 0) throw new Error(`${who}: ${bad} requests failed`)
+  if (good === 0) throw new Error(`${who} answered nothing`)
+}
+
+/**
+ * Writes messages through our server, spread over all chats in no order, so that the list by recency is turned over as in life. From here on
+ * PostgreSQL vacuums when it finds it necessary, as an installation of its own does, and nobody else.
+ */
+export async function flood(arena: Arena) {
+  const { database, options, servers, load, say } = arena
+  await database.letVacuum()
+  const chats: string[] = (await database.client.query("select id from chat order by random()")).rows.map(({ id }) => id)
+  const stored = await storedMessages(database)
+  servers.ours.resume()
+  say(`writing ${options.writes} messages …`)
+  const order = { ...orderFor(arena, "W5", "ours"), lots: { ...arena.lots, chats }, writes: options.writes }
+  const result = await underLoad(load, order)
+  mustBeGood(result, result.bad, "Writing")
+  if (result.good < options.writes) throw new Error(`Only ${result.good} messages were written`)
+  await mustBeStored(database, stored + result.good, "ours")
+  servers.ours.pause()
+  say(`wrote ${result.good} messages in ${result.seconds.toFixed(0)} s`)
 }
 
 /** How many messages the chats say they hold. */

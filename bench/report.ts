@@ -1,90 +1,89 @@
+import { countedSizes, type StatementCount } from "./counting.js"
+import { Figures, tableOf } from "./figures.js"
+import type { HistoryReading } from "./history.js"
 import type { Measurement } from "./measure.js"
-import type { Workload } from "./options.js"
+import type { Options, Workload } from "./options.js"
 import { type Contestant, contestants } from "./requests.js"
+import { historyGrowth, targets, verdict } from "./targets.js"
 
-/** The middle one; of an even number the mean of the two in the middle. */
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  return sorted.length % 2 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+/** What a run found out. */
+export interface Findings {
+  statements: StatementCount[]
+  fresh: Measurement[]
+  /** After the flood of writes; empty without one. */
+  flooded: Measurement[]
+  history: HistoryReading[]
 }
 
 const titles: Record<Workload, string> = {
-  W5: "W5 create a message",
   W1: "W1 the 50 latest chats with last message, assistant, folder and tags",
-  W2: "W2 the 30 newest messages of a chat with the quoted ones",
   W6: "W6 a page of W1 far down the list, by cursor",
+  W2: "W2 the 30 newest messages of a chat with the quoted ones and their files",
+  W3: "W3 50 unread chats of a channel with any of eight tags, and their number",
+  W4: "W4 50 chats by a part of their names: some twenty fit, one in a hundred, or all",
+  W5: "W5 create a message",
 }
 
-/** The figures of a run, asked by workload and contestant. */
-export class Figures {
-  constructor(private readonly all: Measurement[]) {}
-
-  private of(workload: Workload, contestant: Contestant) {
-    return this.all.filter((each) => each.workload === workload && each.contestant === contestant)
-  }
-
-  /** Median over the rounds. */
-  median(workload: Workload, contestant: Contestant, figure: keyof Omit<Measurement, "contestant" | "workload">) {
-    return median(this.of(workload, contestant).map((each) => each[figure]))
-  }
-
-  /** Median of the rounds' ratios: what disturbs a whole round disturbs both sides. */
-  ratio(a: [Workload, Contestant], b: [Workload, Contestant], figure: "perSecond" | "serverCpu" = "perSecond") {
-    const others = this.of(...b)
-    return median(this.of(...a).map((each, round) => each[figure] / others[round]![figure]))
-  }
-}
-
-function table(figures: Figures, workload: Workload): string {
-  const head = ["", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "DB CPU ms/req", "RSS MB", "of LIMIT", "of PostGraphile"]
+function loadTable(figures: Figures, workload: Workload): string {
+  const compared: Contestant[] = ["LIMIT", "LIMIT-rows", "PostGraphile"]
+  const head = ["", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "DB CPU ms/req", "RSS MB", ...compared.map((other) => `of ${other}`)]
   const rows = contestants.map((contestant) => {
     const figure = (name: Parameters<Figures["median"]>[2], digits: number) => figures.median(workload, contestant, name).toFixed(digits)
-    const ratio = (other: Contestant) => figures.ratio([workload, contestant], [workload, other]).toFixed(2)
     const load = [figure("perSecond", 0), figure("p50", 1), figure("p99", 1), figure("serverCpu", 3), figure("databaseCpu", 3)]
-    return [contestant, ...load, figure("residentMb", 0), ratio("LIMIT"), ratio("PostGraphile")]
+    const ratios = compared.map((other) => figures.ratio([workload, contestant], [workload, other]).toFixed(2))
+    return [contestant, ...load, figure("residentMb", 0), ...ratios]
   })
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  const line = (row: string[]) => row.map((cell, column) => (column ? cell.padStart(widths[column]!) : cell.padEnd(widths[0]!))).join("  ")
-  return [titles[workload], ...all.map(line)].join("\n")
+  return `${titles[workload]}\n${tableOf([head, ...rows])}`
 }
 
-interface Target {
-  workload: Workload
-  says: string
-  value(figures: Figures): number
-  atLeast?: number
-  atMost?: number
+/** Of every contestant and workload; ours by the size of the page. */
+function statementTable(statements: StatementCount[], workloads: Workload[]): string {
+  const rows = contestants.map((contestant) => {
+    const counts = workloads.map((workload) => {
+      const { bySize } = statements.find((each) => each.contestant === contestant && each.workload === workload)!
+      return [...bySize.values()].join(" ")
+    })
+    return [contestant, ...counts]
+  })
+  const title = `SQL statements a request, with authentication: the most that any took; of ours for pages of ${countedSizes.join(", ")} rows`
+  return `${title}\n${tableOf([["", ...workloads], ...rows])}`
 }
 
-const targets: Target[] = [
-  { workload: "W5", says: "of LIMIT", value: (f) => f.ratio(["W5", "ours"], ["W5", "LIMIT"]), atLeast: 0.75 },
-  { workload: "W5", says: "of PostGraphile", value: (f) => f.ratio(["W5", "ours"], ["W5", "PostGraphile"]), atLeast: 1.5 },
-  {
-    workload: "W5",
-    says: "CPU of REST to GraphQL",
-    value: (f) => f.ratio(["W5", "ours REST"], ["W5", "ours"], "serverCpu"),
-    atMost: 1.15,
-  },
-  { workload: "W1", says: "of PostGraphile", value: (f) => f.ratio(["W1", "ours"], ["W1", "PostGraphile"]), atLeast: 2 },
-  { workload: "W1", says: "CPU ms a request", value: (f) => f.median("W1", "ours", "serverCpu"), atMost: 0.9 },
-  { workload: "W1", says: "MB resident", value: (f) => f.median("W1", "ours", "residentMb"), atMost: 300 },
-  { workload: "W2", says: "of LIMIT", value: (f) => f.ratio(["W2", "ours"], ["W2", "LIMIT"]), atLeast: 0.7 },
-  { workload: "W2", says: "of PostGraphile", value: (f) => f.ratio(["W2", "ours"], ["W2", "PostGraphile"]), atLeast: 1.7 },
-  { workload: "W6", says: "page 1 to the far page, req/s", value: (f) => f.ratio(["W1", "ours"], ["W6", "ours"]), atMost: 1.3 },
-]
-
-function verdict({ workload, says, value, atLeast, atMost }: Target, figures: Figures): string {
-  const reached = value(figures)
-  const isOk = reached >= (atLeast ?? Number.NEGATIVE_INFINITY) && reached <= (atMost ?? Number.POSITIVE_INFINITY)
-  const bound = atLeast === undefined ? `at most ${atMost}` : `at least ${atLeast}`
-  return `${workload}  ${reached.toFixed(2)} ${says}, target ${bound}: ${isOk ? "ok" : "missed"}`
+function historyTable(history: HistoryReading[]): string {
+  const head = ["reader", "messages", "MB", "seconds", "RSS before", "at most", "growth MB"]
+  const rows = history.map(({ reader, messages, megabytes, seconds, before, most }) => {
+    const memory = [before, most, most - before].map((value) => value.toFixed(0))
+    return [reader, String(messages), megabytes.toFixed(0), seconds.toFixed(1), ...memory]
+  })
+  return `H1 the whole history of a chat, streamed\n${tableOf([head, ...rows])}`
 }
 
-/** The tables of a run and its targets. */
-export function report(measurements: Measurement[], workloads: Workload[]): string {
-  const figures = new Figures(measurements)
-  const verdicts = targets.filter(({ workload }) => workloads.includes(workload)).map((target) => verdict(target, figures))
-  return ["", ...workloads.map((workload) => `${table(figures, workload)}\n`), "Targets for ours", ...verdicts].join("\n")
+function verdicts({ fresh, flooded, history }: Findings, { workloads, writes }: Options): string {
+  const phases = [fresh, flooded].filter((each) => each.length > 0).map((each) => new Figures(each))
+  const lines = targets
+    .filter(({ workload }) => workloads.includes(workload))
+    .map((target) => verdict(target.workload, target.says, target, phases.map(target.value)))
+  for (const { reader, before, most } of history) {
+    const line = verdict("H1", `MB of growth, read at ${reader}`, { atMost: historyGrowth }, [most - before])
+    lines.push([...line, ...phases.slice(1).flatMap(() => ["", ""])])
+  }
+  const head = ["", "Targets for ours", "promised", "fresh", "", ...(phases.length > 1 ? [`after ${writes} writes`, ""] : [])]
+  return tableOf([head, ...lines], 3)
+}
+
+/** The tables of a run, and its targets in plain words. */
+export function report(found: Findings, options: Options): string {
+  const { workloads, writes } = options
+  const loads = (title: string, all: Measurement[]) => {
+    const figures = new Figures(all)
+    return all.length === 0 ? [] : [title, ...workloads.map((workload) => loadTable(figures, workload))]
+  }
+  const parts = [
+    ...loads("— On a fresh load —", found.fresh),
+    ...loads(`— After ${writes} message writes, with no vacuum but PostgreSQL's own —`, found.flooded),
+    ...(workloads.length > 0 ? [statementTable(found.statements, workloads)] : []),
+    ...(found.history.length > 0 ? [historyTable(found.history)] : []),
+    verdicts(found, options),
+  ]
+  return `\n${parts.join("\n\n")}`
 }

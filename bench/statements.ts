@@ -22,6 +22,16 @@ export const messageFields = [
   "updatedAt",
 ]
 
+/** What the lists ask of each row, by type. */
+export const selections = {
+  chat: ["id", "messenger", "fromId", "externalId", "name", "username", "unreadCount", "isUnderAiControl", "lastMessageAt"],
+  message: ["id", "sequence", "role", "type", "text", "status", "createdAt"],
+  assistant: ["id", "name", "language"],
+  folder: ["id", "name", "color"],
+  tag: ["id", "name", "color"],
+  media: ["id", "filename", "mimeType", "size"],
+}
+
 /** A property's column. */
 export const column = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -54,43 +64,82 @@ export const storeMessage = (id: string, chat: string, text: string, answer: str
   )
   select ${answer} from made`
 
-const listed = {
-  chat: ["id", "messenger", "fromId", "externalId", "name", "username", "unreadCount", "isUnderAiControl", "lastMessageAt"],
-  message: ["id", "sequence", "role", "type", "text", "status", "createdAt"],
-  assistant: ["id", "name", "language"],
-  folder: ["id", "name", "color"],
-  tag: ["id", "name", "color"],
+const newestFirst = "order by recency desc, id desc"
+
+/** The condition of W3: unread, on a messenger, with any of some tags. */
+export const filter = (company: string, messenger: string, tags: string) =>
+  `t.company_id = ${company} and t.unread_count > 0 and t.messenger = ${messenger}
+   and exists (select 1 from chat_tagging g where g.chat_id = t.id and g.tag_id = any(${tags}))`
+
+/** The condition of W4: a part of what is searched, in any case. */
+export const search = (company: string, term: string) => `t.company_id = ${company} and t.search_text like lower(${term})`
+
+const matching = filter("$1", "$2", "$3::uuid[]")
+const searched = search("$1", "$2")
+
+/** The rows of a page of chats. */
+export const chatPages = {
+  latest: `select * from chat where company_id = $1 ${newestFirst} limit 50`,
+  after: `select * from chat where company_id = $1 and (recency, id) < ($2::timestamptz, $3::uuid) ${newestFirst} limit 50`,
+  filtered: `select * from chat t where ${matching} ${newestFirst} limit 50`,
+  // What is frequent fills the page from the latest chats, what is rare is found by its trigrams: the planner cannot tell them apart.
+  found: `with recent as materialized (select id, recency, search_text from chat where company_id = $1 ${newestFirst} limit 2000),
+      early as materialized (select id, recency from recent where search_text like lower($2) ${newestFirst} limit 50)
+    select * from chat where id in (
+      select id from (
+        select id, recency from early where (select count(*) from early) = 50
+        union all
+        select id, recency from (select t.id, t.recency from chat t where ${searched} and (select count(*) from early) < 50 offset 0) rare
+      ) either ${newestFirst} limit 50)`,
 }
 
-/** What W1 and W2 ask of each row, by type. */
-export const selections = listed
+/** How many chats W3 finds. */
+export const countFiltered = `select count(*)::int as count from chat t where ${matching}`
 
-/** W1 and W6: 50 chats by recency with last message, assistant, folder and tags; `after` is a condition on the keyset. */
-export const chatPage = (after = "true") => `
-  select json_build_object('nodes', coalesce(json_agg(row order by recency desc, id desc), '[]'),
-    'endCursor', (array_agg(recency || ' ' || id order by recency, id))[1])::text as body
+const filteredOnce = `with found as materialized (select t.id, t.recency from chat t where ${matching})`
+const filteredPage = `select * from chat where id in (select id from found ${newestFirst} limit 50)`
+
+/** 50 chats by recency as one JSON text, with last message, assistant, folder and tags. */
+const chatPage = (page: string, before = "", more = "") => `${before}
+  select json_build_object('nodes', coalesce(json_agg(row ${newestFirst}), '[]'),
+    'endCursor', (array_agg(recency || ' ' || id order by recency, id))[1]${more})::text as body
   from (
-    select page.id, page.recency, ${json("page", listed.chat, {
-      lastMessage: jsonOrNull("m", listed.message),
-      assistant: jsonOrNull("a", listed.assistant),
-      folder: jsonOrNull("f", listed.folder),
+    select page.id, page.recency, ${json("page", selections.chat, {
+      lastMessage: jsonOrNull("m", selections.message),
+      assistant: jsonOrNull("a", selections.assistant),
+      folder: jsonOrNull("f", selections.folder),
       tags: "coalesce(tags.list, '[]')",
     })} as row
-    from (select * from chat where company_id = $1 and ${after} order by recency desc, id desc limit 50) page
+    from (${page}) page
     left join message m on m.id = page.last_message_id
     left join assistant a on a.id = page.assistant_id
     left join chat_folder f on f.id = page.folder_id
     left join lateral (
-      select json_agg(${json("t", listed.tag)} order by lower(t.name)) as list
+      select json_agg(${json("t", selections.tag)} order by lower(t.name)) as list
       from chat_tagging g join chat_tag t on t.id = g.tag_id where g.chat_id = page.id
     ) tags on true
   ) listed`
 
-/** W2: the 30 newest messages of a chat with the quoted one. */
-export const messagePage = `
+/** LIMIT's lists of chats, each one statement: W1, W6, W3 and W4. */
+export const chatStatements = {
+  latest: chatPage(chatPages.latest),
+  after: chatPage(chatPages.after),
+  filtered: chatPage(filteredPage, filteredOnce, ", 'totalCount', (select count(*) from found)"),
+  found: chatPage(chatPages.found),
+}
+
+/** W2 as one JSON text: the 30 newest messages of a chat with the quoted ones and their files. */
+export const messageStatement = `
   select json_build_object('nodes', coalesce(json_agg(row order by sequence desc), '[]'))::text as body
   from (
-    select page.sequence, ${json("page", listed.message, { replyTo: jsonOrNull("q", listed.message) })} as row
+    select page.sequence, ${json("page", selections.message, {
+      replyTo: jsonOrNull("q", selections.message),
+      messageMedia: "coalesce(files.list, '[]')",
+    })} as row
     from (select * from message where chat_id = $1 order by sequence desc limit 30) page
     left join message q on q.id = page.reply_to_message_id
+    left join lateral (
+      select json_agg(json_build_object('media', ${json("f", selections.media)}) order by l.position) as list
+      from message_media l join media f on f.id = l.media_id where l.message_id = page.id
+    ) files on true
   ) listed`

@@ -9,6 +9,7 @@ import { Report } from "./kit/report.js"
 import { openStage, type Scene, type Stage } from "./kit/stage.js"
 import { resumeCampaign } from "./resume.js"
 import { nothingAfter, takeOverCampaign } from "./take-over.js"
+import { framesInPairs, toolCampaign } from "./tools.js"
 import { writeCampaign } from "./write.js"
 
 type Campaign = (scene: Scene, report: Report, chance: Chance) => Promise<void>
@@ -35,6 +36,10 @@ const sound: Record<string, Record<string, Campaign>> = {
     "kill -9 of one of two instances": kills("pair", 2, [...points]),
     "a worker that stands still": (...scene) => freezeCampaign(...scene, 4),
   },
+  tools: {
+    "kill -9 during turns with a tool, first half": (...scene) => toolCampaign(...scene, { lane: "first", kills: 15, customers: 3 }),
+    "kill -9 during turns with a tool, second half": (...scene) => toolCampaign(...scene, { lane: "second", kills: 15, customers: 3 }),
+  },
   resume: { "subscribers that are cut": (...scene) => resumeCampaign(...scene, { messages: 500, cuts: 20 }) },
   write: { "messages while instances are killed": (...scene) => writeCampaign(...scene, 200) },
 }
@@ -43,6 +48,7 @@ const sound: Record<string, Record<string, Campaign>> = {
 const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
   fence: { campaign: (...scene) => takeOverCampaign(...scene, 16), notices: nothingAfter },
   lease: { campaign: kills("lease", 1, ["in the model", "before due", "in the model"], 30_000), notices: answeredOnce },
+  frames: { campaign: (...scene) => toolCampaign(...scene, { lane: "frames", kills: 5, customers: 4 }), notices: framesInPairs },
 }
 
 /** Runs a campaign on a scene of its own; one that breaks has failed. */

@@ -32,6 +32,8 @@ export const limits = {
   graphqlCost: 20_000,
   /** Items that a list without paging is reckoned to have, in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
+  /** Levels of nesting in what a request sends; ours. */
+  inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */
   idempotencySeconds: 24 * 60 * 60,
   /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
@@ -87,6 +89,22 @@ export const limits = {
   assistantPrompt: 32_000,
   /** Longest greeting of an assistant. */
   assistantGreeting: 2_000,
+  /** Longest language tag of an assistant; ours, as long as BCP 47 asks software to take at least. */
+  languageTag: 35,
+  /** Longest name of a voice provider, and of a provider's voice; ours. */
+  voiceName: 100,
+  /** Longest first message of a voice; ours, as of a greeting. */
+  voiceFirstMessage: 2_000,
+  /** Longest silence after which a call ends (the shortest is 1); ours. */
+  voiceSilenceMaxSeconds: 600,
+  /** Silence after which a call ends when nothing is said; ours. */
+  voiceSilenceDefaultSeconds: 30,
+  /** Longest call (the shortest is 1); ours. */
+  voiceDurationMaxSeconds: 4 * 60 * 60,
+  /** Longest call when nothing is said; ours. */
+  voiceDurationDefaultSeconds: 600,
+  /** Tools, knowledge items or chunks that one statement copies; ours. */
+  copyBatch: 5_000,
   /** Highest temperature; the lowest is 0. */
   temperatureMax: 2,
   /** Longest name of a tool (`^[A-Za-z0-9_-]{1,64}$`). */
@@ -99,10 +117,74 @@ export const limits = {
   toolTimeoutMaxSeconds: 60,
   /** Time that a tool's endpoint is given when nothing is said. */
   toolTimeoutDefaultSeconds: 10,
+  /** Longest address of a tool; ours. */
+  toolUrl: 2_000,
+  /** Longest secret of a tool; ours. */
+  toolSecret: 500,
+  /** Largest `params` of a tool, as JSON; ours, many times what a model can use. */
+  toolParamsBytes: 32 * 1024,
+  /** Levels of nesting of a JSON value that is stored; ours. */
+  jsonDepth: 64,
+  /** How long a tool's `params` may take to be understood … */
+  toolParamsMs: 1_000,
+  /** … and a call's arguments to be checked by them; ours. A pattern, or a reference to itself, could go on for ever. */
+  toolArgumentsMs: 200,
+  /** Compiled `params` that are kept; ours. */
+  toolValidators: 500,
+  /** Most faults of a call's arguments that are told; ours. */
+  toolArgumentFaults: 10,
   /** Longest text of a knowledge item that is given to the model as it is; ours, about a quarter of a large context. */
   knowledgeText: 200_000,
+  /** Longest text of a knowledge item that is searched; ours, as much as a body holds. */
+  knowledgeSearchedText: 1_000_000,
+  /** Most text that is taken of a page or a file; ours, some 1,500 printed pages. */
+  knowledgeDocumentText: 4_000_000,
+  /** Most chunks of one knowledge item; ours. */
+  knowledgeChunks: 5_000,
   /** Longest name of a knowledge item. */
   knowledgeName: 200,
+  /** Longest web address; ours, as of most servers. */
+  webAddress: 2_048,
+  /** Most that is read of a crawled page, packed and unpacked; ours. */
+  crawlBytes: 10 * 1024 * 1024,
+  /** Time for a crawled page with all its redirects; ours. */
+  crawlMs: 30_000,
+  /** Redirects that are followed to a page; ours, as browsers' is 20. */
+  crawlRedirects: 5,
+  /** Time to read the text of one document; ours. */
+  extractionMs: 60_000,
+  /** Processes that read documents at once; ours. */
+  extractionProcesses: 2,
+  /** Memory of a process that reads documents; ours. */
+  extractionHeapMb: 512,
+  /** How long a process that reads documents is kept for the next; ours. */
+  extractionIdleMs: 60_000,
+  /** Documents that a process reads before another takes its place; ours. */
+  extractionUses: 100,
+  /** Most that the parts of a packed document may unpack to; ours. */
+  unpackedBytes: 256 * 1024 * 1024,
+  /** Most elements of a document's markup; ours, each takes some hundred bytes to read. */
+  documentElements: 500_000,
+  /** Most cells of a workbook; ours. */
+  workbookCells: 500_000,
+  /** Knowledge items that a process indexes at once; ours. */
+  indexingConcurrency: 4,
+  /** How long the worker of an indexing is believed to live after its last sign of life; ours … */
+  indexingLeaseMs: 15_000,
+  /** … which it gives this often; ours. */
+  indexingRenewMs: 5_000,
+  /** How often items are looked for that a crash or a lost wake-up left behind; ours. */
+  indexingSweepSeconds: 2,
+  /** Indexings of one state of an item that may fail for what may pass, such as embeddings that do not answer; ours. */
+  indexingTries: 5,
+  /** Indexings that may fail since the page does not answer; ours. */
+  crawlTries: 3,
+  /** Wait before the second indexing; it doubles with each; ours. */
+  indexingRetryBaseMs: 2_000,
+  /** Indexings of one state of an item that may be lost with their worker; ours. */
+  indexingLosses: 12,
+  /** Chunks that are embedded before they are put by, so that a crash loses no more; ours. */
+  indexingBatch: 96,
   /** Smallest `chunkSize`, in characters. */
   chunkSizeMin: 200,
   /** Largest `chunkSize`, in characters. */
@@ -113,12 +195,41 @@ export const limits = {
   chunkOverlapDefault: 150,
   /** Largest `chunkOverlap` as a share of `chunkSize`. */
   chunkOverlapMaxShare: 1 / 2,
+  /** Longest time that one request for embeddings may take; ours. */
+  embeddingCallMs: 30_000,
+  /** Most texts of one request for embeddings; ours, within what every vendor takes. */
+  embeddingBatchTexts: 96,
+  /** Most characters of one request for embeddings, unless one text alone has more; ours. */
+  embeddingBatchCharacters: 100_000,
+  /** Most different words of a query that the full text is asked for; ours. */
+  knowledgeQueryWords: 32,
+  /** Most characters of a word that the full text keeps; ours, far below what a lexeme can hold. */
+  knowledgeWord: 100,
+  /** Most chunks that each half of a search, by words and by meaning, brings in; ours. */
+  knowledgeCandidates: 100,
+  /** Times that a search is made while what it found is indexed anew; ours. */
+  knowledgeSearchTries: 3,
+  /** Most memory for remembered vectors of a process, where the database has no pgvector; ours, some 120,000 chunks of the built-in embedding. */
+  vectorCacheBytes: 256 * 1024 * 1024,
+  /** Most chunks whose vectors one statement reads; ours. */
+  vectorReadRows: 500,
+  /** Numbers that are compared before others have their turn; ours, some ten milliseconds. */
+  vectorNumbersAtOnce: 10_000_000,
+  /** Longest vector that an index of pgvector holds. */
+  vectorIndexDimensions: 2_000,
   /** Longest knowledge query. */
   knowledgeQuery: 2_000,
   /** Most chunks that one knowledge query answers. */
   knowledgeQueryTakeMax: 50,
   /** Chunks that a knowledge query answers when nothing is said. */
   knowledgeQueryTakeDefault: 5,
+
+  // Reading (ours)
+
+  /** Statements that a connection keeps prepared for planned reads. */
+  preparedStatements: 300,
+  /** Times that a statement comes before it is prepared. */
+  preparedAfter: 3,
 
   // Chats, messages, media (Limits table; contract, section 3)
 
@@ -132,8 +243,10 @@ export const limits = {
   chatFolderName: 80,
   /** Longest internal comment. */
   chatComment: 2_000,
-  /** Chats that are unfiled, or freed of a tag, in one transaction. */
+  /** Chats that are unfiled, or freed of a tag or an assistant, in one transaction. */
   detachBatch: 1_000,
+  /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */
+  busyChatBatch: 50,
   /** Color of a folder or a tag when nothing is said. */
   defaultColor: "#808080",
   /** Longest text of a message. */
@@ -175,6 +288,10 @@ export const limits = {
   replyMaxWaitMs: 7_000,
   /** Age up to which messages are shown to the model; default of `CONTEXT_WINDOW_MS`. */
   contextWindowMs: 10 * 60_000,
+  /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not end in a request that no model takes. */
+  contextMessages: 500,
+  /** Most hand-offs and returns that the model is told of; ours. */
+  contextNotes: 10,
   /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */
   autoResumeAfterMs: 10 * 60_000,
   /** Calls of the model for one answer, the first one included. */
@@ -187,10 +304,24 @@ export const limits = {
   turnLeaseMs: 10_000,
   /** … which it gives this often. */
   turnRenewMs: 3_000,
+  /** How long it is kept what a turn cost; ours, a quarter of a year. */
+  turnRetentionSeconds: 90 * 24 * 60 * 60,
   /** How often replies are looked for that a crash or a lost wake-up left behind. */
   replySweepSeconds: 2,
   /** Most rows that one look of a sweep takes. */
   sweepBatch: 500,
+  /** How long a voice provider may take to make, change or remove an agent; ours, and well within the lease. */
+  voiceProviderMs: 30_000,
+  /** How long the worker of a voice agent is believed to live; ours. */
+  voiceLeaseMs: 60_000,
+  /** Tries to make a voice agent, the first one included; removing one is tried until it succeeds; ours. */
+  voiceTries: 6,
+  /** Wait before the second try; it doubles with each; ours. */
+  voiceRetryBaseMs: 2_000,
+  /** Longest wait between two tries; ours. */
+  voiceRetryMaxMs: 10 * 60_000,
+  /** How often voice agents are looked for that a crash or a lost wake-up left behind; ours. */
+  voiceSweepSeconds: 10,
   /** How often the clock looks at its table; a job within this time is run at its own instant. */
   clockTickMs: 1_000,
   /** Jobs of one kind that run at once in a process. */
@@ -211,6 +342,14 @@ export const limits = {
   toolRounds: 8,
   /** Time for tool calls in one turn; after it the model answers without tools. */
   turnSeconds: 60,
+  /** Most tools that a model is offered; ours, as of the vendors. */
+  offeredTools: 128,
+  /** Most tags that a model is offered to suggest; ours. */
+  suggestedTags: 200,
+  /** A call that is pending for so long was lost with its server; ours, well behind the longest timeout of a tool. */
+  lostToolCallSeconds: 180,
+  /** How often those are looked for; ours. */
+  lostToolCallSweepSeconds: 30,
   /** Times that a newer customer message may restart a running turn. */
   turnRestarts: 1,
   /** A sweep looks at least once in this share of the time that it watches … */
@@ -224,6 +363,9 @@ export const limits = {
   toolResponseReadBytes: 256 * 1024,
   /** Most of an integrator's answer that the model is shown. */
   toolResponseShownBytes: 16 * 1024,
+
+  /** How long an address that a customer chose may take to accept a connection; ours. */
+  outsideConnectMs: 10_000,
 
   // Events (contract, section 7)
 
@@ -239,6 +381,14 @@ export const limits = {
   eventSweepMs: 1_000,
   /** Live events that may wait for a slow subscriber before it is closed with 1013. */
   subscriberBacklog: 1_000,
+  /** How often the words of a running answer are told at most; ours. */
+  progressMs: 250,
+  /** Most of an answer that is told while it is being made, as JSON; ours, since PostgreSQL notifies in at most 8,000 bytes. */
+  progressBytes: 7_500,
+  /** How often an instance says which chats are watched; ours. */
+  watchSignMs: 5_000,
+  /** Watched chats that an instance remembers; ours. */
+  watchedChats: 10_000,
   /** Parsed documents that are remembered for sockets. */
   socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */

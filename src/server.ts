@@ -6,19 +6,29 @@ import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
 import { OpenSockets } from "./events/open-sockets.js"
+import { AnswerProgress } from "./events/progress.js"
 import { representer } from "./events/represent.js"
 import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
+import { indexKnowledge } from "./jobs/index-knowledge.js"
+import { indexSweep } from "./jobs/index-sweep.js"
 import { makeClockwork } from "./jobs/kit/clockwork.js"
 import { Running } from "./jobs/kit/running.js"
+import { lostToolCalls } from "./jobs/lost-tool-calls.js"
+import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { sweep } from "./jobs/sweep.js"
+import { voiceAgent } from "./jobs/voice-agent.js"
+import { voiceSweep } from "./jobs/voice-sweep.js"
+import { renewForEmbedding } from "./knowledge/indexing.js"
+import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
-import { storage, textModels } from "./ports/index.js"
+import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { Outside } from "./ports/kit/outside.js"
 import { buildPlatformSchema, inRestWords } from "./schema/build.js"
 import type { Services } from "./schema/kit/services.js"
@@ -59,12 +69,16 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
+  const progress = new AnswerProgress(wakeUp, log)
+  stack.defer(() => progress.close())
+  const documents = extractor()
+  stack.defer(() => documents.close())
   const clockwork = await makeClockwork(config, database, log)
+  const outside = new Outside(config.allowPrivateNetwork)
+  stack.defer(() => outside.close())
   const running = new Running(log)
   stack.defer(() => running.settled())
   stack.defer(() => clockwork.stop())
-  const outside = new Outside(config.allowPrivateNetwork)
-  stack.defer(() => outside.close())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -75,17 +89,27 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     clockwork,
     running,
     represent,
+    progress,
     stopping: stopping.signal,
     secrets,
     mediaUrls,
     outside,
+    crawler: crawler(outside),
+    extractor: documents,
+    indexing: { busy: 0 },
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: textModels(config),
+    voices: voiceProviders(),
+    embedding: embedding(config),
+    vectors: await vectorSearch(database, log),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
-  await clockwork.start(services, [reply, forgetMediaJob], [sweep, retention, strayFiles])
+  await renewForEmbedding(services)
+  const jobs = [reply, autoResume, forgetMediaJob, voiceAgent, indexKnowledge]
+  const sweeps = [sweep, quietChats, lostToolCalls, indexSweep, retention, strayFiles, voiceSweep]
+  await clockwork.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   const doors = await openDoors(services, schema, restSchema, sockets)

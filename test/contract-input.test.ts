@@ -97,7 +97,7 @@ describe("bodies", () => {
   it.each(takingBodies)("%s: __proto__ and constructor are nobody's fields", async (_name, route) => {
     for (const key of ["__proto__", "constructor"]) {
       const { status, text } = await send(route, `{"${key}": {"polluted": "yes", "name": "polluted", "isAdmin": true}}`)
-      expect([200, 400]).toContain(status)
+      expect([200, 201, 400]).toContain(status)
       expect(text).not.toContain("polluted")
     }
     expect(({} as { polluted?: string }).polluted).toBeUndefined()
@@ -112,8 +112,9 @@ describe("bodies", () => {
     const given = bodyFor(route, own)!
     const query = new URLSearchParams(Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]))
     const asked = rest.as(credentialFor(route, acme)).ask(methodOf(route), `${addressOf(route, own)}?${query}`)
-    // Every POST needs something of its body; a PATCH of nothing changes nothing.
-    await asked.send({}).expect(route.method === "POST" || required.length > 0 ? 400 : 200)
+    // Every POST needs something of its body, but the test of a tool without arguments; a PATCH of nothing changes nothing.
+    const needsNothing = route.path.endsWith("/test") ? 201 : route.method === "PATCH" ? 200 : 400
+    await asked.send({}).expect(required.length > 0 ? 400 : needsNothing)
   })
 
   it("an unknown field is ignored", async () => {

@@ -107,8 +107,8 @@ describe.each(doors)("companies over %s", (_door, through) => {
     await askThrough(through(w), route, `${route.path}?companyId=${acme.id}`).expect(200)
   })
 
-  // Knowledge belongs to its assistant's company and names none.
-  const makers = everyRoute.filter(([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge/.test(path))
+  // Knowledge and tools belong to their assistant's company and name none.
+  const makers = everyRoute.filter(([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge|tools/.test(path))
 
   it.each(makers)("%s for a company out of reach is 403", async (_name, route) => {
     const before = await everythingOf(w, globex.id)
@@ -181,6 +181,7 @@ describe("openapi.json", () => {
     ["/api/assistants-new/{id}", "get patch"],
     ["/api/assistant-knowledge-new", "get post"],
     ["/api/assistant-knowledge-new/{id}", "get patch delete"],
+    ["/api/assistant-knowledge-new/query", "post"],
     ["/api/chats/messengers", "get"],
     ["/api/chats", "get post"],
     ["/api/chats/{id}", "get patch delete"],

@@ -208,7 +208,7 @@ describe("the schema", () => {
     const document = buildSchema(await (await fetch(`${w.url}/graphql/schema.graphql`)).text())
     expect(findBreakingChanges(introspected, document)).toEqual([])
     expect(findBreakingChanges(document, introspected)).toEqual([])
-    expect(Object.keys(document.getSubscriptionType()!.getFields())).toEqual(["events"])
+    expect(Object.keys(document.getSubscriptionType()!.getFields())).toEqual(["answerProgress", "events"])
   })
 })
 

@@ -14,7 +14,7 @@ export interface Mutation {
 export const mutations = {
   /** An answer is stored whoever has the chat: a person who took it over is talked over. */
   fence: {
-    file: "dist/src/entities/chat.js",
+    file: "dist/src/entities/chat-turn.js",
     line: "return this.turnId === turnId && this.isAnsweredByAi;",
     instead: "return true;",
   },
@@ -23,9 +23,15 @@ export const mutations = {
    * nobody respects, cannot show as two answers: the fence lets the newest worker store alone.)
    */
   lease: {
-    file: "dist/src/entities/chat.js",
+    file: "dist/src/entities/chat-turn.js",
     line: "return this.turnLeaseUntil !== null && this.turnLeaseUntil <= now;",
     instead: "return false;",
+  },
+  /** A call whose worker was lost stays without its output for ever. */
+  frames: {
+    file: "dist/src/entities/chat-turn.js",
+    line: "for (const callId of openCalls)",
+    instead: "for (const callId of [])",
   },
 } satisfies Record<string, Mutation>
 

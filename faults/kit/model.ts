@@ -16,6 +16,7 @@ export class SlowModel {
   readonly calls = new Map<string, ModelCall[]>()
   readonly #thinksMs = new Map<string, number>()
   #running = 0
+  #tool: string | null = null
 
   private constructor(private readonly fake: FakeOpenAi) {
     fake.reply = async ({ body, headers }) => {
@@ -32,6 +33,9 @@ export class SlowModel {
       await sleep(this.#thinksMs.get(tag) ?? 0)
       this.#running -= 1
       call.answeredAt = performance.now()
+      const isOffered = body.tools?.some((each: { function: { name: string } }) => each.function.name === this.#tool)
+      const hasResult = body.messages.some(({ role }: { role: string }) => role === "tool")
+      if (isOffered && !hasResult) return { toolCalls: [{ name: this.#tool!, arguments: { question: tag } }] }
       return { text: call.answer }
     }
   }
@@ -52,6 +56,11 @@ export class SlowModel {
   /** How long it is to think about a question. */
   thinks(tag: string, ms: number) {
     this.#thinksMs.set(tag, ms)
+  }
+
+  /** Has it call a tool with the question, before it answers. */
+  callsTool(name: string) {
+    this.#tool = name
   }
 
   callsFor(tag: string): ModelCall[] {

@@ -140,6 +140,7 @@ const environment = (databaseUrl: string, modelUrl: string) => ({
   PORT: "0",
   DATABASE_URL: databaseUrl,
   DEMO: "false",
+  ALLOW_PRIVATE_NETWORK: "true",
   JWT_SECRET: randomBytes(24).toString("hex"),
   ENCRYPTION_KEY: "00".repeat(32),
   OPENAI_BASE_URL: modelUrl,

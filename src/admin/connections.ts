@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/postgresql"
 import { publicUrl } from "../config.js"
 import { unscoped } from "../database/unscoped.js"
 import { AccessToken } from "../entities/access-token.js"
@@ -90,12 +91,13 @@ export const connectionCommands: Record<string, Command> = {
       return change(desk, [companyId], async (unit) => {
         const externalId = options["external-id"]!
         const assistant = options["assistant"] || null
-        if (assistant && !(isUuid(assistant) && (await unit.em.findOne(Assistant, { id: assistant, companyId, isDraft: false }))))
-          throw new Refusal(`No assistant of the company has the id ${assistant}`)
+        const kept = { lockMode: LockMode.PESSIMISTIC_READ } as const
+        const answers = isUuid(assistant) ? await unit.em.findOne(Assistant, { id: assistant.toLowerCase(), companyId }, kept) : null
+        if (assistant && !answers?.isAssignable) throw new Refusal(`No assistant of the company has the id ${assistant}`)
         const known = await unit.em.findOne(Channel, { companyId, messenger, externalId })
         if (known?.isActive) throw new Refusal("This account is connected already")
         const channel = known ?? Object.assign(new Channel(), { companyId, messenger, externalId })
-        Object.assign(channel, { name: options["name"], assistantId: assistant?.toLowerCase() ?? null, isActive: true })
+        Object.assign(channel, { name: options["name"], assistantId: answers?.id ?? null, isActive: true })
         channel.credentials = Object.keys(credentials).length > 0 ? seal(JSON.stringify(credentials), desk.encryptionKey) : null
         unit.em.persist(channel)
         return shownChannel(desk, channel)

@@ -10,9 +10,10 @@ import { loadSecrets } from "../secrets.js"
 import { checkCommands } from "./checks.js"
 import { connectionCommands } from "./connections.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
+import { knowledgeCommands } from "./knowledge.js"
 import { peopleCommands } from "./people.js"
 
-const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands, ...checkCommands }
+const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands, ...knowledgeCommands, ...checkCommands }
 
 /** What can be said to the command line. */
 function usage(): string {

@@ -4,6 +4,7 @@ import type { Demo } from "./demo.js"
 
 /** What the terminal shows once the server listens: where it is, what it runs on, and how to try it. */
 export function welcome(config: Config, url: string, services: Services, demo: Demo | null): string[] {
+  const { embedding } = services
   const [model] = services.models
   return [
     "",
@@ -12,6 +13,7 @@ export function welcome(config: Config, url: string, services: Services, demo: D
     `  REST docs     ${url}/api/docs`,
     `  Database      ${config.databaseUrl ? "as DATABASE_URL says" : `embedded PostgreSQL in ${config.dataDir}`}`,
     `  Text model    ${model!.name}${model!.provider === "offline" ? " (built in: it quotes the assistant's knowledge; set OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one)" : ""}`,
+    `  Embedding     ${embedding.id}${config.embedding ? "" : " (built in: it compares words, not meanings; set EMBEDDING_API_KEY for a real one)"}`,
     ...(demo ? tryIt(url, demo) : []),
     "",
   ]

@@ -1,16 +1,46 @@
+import type { Unit } from "../database/unit.js"
+import type { Assistant } from "../entities/assistant.js"
+import { AssistantTool } from "../entities/assistant-tool.js"
+import { ChatTag } from "../entities/chat-tag.js"
+import { setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
+import { limits } from "../limits.js"
 import type { ModelTool } from "../ports/text-model.js"
 
-/** The built-in tool by which an assistant hands a chat over to a person; what it answers is what the model is told. */
-export const turnOffAiMode = {
-  name: "turnOffAiMode",
-  description:
-    "Hand this chat over to a human colleague, when the customer asks for one or when you cannot help. You will not answer until the chat is given back to you.",
-  parameters: {
-    type: "object",
-    properties: { reason: { type: "string", description: "Why a person is needed, in one sentence." } },
-  },
-  output: { success: true, message: "A human colleague takes over from here." },
+/** A tool that a turn may use: its row, and what the model is told of it. */
+export interface OfferedTool {
+  row: AssistantTool
+  told: ModelTool
 }
 
-/** The tools that a model is offered. */
-export const offeredTools: ModelTool[] = [turnOffAiMode]
+/** What handing over answers, as the frame keeps it. */
+export const handedOver = { success: true, message: "A human colleague takes over from here." }
+
+/** The tools that an assistant may use in a chat, the built-in ones first. */
+export async function toolsOf(unit: Unit, assistant: Assistant): Promise<OfferedTool[]> {
+  const switchedOn = { assistantId: assistant.id, disabled: false, type: { $in: ["webhook_action", "webhook_client"] as const } }
+  const order = { isSystem: "desc", createdAt: "asc", id: "asc" } as const
+  const rows = await unit.em.find(AssistantTool, switchedOn, { orderBy: order, limit: limits.offeredTools })
+  const offered: OfferedTool[] = []
+  for (const row of rows) {
+    const parameters = row.isSystem ? await systemParameters(unit, assistant, row) : row.params
+    if (parameters) offered.push({ row, told: { name: row.name, description: row.description, parameters } })
+  }
+  return offered
+}
+
+/** The arguments of a built-in tool; null when it is of no use in this chat. */
+async function systemParameters(unit: Unit, assistant: Assistant, row: AssistantTool): Promise<Record<string, unknown> | null> {
+  if (row.name === turnOffAiMode.name) return row.params
+  if (row.name !== setChatTags.name) return null
+  const names = await suggestibleTags(unit, assistant)
+  if (names.length === 0) return null
+  const tags = { type: "array", items: { type: "string", enum: names }, minItems: 1, description: "Names of the tags." }
+  return { type: "object", properties: { tags }, required: ["tags"] }
+}
+
+/** Names of the company's tags that the assistant may suggest. */
+async function suggestibleTags(unit: Unit, { companyId, excludedTags }: Assistant): Promise<string[]> {
+  const tags = await unit.em.find(ChatTag, { companyId }, { orderBy: { name: "asc" }, limit: limits.suggestedTags })
+  const excluded = new Set(excludedTags.map((name) => name.toLowerCase()))
+  return tags.map(({ name }) => name).filter((name) => !excluded.has(name.toLowerCase()))
+}

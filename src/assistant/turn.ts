@@ -1,25 +1,34 @@
-import { LockMode } from "@mikro-orm/postgresql"
-import { v7 } from "uuid"
 import { append } from "../database/append-message.js"
 import type { Unit } from "../database/unit.js"
-import { Chat } from "../entities/chat.js"
+import { AssistantTurn } from "../entities/assistant-turn.js"
+import type { Chat } from "../entities/chat.js"
 import { Subscription } from "../entities/company.js"
 import type { Actor } from "../entities/control-change.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
-import { type ModelAnswer, ModelFailure, type ModelMessage, type TextModel } from "../ports/text-model.js"
+import { storableText } from "../entities/kit/storable.js"
+import { resultLost, ToolCall } from "../entities/tool-call.js"
+import { ModelFailure, type TextModel } from "../ports/text-model.js"
 import type { Services } from "../schema/kit/services.js"
 import { systemViewer, type Viewer } from "../schema/kit/viewer.js"
 import { holdLease } from "./lease.js"
 import { type Memory, remember } from "./memory.js"
-import { offeredTools, turnOffAiMode } from "./tools.js"
+import { TurnProgress } from "./progress.js"
+import { lockedChat, open, record } from "./tool-log.js"
+import { type Conclusion, converse } from "./tool-loop.js"
+import { handedOver, type OfferedTool, toolsOf } from "./tools.js"
+import { Usage } from "./usage.js"
 
-/** A turn that this worker has taken, with what the model is to read. */
-interface Turn {
+/** A turn that this worker has taken, with what the model is to read and may use, and what it has cost so far. */
+export interface Turn {
   id: string
   chatId: string
+  /** Rounds of tool calls that earlier workers had. */
+  rounds: number
   memory: Memory
+  tools: OfferedTool[]
   model: TextModel
+  usage: Usage
+  progress: TurnProgress
 }
 
 const system: Actor = { kind: "system", id: null }
@@ -27,28 +36,41 @@ const system: Actor = { kind: "system", id: null }
 /** Answers a chat whose reply is due; does nothing when it is not, or when another worker has taken the turn. */
 export async function takeTurn(services: Services, companyId: string, chatId: string): Promise<void> {
   const viewer = systemViewer(services, companyId, services.log.child({ chatId }))
-  const turn = await claim(viewer, chatId)
+  const turn = await claim(viewer, companyId, chatId)
   if (!turn) return
   const lease = holdLease(viewer, turn.chatId, turn.id, services.stopping)
   try {
-    const answer = await ask(turn, lease.signal)
-    await conclude(viewer, turn, answer)
+    const came = await converse(viewer, turn, lease.signal)
+    const isStored = await finish(viewer, turn, async (chat, unit) => came && conclude(unit, chat, turn, came))
+    turn.progress.end(isStored ? (came?.text ?? null) : null)
   } catch (error) {
-    if (services.stopping.aborted) await release(viewer, turn)
-    else if (!lease.signal.aborted) await fail(viewer, turn, error)
+    turn.progress.end(null)
+    if (!lease.signal.aborted) tell(viewer, turn, error)
+    // Given back when this process stops: another may take it at once. Tried again later when the model failed.
+    await finish(viewer, turn, (chat) => (services.stopping.aborted ? chat.releaseTurn(clock.now()) : chat.failTurn(clock.now(), system)))
   } finally {
     lease.end()
   }
 }
 
-const lockedChat = (unit: Unit, chatId: string) => unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+/** The last transaction of a turn: what it cost is written in any case, the chat behind the fence; answers whether nobody took the turn away. */
+async function finish(viewer: Viewer, turn: Turn, end: (chat: Chat, unit: Unit) => unknown): Promise<boolean> {
+  return viewer.change(async (_within, unit) => {
+    const chat = await lockedChat(unit, turn.chatId)
+    await turn.usage.write(unit.em, turn.id)
+    if (!chat?.holdsTurn(turn.id)) return false
+    await end(chat, unit)
+    return true
+  })
+}
 
 /** Takes the turn under a lease, and reads the chat in the same transaction. */
-function claim(viewer: Viewer, chatId: string): Promise<Turn | null> {
+function claim(viewer: Viewer, companyId: string, chatId: string): Promise<Turn | null> {
   return viewer.change(async (_within, unit) => {
     const now = clock.now()
     const chat = await lockedChat(unit, chatId)
     if (!chat?.isTurnDue(now)) return null
+    await settleLost(unit, chat.loseTurn())
     const subscription = await unit.em.findOne(Subscription, { companyId: chat.companyId })
     if (!subscription?.isActiveAt(now)) {
       chat.turnAiOff("auto", system)
@@ -58,72 +80,42 @@ function claim(viewer: Viewer, chatId: string): Promise<Turn | null> {
       chat.forgetReply()
       return null
     }
-    const id = chat.takeTurn(now)
+    // What was lost gets its frames before the chat is read.
+    await unit.settle()
     const { models, config } = viewer.services
     const memory = await remember(unit, chat, now, config.contextWindowMs)
+    const { assistant } = memory
+    const tools = await toolsOf(unit, assistant)
     // A model that is configured no more leaves its assistants to the default one.
-    const model = models.find((each) => each.id === memory.assistant.textModelId) ?? models[0]!
-    return { id, chatId, memory, model }
+    const model = models.find((each) => each.id === assistant.textModelId) ?? models[0]!
+    const id = chat.takeTurn(now)
+    unit.em.persist(Object.assign(new AssistantTurn(), { id, companyId, chatId, assistantId: assistant.id, model: model.name }))
+    const progress = new TurnProgress(viewer, chatId, id)
+    return { id, chatId, rounds: chat.turnRounds, memory, tools, model, usage: new Usage(), progress }
   })
 }
 
-/** Asks the model, outside of any transaction, until it answers in words or hands over. */
-async function ask(turn: Turn, signal: AbortSignal): Promise<ModelAnswer> {
-  const { assistant, knowledge, notes } = turn.memory
-  const messages: ModelMessage[] = [...turn.memory.messages]
-  const toolsUntil = clock.now().getTime() + limits.turnSeconds * 1000
-  for (let round = 0; ; round += 1) {
-    const tools = round < limits.toolRounds && clock.now().getTime() < toolsUntil ? offeredTools : []
-    const told = {
-      instructions: assistant.prompt,
-      greeting: assistant.greeting,
-      language: assistant.language,
-      temperature: assistant.temperature,
-    }
-    const answer = await turn.model.answer({ ...told, knowledge, notes, messages, tools, signal })
-    const handsOver = answer.toolCalls.some((call) => call.name === turnOffAiMode.name)
-    if (handsOver || answer.toolCalls.length === 0) return answer
-    if (tools.length === 0) throw new ModelFailure("The model keeps calling tools that it was not offered")
-    for (const call of answer.toolCalls) {
-      messages.push({ role: "call", callId: call.callId, name: call.name, arguments: call.arguments })
-      messages.push({ role: "result", callId: call.callId, name: call.name, output: { error: "There is no such tool" } })
-    }
-  }
+/** Calls that were under way when their worker was lost: nobody will ever hear what came of them (contract, section 6). */
+async function settleLost(unit: Unit, callIds: string[]): Promise<void> {
+  if (callIds.length === 0) return
+  for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.lose(resultLost)
 }
 
-/** Stores the answer, or the hand-over, behind the fence: who took the chat meanwhile wins, and the answer is dropped. */
-async function conclude(viewer: Viewer, turn: Turn, answer: ModelAnswer): Promise<void> {
-  await viewer.change(async (_within, unit) => {
-    const chat = await lockedChat(unit, turn.chatId)
-    if (!chat?.holdsTurn(turn.id)) return
-    const said = answer.text?.trim()
-    if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said })
-    const handOver = answer.toolCalls.find((call) => call.name === turnOffAiMode.name)
-    if (!handOver) return chat.endTurn()
-    const callId = v7()
-    const { name, arguments: given } = handOver
-    await append(unit, { chatId: chat.id, role: "Assistant", type: "FunctionCall", functionCall: { callId, name, arguments: given } })
-    const output = { callId, output: turnOffAiMode.output, status: "success" as const }
-    await append(unit, { chatId: chat.id, role: "Assistant", type: "FunctionCallOutput", functionCallOutput: output })
-    chat.turnAiOff("auto", { kind: "assistant", id: turn.memory.assistant.id })
-  })
+/** Stores the answer, or the hand-over. */
+async function conclude(unit: Unit, chat: Chat, turn: Turn, { text, handOver }: Conclusion): Promise<void> {
+  const said = storableText(text ?? "").trim()
+  if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said })
+  if (!handOver) return chat.endTurn()
+  const tool = turn.tools.find(({ row }) => row.name === handOver.name)!
+  const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.row, handOver)
+  const outcome = { success: true, status: null, latencyMs: 0, body: handedOver, error: null }
+  await record(unit, chat, call, outcome, handedOver)
+  chat.handOver({ kind: "assistant", id: turn.memory.assistant.id })
 }
 
-/** A failed model call is tried again later; after too many the chat goes to a person. */
-async function fail(viewer: Viewer, turn: Turn, error: unknown): Promise<void> {
+/** Says in the log why a turn was not answered. */
+function tell(viewer: Viewer, turn: Turn, error: unknown) {
   const { log } = viewer.request
   if (error instanceof ModelFailure) log.warn({ model: turn.model.name, reason: error.message }, "the model gave no answer")
   else log.error({ err: error }, "the turn failed")
-  await viewer.change(async (_within, unit) => {
-    const chat = await lockedChat(unit, turn.chatId)
-    if (chat?.holdsTurn(turn.id)) chat.failTurn(clock.now(), system)
-  })
-}
-
-/** This process stops: another may take the turn at once. */
-async function release(viewer: Viewer, turn: Turn): Promise<void> {
-  await viewer.change(async (_within, unit) => {
-    const chat = await lockedChat(unit, turn.chatId)
-    if (chat?.holdsTurn(turn.id)) chat.releaseTurn(clock.now())
-  })
 }

@@ -1,9 +1,7 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { deliveredByEvent } from "../entities/channel.js"
-import type { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
-import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
 import { columnsOf, type PlainRow } from "./source.js"
 import type { Statement, Unit } from "./unit.js"
@@ -72,7 +70,8 @@ function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
         updated_at = $1,
         last_message_at = case when $4 then greatest(last_message_at, $1) else last_message_at end,
         last_message_id = case when $4 then $2 else last_message_id end,
-        unread_count = unread_count + $5
+        unread_count = unread_count + $5,
+        quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end
       where id = $3 and company_id = any($6::uuid[])
       returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
         case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status
@@ -103,14 +102,6 @@ export async function append(unit: Unit, draft: MessageDraft): Promise<PlainRow>
   const [row] = await (ids.length === 0 ? unit.run(plain, values) : unit.run(withMedia, [...values, ids.map(() => v7()), ids]))
   unit.wroteEvents()
   return row!["message"]
-}
-
-/** A customer's message: appended, and the reply to it expected, in one unit. The chat must be locked. */
-export async function receive(unit: Unit, chat: Chat, draft: Omit<MessageDraft, "chatId" | "role">, timing: ReplyTiming) {
-  chat.expectReply(clock.now(), timing)
-  // The chat is written before the statement: it may be new, and the statement has to find it.
-  await unit.settle()
-  return append(unit, { ...draft, chatId: chat.id, role: "Customer" })
 }
 
 /** The values of the statement above, for a draft. */

@@ -4,6 +4,8 @@ import { defineConfig, PostgreSqlDriver } from "@mikro-orm/postgresql"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
+import { AssistantTool } from "../entities/assistant-tool.js"
+import { AssistantTurn } from "../entities/assistant-turn.js"
 import { Channel } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
@@ -13,8 +15,10 @@ import { ControlChange } from "../entities/control-change.js"
 import { Event, EventLog } from "../entities/event.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
+import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 
 /** Every stored noun. */
@@ -28,13 +32,18 @@ export const entities = [
   AccessToken,
   AssistantFolder,
   Assistant,
+  AssistantTool,
   Knowledge,
+  KnowledgeChunk,
   Channel,
   ChatFolder,
   ChatTag,
   ChatTagging,
   Chat,
   ControlChange,
+  AssistantTurn,
+  ToolCall,
+  ToolCallTally,
   Message,
   Media,
   MessageMedia,

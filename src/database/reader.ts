@@ -2,7 +2,16 @@ import type { MikroORM } from "@mikro-orm/postgresql"
 import DataLoader from "dataloader"
 import { sql } from "kysely"
 import type { Sql } from "./connect.js"
+import { fixed } from "./fixed.js"
+import { prepared } from "./prepared.js"
 import { columnsOf, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
+
+/** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
+export interface FixedPart {
+  key: string
+  values: unknown[]
+  build(query: Query, values: unknown[]): Query
+}
 
 /**
  * The planned reads of one viewer: plain rows, the columns that were asked for, a fixed number of statements whatever the size of the page,
@@ -15,25 +24,55 @@ export class Reader {
     readonly orm: MikroORM,
     readonly sql: Sql,
     readonly companyIds: string[],
+    /** Runs a statement where this reader reads: on the pool, or inside a transaction. */
+    private readonly run: (statement: { name?: string; text: string }, values: unknown[]) => Promise<PlainRow[]>,
     /** The signed address of a file. */
     readonly mediaUrl: (id: string) => string = noAddress,
   ) {}
 
   /** A query on a type's table that sees only the companies in reach; `t` is its alias. */
   scoped(source: Source, companyIds = this.companyIds): Query {
-    const query = this.sql.selectFrom(`${columnsOf(this.orm, source.name).table} as t`)
-    if (source.scope) return source.scope(query, companyIds)
-    return query.where("t.company_id", ...inList(companyIds))
+    const query = this.table(source)
+    return source.scope ? source.scope(query, companyIds) : query.where("t.company_id", ...inList(companyIds))
+  }
+
+  private table(source: Source): Query {
+    return this.sql.selectFrom(`${columnsOf(this.orm, source.name).table} as t`)
   }
 
   /** Rows of a type with everything the selection asks for. */
   async list(source: Source, selection: Selection, build: (query: Query) => Query, companyIds?: string[]): Promise<PlainRow[]> {
+    const query = this.selecting(source, this.properties(source, selection), build(this.scoped(source, companyIds)))
+    const { sql: text, parameters } = query.compile()
+    return this.complete(source, await this.run({ text }, parameters as unknown[]), selection)
+  }
+
+  /** The same for a list that a fixed statement reads. */
+  async fixedList(source: Source, selection: Selection, part: FixedPart, companyIds = this.companyIds): Promise<PlainRow[]> {
+    const properties = this.properties(source, selection)
+    const build: FixedPart["build"] = (query, values) => this.selecting(source, properties, part.build(query, values))
+    const rows = await this.fixedRows(source, { ...part, key: `${part.key} ${properties}`, build }, companyIds)
+    return this.complete(source, rows, selection)
+  }
+
+  /** Plain rows of a fixed statement on a type's table: it is built once, and prepared. */
+  async fixedRows(source: Source, { key, values, build }: FixedPart, companyIds = this.companyIds): Promise<PlainRow[]> {
+    if (source.scope) throw new Error(`${source.name} has a scope of its own, whose text is not fixed`)
+    // One company is compared as one: an index on the column then gives its order too.
+    const isOne = companyIds.length === 1
+    const scoped = (company: unknown) => this.table(source).where("t.company_id", "=", isOne ? company : anyOf(company))
+    const all = [isOne ? companyIds[0] : arrayOf(companyIds), ...values]
+    const statement = fixed(`${source.name} ${isOne} ${key}`, all, ([company, ...rest]) => build(scoped(company), rest))
+    return this.run(prepared(statement.text), statement.values)
+  }
+
+  private properties(source: Source, selection: Selection) {
+    return plannedProperties(source, columnsOf(this.orm, source.name), selection)
+  }
+
+  private selecting(source: Source, properties: string[], query: Query) {
     const columns = columnsOf(this.orm, source.name)
-    const properties = plannedProperties(source, columns, selection)
-    const query = build(this.scoped(source, companyIds)).select(
-      properties.map((property) => `t.${columns.of.get(property)} as ${property}`),
-    )
-    return this.complete(source, await query.execute(), selection)
+    return query.select(properties.map((property) => `t.${columns.of.get(property)} as ${property}`))
   }
 
   /** Puts the selected fields that are no columns on rows that were read before. */
@@ -41,7 +80,7 @@ export class Reader {
     if (rows.length === 0) return rows
     const extras = Object.keys(selection).flatMap((field) => {
       const extra = source.extras[field]
-      return extra ? [extra.load(rows, this, selection[field]!)] : []
+      return extra ? [extra.load(rows, this, selection[field]!, selection)] : []
     })
     await Promise.all(extras)
     return rows
@@ -71,7 +110,13 @@ export class Reader {
   /** Rows by their ids, in one statement. */
   async byIds(source: Source, ids: readonly string[], selection: Selection): Promise<Map<string, PlainRow>> {
     if (ids.length === 0) return new Map()
-    const rows = await this.list(source, selection, (query) => query.where("t.id", ...inList([...ids])))
+    const rows = source.scope
+      ? await this.list(source, selection, (query) => query.where("t.id", ...inList(ids)))
+      : await this.fixedList(source, selection, {
+          key: "by ids",
+          values: [arrayOf(ids)],
+          build: (query, [list]) => query.where("t.id", "=", anyOf(list)),
+        })
     return new Map(rows.map((row) => [row["id"] as string, row]))
   }
 }
@@ -80,7 +125,13 @@ function noAddress(): never {
   throw new Error("Who reads here has no address to show files at")
 }
 
+/** Ids as PostgreSQL writes an array: they are UUIDs, which need no quotes. */
+export const arrayOf = (ids: readonly string[]) => `{${ids.join()}}`
+
+/** `any (ids)` of such an array. */
+export const anyOf = (array: unknown) => sql`any(${array}::uuid[])`
+
 /** `= id` for one, so that an index on the column also gives its order; `= any (ids)` for several. */
-export function inList(ids: string[]): ["=", unknown] {
-  return ids.length === 1 ? ["=", ids[0]] : ["=", sql`any(${ids}::uuid[])`]
+export function inList(ids: readonly string[]): ["=", unknown] {
+  return ids.length === 1 ? ["=", ids[0]] : ["=", anyOf(arrayOf(ids))]
 }

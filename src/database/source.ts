@@ -16,7 +16,8 @@ export type Query = SelectQueryBuilder<any, any, any>
 /** A field that is no column: which columns it needs, and how it is put on all rows of a page at once. */
 export interface Extra {
   needs: string[]
-  load(rows: PlainRow[], reader: Reader, selection: Selection): Promise<void> | void
+  /** `selection` is what is asked of the field, `asked` what is asked of its row. */
+  load(rows: PlainRow[], reader: Reader, selection: Selection, asked: Selection): Promise<void> | void
 }
 
 /** Where the rows of a GraphQL type come from. */

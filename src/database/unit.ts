@@ -3,6 +3,7 @@ import { CompiledQuery } from "kysely"
 import { type Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type Fact, Row, takeNotes, type Wake } from "../entities/kit/row.js"
+import { append } from "./append-message.js"
 import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
 import { Reader } from "./reader.js"
@@ -57,12 +58,19 @@ export class Unit {
 
   /** Reads inside the transaction. */
   get reader(): Reader {
-    this.#reader ??= new Reader(this.database.orm, this.em.getKysely() as unknown as Sql, this.scope.companyIds, this.mediaUrl)
+    const sql = this.em.getKysely() as unknown as Sql
+    this.#reader ??= new Reader(
+      this.database.orm,
+      sql,
+      this.scope.companyIds,
+      (statement, values) => this.run(statement, values),
+      this.mediaUrl,
+    )
     return this.#reader
   }
 
   /** Runs a statement inside the transaction. */
-  async run(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+  async run(statement: { text: string }, values: unknown[]): Promise<PlainRow[]> {
     const result = await this.reader.sql.executeQuery<PlainRow>(CompiledQuery.raw(statement.text, values))
     return result.rows
   }
@@ -123,7 +131,7 @@ export class Unit {
       if (!notes) continue
       facts.push(...notes.facts)
       this.aftermath.wakes.push(...notes.wakes)
-      for (const consequence of notes.consequences) facts.push(...(await consequence(this.em)))
+      for (const consequence of notes.consequences) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
     }
     return facts
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { z } from "zod"
-import { receive } from "../database/append-message.js"
+import { receive } from "../assistant/receive.js"
 import type { Unit } from "../database/unit.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
@@ -82,8 +82,9 @@ async function chatOf(unit: Unit, connection: Connection, chatId: string | null,
   const known = own || (await unit.em.findOne(Chat, { externalId: key, ...ours }, locked))
   if (known) return Object.assign(known, name && !known.name ? { name } : {})
   const chat = Object.assign(new Chat(), { ...ours, externalId: key, name })
-  const assistant = assistantId ? await unit.em.findOne(Assistant, { id: assistantId }) : null
-  if (assistant && !assistant.isDraft) chat.beginWith(assistant)
+  const kept = { lockMode: LockMode.PESSIMISTIC_READ } as const
+  const assistant = assistantId ? await unit.em.findOne(Assistant, { id: assistantId }, kept) : null
+  if (assistant?.isAssignable) chat.beginWith(assistant)
   unit.em.persist(chat.opened())
   return chat
 }

@@ -1,71 +1,67 @@
-import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
-import { Field, Float, ObjectType } from "type-graphql"
+import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
+import { ObjectType } from "type-graphql"
+import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
-import { CompanyOwned } from "./kit/row.js"
-import { JSONValue, UUID } from "./kit/scalars.js"
-import { words } from "./kit/words.js"
+import { limits } from "../limits.js"
+import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
+import { AssistantTool } from "./assistant-tool.js"
+import { clock } from "./kit/clock.js"
+import { type SystemTool, systemTools } from "./kit/system-tools.js"
+import type { VaRegistration } from "./kit/va-registration.js"
 
-/** What the voice side of an assistant is doing. */
-export const voiceAgentStatuses = ["none", "provisioning", "ready", "failed", "terminating"] as const
-export type VoiceAgentStatus = (typeof voiceAgentStatuses)[number]
-export const VoiceAgentStatusEnum = words("VoiceAgentStatus", "What the voice side of an assistant is doing.", voiceAgentStatuses)
+/** What is next to be done about a voice agent: one request to its provider, or the end of an assistant that has none any more. */
+export type VoiceTask = "provision" | "tearDown" | "remove"
+
+/** A task that a worker has taken; with this id it may note what came of it. */
+export interface VoiceWork {
+  id: string
+  task: VoiceTask
+}
+
+/** What a voice agent is made of besides the registration. */
+export const spokenFields = ["name", "prompt", "greeting", "language"] as const
+
+const later = (ms: number) => new Date(clock.now().getTime() + ms)
 
 @ObjectType({ description: "An AI that answers a company's customers." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
-@Index({ properties: ["companyId", "updatedAt"] })
-export class Assistant extends CompanyOwned {
-  @Field(() => UUID, { nullable: true, description: "The folder it is kept in." })
-  @Property({ type: "uuid", nullable: true })
-  folderId: string | null = null
+@Index({ name: "assistant_recency", expression: "create index assistant_recency on assistant (company_id, updated_at desc, id desc)" })
+@Index({
+  name: "assistant_voice_due",
+  expression: "create index assistant_voice_due on assistant (voice_due_at) where voice_due_at is not null",
+})
+@Index({
+  name: "assistant_voice_lease",
+  expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
+})
+export class Assistant extends AssistantRow {
+  /** A new one, with its system tools; the mapper makes those that it reads without coming by here. */
+  constructor(tools: readonly SystemTool[] = systemTools) {
+    super()
+    this.entails(async (em) => {
+      em.persist(tools.map((tool) => AssistantTool.builtIn(this.companyId, this.id, tool)))
+      return []
+    })
+  }
 
-  @Field(() => String, { description: "Its name, 1 to 120 characters." })
-  @Property({ type: "text" })
-  name!: string
+  /** Whether a chat can be given to it: a draft answers nobody, and neither does one that is being deleted. */
+  get isAssignable() {
+    return !this.isDraft && !this.isTerminating
+  }
 
-  @Field(() => String, { description: "What it is told to be and do." })
-  @Property({ type: "text", default: "" })
-  prompt: string = ""
-
-  @Field(() => String, { nullable: true, description: "How it greets a customer." })
-  @Property({ type: "text", nullable: true })
-  greeting: string | null = null
-
-  @Field(() => String, { description: "Its language, a BCP 47 tag." })
-  @Property({ type: "text", default: "en" })
-  language: string = "en"
-
-  @Field(() => UUID, { description: "The text model that answers for it." })
-  @Property({ type: "uuid" })
-  textModelId!: string
-
-  @Field(() => Float, { nullable: true, description: "Sampling temperature, 0 to 2; null leaves it to the model." })
-  @Property({ type: "double", nullable: true })
-  temperature: number | null = null
-
-  @Field(() => [String], { description: "Names of chat tags it must not suggest." })
-  @Property({ type: "string[]", columnType: "text[]" })
-  excludedTags: string[] = []
-
-  @Field(() => Boolean, { description: "Whether it is a draft variant; drafts are not assigned to chats." })
-  @Property({ type: "boolean", default: false })
-  isDraft: boolean = false
-
-  @Field(() => UUID, { nullable: true, description: "The assistant it is a variant of." })
-  @Property({ type: "uuid", nullable: true })
-  draftOfId: string | null = null
-
-  @Field(() => JSONValue, { nullable: true, description: "Its voice settings; null while it does not speak." })
-  @Property({ type: "json", nullable: true })
-  vaRegistration: Record<string, unknown> | null = null
-
-  @Field(() => VoiceAgentStatusEnum, { description: "What its voice side is doing." })
-  @Property({ type: "text", default: "none" })
-  voiceAgentStatus: VoiceAgentStatus = "none"
-
-  /** A draft answers nobody: it cannot be given a chat. */
   mustBeAssignable() {
+    this.mustStay()
     if (this.isDraft) throw new BadUserInput("A draft assistant cannot be assigned to a chat")
+  }
+
+  get isTerminating() {
+    return this.voiceAgentStatus === "terminating"
+  }
+
+  /** Nothing new can be had of an assistant that is being deleted. */
+  mustStay() {
+    if (this.isTerminating) throw new BadUserInput("This assistant is being deleted")
   }
 
   /** Makes it a variant of another assistant, which must be the company's and no draft itself. */
@@ -76,5 +72,134 @@ export class Assistant extends CompanyOwned {
         { path: "draftOfId", message: "must name an assistant of the company that is no draft" },
       ])
     this.draftOfId = original.id
+  }
+
+  /** A new one with the same settings, and without tools as yet. Its voice is not among them: that is an agent of its own. */
+  copied(name: string): Assistant {
+    const { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId } = this
+    const settings = { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId }
+    return Object.assign(new Assistant([]), settings, { name })
+  }
+
+  /** Gives it a voice, another voice, or none: its agent follows in the background. */
+  speakAs(registration: VaRegistration | null) {
+    this.vaRegistration = registration
+    this.voiceAgentStatus = registration ? "provisioning" : "none"
+    this.expectVoiceWork()
+  }
+
+  /** Something that its agent is made of has changed: the agent follows, and can be spoken to meanwhile. */
+  resyncVoice() {
+    if (!this.vaRegistration) return
+    if (this.voiceAgentStatus === "failed") this.voiceAgentStatus = "provisioning"
+    this.expectVoiceWork()
+  }
+
+  /** Whether a voice provider has something of it, or is to have. */
+  get hasVoice() {
+    return this.vaRegistration !== null || this.voiceAgentProvider !== null
+  }
+
+  /** Begins its end: from here on it takes no chat and no change. A voice agent is torn down first. */
+  terminate() {
+    if (this.isTerminating) return
+    this.voiceAgentStatus = "terminating"
+    // Without an agent whoever asked removes it at once; should they die on the way, it is removed when a worker would be believed dead.
+    this.expectVoiceWork(this.hasVoice ? clock.now() : later(limits.voiceLeaseMs))
+  }
+
+  /** Looks anew at what its agent should be; what failed before does not count. */
+  private expectVoiceWork(at = clock.now()) {
+    this.voiceTriesAnew()
+    this.voiceDueAt = null
+    if (this.voiceTask()) this.voiceIsDue(at)
+  }
+
+  private voiceTriesAnew() {
+    this.voiceAgentError = null
+    this.voiceFailures = 0
+  }
+
+  /** What is next: an agent where none is wanted goes first, since an assistant has one agent at most. */
+  private voiceTask(): VoiceTask | null {
+    const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? null)
+    if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
+    if (wanted) return "provision"
+    return this.isTerminating ? "remove" : null
+  }
+
+  private voiceIsDue(at: Date) {
+    this.voiceDueAt = at
+    this.wakes({ job: "voice-agent", companyId: this.companyId, id: this.id, at })
+  }
+
+  /** Takes what is due about its agent under a lease, unless nothing is or somebody is at work. */
+  takeVoiceWork(): VoiceWork | null {
+    const now = clock.now()
+    const isDue = this.voiceWorkId ? this.voiceLeaseUntil! <= now : this.voiceDueAt !== null && this.voiceDueAt <= now
+    if (!isDue) return null
+    this.changesUnseen()
+    this.voiceDueAt = this.voiceWorkId = this.voiceLeaseUntil = null
+    const task = this.voiceTask()
+    if (!task) return null
+    this.voiceWorkId = v7()
+    this.voiceLeaseUntil = later(limits.voiceLeaseMs)
+    // Noted before anybody is asked: should this process die while the provider works, the agent is known of.
+    if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
+    return { id: this.voiceWorkId, task }
+  }
+
+  /** The fence: whether this work may still be noted. */
+  holdsVoiceWork(id: string) {
+    return this.voiceWorkId === id
+  }
+
+  /** The provider has made the agent, or brought it up to date. */
+  voiceProvisioned(agentId: string) {
+    this.endVoiceWork()
+    this.voiceTriesAnew()
+    this.voiceAgentId = agentId
+    // Changed meanwhile: it is ready when it is as it should be.
+    if (!this.voiceDueAt) this.showVoice("ready")
+  }
+
+  /** The provider has the agent no more; what waited for that is next. */
+  voiceTornDown() {
+    this.endVoiceWork()
+    this.voiceTriesAnew()
+    this.voiceAgentProvider = this.voiceAgentId = null
+    if (this.voiceTask()) this.voiceIsDue(clock.now())
+  }
+
+  /** The provider refused, and is asked again later; but nobody tries for ever to make an agent. `isFinal`: asking again is of no use. */
+  voiceFailed(reason: string, isFinal: boolean) {
+    this.endVoiceWork()
+    this.voiceAgentError = reason
+    // Changed meanwhile: the change has tries of its own, from now on.
+    if (this.voiceDueAt) return
+    this.voiceFailures += 1
+    const pause = Math.min(limits.voiceRetryBaseMs * 2 ** (this.voiceFailures - 1), limits.voiceRetryMaxMs)
+    const goesOn = this.voiceTask() !== "provision" || !(isFinal || this.voiceFailures >= limits.voiceTries)
+    if (goesOn) this.voiceIsDue(later(pause))
+    else this.showVoice("failed")
+  }
+
+  /** Gives the work back as it was: another worker takes it at once. */
+  releaseVoiceWork() {
+    this.endVoiceWork()
+    this.voiceIsDue(clock.now())
+  }
+
+  private endVoiceWork() {
+    this.changesUnseen()
+    this.voiceWorkId = this.voiceLeaseUntil = null
+    // What changed while the work went on woke a worker who found somebody at work.
+    if (this.voiceDueAt) this.voiceIsDue(this.voiceDueAt)
+  }
+
+  private showVoice(status: VoiceAgentStatus) {
+    if (status === this.voiceAgentStatus) return
+    this.changesSeen()
+    this.voiceAgentStatus = status
   }
 }

@@ -1,6 +1,7 @@
 import { Property } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
 import { Assistant } from "./assistant.js"
+import { AssistantTurn } from "./assistant-turn.js"
 import { type Messenger, MessengerEnum } from "./channel.js"
 import { ChatFolder } from "./chat-folder.js"
 import { ChatTag } from "./chat-tag.js"
@@ -115,6 +116,10 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   contextId: string | null = null
 
+  /** Since when nobody has written, while the chat waits to come back to its assistant; null while it does not wait. */
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  quietSince: Date | null = null
+
   /** When the burst that waits for an answer began; null while nothing waits. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   replyFirstAt: Date | null = null
@@ -143,6 +148,14 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   turnIsFinal: boolean = false
 
+  /** Rounds of tool calls that the turn has had so far, whichever workers took it. */
+  @Property({ type: "integer", default: 0 })
+  turnRounds: number = 0
+
+  /** Calls of tools whose output is not in the chat yet. */
+  @Property({ type: "json", default: "[]" })
+  openCalls: string[] = []
+
   @Field(() => Boolean, { description: "Whether the assistant gave up and a person has to look." })
   needsAttention?: boolean
 
@@ -166,4 +179,7 @@ export abstract class ChatRow extends CompanyOwned {
 
   @Field(() => [ControlChange], { description: "Who or what changed AI control, and when; the newest 100, newest first." })
   controlChanges?: ControlChange[]
+
+  @Field(() => [AssistantTurn], { description: "Turns that assistants took, and what they cost; the newest 100, newest first." })
+  assistantTurns?: AssistantTurn[]
 }

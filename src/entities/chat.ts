@@ -2,9 +2,8 @@ import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
-import { limits } from "../limits.js"
 import type { Assistant } from "./assistant.js"
-import { ChatRow } from "./chat-row.js"
+import { ChatTurn } from "./chat-turn.js"
 import { type Actor, ControlChange } from "./control-change.js"
 import type { AiDisableReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
@@ -19,11 +18,13 @@ import { withdrawQueuedAnswers } from "./message.js"
 @Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
 @Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
 @Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })
+@Index({ name: "chat_quiet", expression: "create index chat_quiet on chat (company_id, quiet_since) where quiet_since is not null" })
+@Index({ name: "chat_assistant", expression: "create index chat_assistant on chat (assistant_id) where assistant_id is not null" })
 @Index({
   name: "chat_turn_lease",
   expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",
 })
-export class Chat extends ChatRow {
+export class Chat extends ChatTurn {
   /** Notes that it was created, for the company's clients. */
   opened() {
     this.records({ type: "CHAT_CREATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
@@ -34,6 +35,11 @@ export class Chat extends ChatRow {
   changed() {
     this.records({ type: "CHAT_UPDATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
     return this
+  }
+
+  /** Asks the company's clients to carry out a tool call of its assistant. */
+  asksClient(request: object) {
+    this.records({ type: "TOOL_CALL_REQUESTED", companyId: this.companyId, chatId: this.id, payload: { value: request } })
   }
 
   /** Notes that it is gone, for the company's clients. */
@@ -78,15 +84,6 @@ export class Chat extends ChatRow {
     this.unreadCount = unreadCount
   }
 
-  get isGroup() {
-    return this.chatType === "group"
-  }
-
-  /** Whether the assistant answers here: AI on, an assistant assigned, and no group, whatever its flag. */
-  get isAnsweredByAi() {
-    return this.isUnderAiControl && this.assistantId !== null && !this.isGroup
-  }
-
   /** Turns AI on for the chat; a group never has it. */
   turnAiOn(by: Actor) {
     if (this.isGroup) throw new BadUserInput("AI cannot be turned on in a group chat")
@@ -122,7 +119,8 @@ export class Chat extends ChatRow {
     if (assistantId === this.assistantId) return
     this.assistantId = assistantId
     if (assistantId === null) this.forgetReply()
-    else if (this.turnId) this.reopenBurst(copyOf(this.turnFirstAt))
+    else if (this.turnId) this.restartTurn()
+    this.watchForReturn()
     this.changed()
   }
 
@@ -139,89 +137,30 @@ export class Chat extends ChatRow {
       return on ? [] : withdrawQueuedAnswers(em, this.id)
     })
     if (!on) this.forgetReply()
+    this.watchForReturn()
     const payload = { chatId: this.id, isUnderAiControl: on, aiDisableReason: reason }
     this.records({ type: "CHAT_MODE_CHANGED", companyId: this.companyId, chatId: this.id, payload: { value: payload } })
   }
 
-  /** A customer wrote: an answer is due when the burst has paused, at most so long after its first message (contract, section 5). */
-  expectReply(now: Date, timing: ReplyTiming) {
-    if (!this.isAnsweredByAi) return
-    if (this.turnId && !this.turnIsFinal) this.reopenBurst(copyOf(this.turnFirstAt))
-    this.replyFirstAt ??= now
-    const due = Math.min(now.getTime() + timing.replyDebounceMs, this.replyFirstAt.getTime() + timing.replyMaxWaitMs)
-    // While a failed model call waits for its next try, a newer message joins it and does not hurry it.
-    const retryAt = this.turnFailures > 0 && this.replyDueAt ? this.replyDueAt.getTime() : 0
-    this.replyIsDue(new Date(Math.max(due, now.getTime(), retryAt)))
+  /** Whether it comes back to its assistant by itself: handed over automatically, and there is an assistant who may answer. */
+  private get comesBack() {
+    return !this.isUnderAiControl && this.aiDisableReason === "auto" && this.assistantId !== null && !this.isGroup
   }
 
-  /** Whether a turn is to be taken: one is due and none runs, or the worker of the running one is gone. */
-  isTurnDue(now: Date) {
-    if (this.turnId) return this.turnLeaseUntil !== null && this.turnLeaseUntil <= now
-    return this.replyDueAt !== null && this.replyDueAt <= now
+  /** Begins, or ends, to watch how long the chat has been quiet. */
+  watchForReturn() {
+    this.quietSince = this.comesBack ? (this.quietSince ?? clock.now()) : null
   }
 
-  /** Takes the turn under a lease; the answer may be stored only by whoever holds the id. */
-  takeTurn(now: Date): string {
-    this.turnFirstAt ??= this.replyFirstAt ?? now
-    this.replyFirstAt = null
-    this.replyDueAt = null
-    this.turnLeaseUntil = new Date(now.getTime() + limits.turnLeaseMs)
-    this.turnId = v7()
-    return this.turnId
+  /** Whether the chat has been quiet for so long that the assistant takes it back. */
+  isReturnDue(now: Date, { autoResumeAfterMs }: ReplyTiming) {
+    return this.comesBack && this.quietSince !== null && this.quietSince.getTime() + autoResumeAfterMs <= now.getTime()
   }
 
-  /** The fence: whether this turn may still write to the chat. */
-  holdsTurn(turnId: string) {
-    return this.turnId === turnId && this.isAnsweredByAi
-  }
-
-  /** The turn called a tool: from here on it does not start over. */
-  turnCalledTool() {
-    this.turnIsFinal = true
-  }
-
-  /** The turn is answered; what came meanwhile waits as the next burst. */
-  endTurn() {
-    if (this.replyDueAt) this.replyIsDue(this.replyDueAt)
-    this.turnId = this.turnLeaseUntil = this.turnFirstAt = null
-    this.turnFailures = 0
-    this.turnIsFinal = false
-  }
-
-  /** A model call failed: tries again later, or hands the chat to a person when it failed too often. */
-  failTurn(now: Date, by: Actor) {
-    this.turnFailures += 1
-    if (this.turnFailures >= limits.modelTries) return this.turnAiOff("auto", by)
-    this.replyFirstAt = this.turnFirstAt ?? now
-    this.replyIsDue(new Date(now.getTime() + limits.modelRetryBaseMs * 2 ** (this.turnFailures - 1)))
-    this.turnId = this.turnLeaseUntil = this.turnFirstAt = null
-  }
-
-  private replyIsDue(at: Date) {
-    this.replyDueAt = at
-    this.wakes({ job: "reply", companyId: this.companyId, id: this.id, at })
-  }
-
-  private reopenBurst(firstAt: Date | null) {
-    this.replyFirstAt = firstAt
-    this.replyIsDue(this.replyDueAt ?? firstAt ?? this.turnLeaseUntil!)
-    this.turnId = this.turnLeaseUntil = this.turnFirstAt = null
-    this.turnIsFinal = true
-  }
-
-  /** Gives the turn back as it was: another worker takes it at once. */
-  releaseTurn(now: Date) {
-    this.replyFirstAt = this.turnFirstAt ?? now
-    this.replyIsDue(now)
-    this.turnId = this.turnLeaseUntil = this.turnFirstAt = null
-  }
-
-  /** Nothing is due any more, and no running turn may store its answer. */
-  forgetReply() {
-    this.replyFirstAt = this.replyDueAt = null
-    this.endTurn()
+  /** The assistant takes the chat back; what it is not to read any more was moved to an archive, if there was anything. */
+  comeBack(archiveId: string | null, by: Actor) {
+    if (archiveId) this.contextId = archiveId
+    this.setAi(true, null, by)
+    this.changed()
   }
 }
-
-/** A copy, so that two columns never share one Date. */
-const copyOf = (date: Date | null) => (date ? new Date(date) : null)

@@ -13,6 +13,8 @@ export const MemberRoleEnum = words("MemberRole", "What a member may do: owners 
 /** States of a subscription; `active` and `trialing` count as active until `endsAt`. */
 export const subscriptionStatuses = ["active", "trialing", "past_due", "canceled"] as const
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
+/** The states in which AI may work, until `endsAt`. */
+export const activeStatuses: readonly SubscriptionStatus[] = ["active", "trialing"]
 export const SubscriptionStatusEnum = words(
   "SubscriptionStatus",
   "State of a subscription; active and trialing count as active until endsAt.",
@@ -60,7 +62,7 @@ export class Subscription extends CompanyOwned {
 
   /** Whether AI may work for the company at this moment. */
   isActiveAt(now: Date) {
-    return (this.status === "active" || this.status === "trialing") && (this.endsAt === null || this.endsAt > now)
+    return activeStatuses.includes(this.status) && (this.endsAt === null || this.endsAt > now)
   }
 }
 

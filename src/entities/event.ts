@@ -10,6 +10,7 @@ export const eventTypes = [
   "CHAT_UPDATED",
   "CHAT_DELETED",
   "CHAT_MODE_CHANGED",
+  "TOOL_CALL_REQUESTED",
 ] as const
 export type EventType = (typeof eventTypes)[number]
 export const EventTypeEnum = words("EventType", "What happened.", eventTypes)

@@ -1,39 +1,210 @@
-import { Entity, Index, Property } from "@mikro-orm/decorators/legacy"
-import { Field, Int, ObjectType } from "type-graphql"
-import { CompanyOwned } from "./kit/row.js"
-import { UUID } from "./kit/scalars.js"
-import { words } from "./kit/words.js"
+import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
+import { ObjectType } from "type-graphql"
+import { v7 } from "uuid"
+import { BadUserInput } from "../errors.js"
+import { limits } from "../limits.js"
+import { clock } from "./kit/clock.js"
+import { codePoints } from "./kit/scalars.js"
+import { KnowledgeChunk } from "./knowledge-chunk.js"
+import { type KnowledgeKind, KnowledgeRow } from "./knowledge-row.js"
 
-/** Where the content of a knowledge item comes from. */
-export const knowledgeKinds = ["text"] as const
-export type KnowledgeKind = (typeof knowledgeKinds)[number]
-export const KnowledgeKindEnum = words("KnowledgeKind", "Where the content of a knowledge item comes from.", knowledgeKinds)
+/** What an input may say of an item's content, and of how it is searched. */
+export interface KnowledgeInput {
+  resourceContent?: string | null
+  resourceUrl?: string | null
+  fileId?: string | null
+  isVector?: boolean | null
+  chunkSize?: number | null
+  chunkOverlap?: number | null
+}
 
-@ObjectType({ description: "Something an assistant knows; its text is given to the model as it is." })
+/** What an indexing found out besides the chunks. */
+export interface Indexed {
+  chunkCount: number
+  embeddingModel: string
+}
+
+/** The field that holds what an item of a kind is made from. */
+const sources = { text: "resourceContent", url: "resourceUrl", file: "fileId" } as const satisfies Record<KnowledgeKind, string>
+
+const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
+
+@ObjectType({ description: "Something an assistant knows: given to the model as it is, or chunked and searched." })
 @Entity({ tableName: "knowledge" })
 @Index({ properties: ["companyId", "assistantId"] })
-export class Knowledge extends CompanyOwned {
-  @Field(() => UUID, { description: "The assistant that knows it." })
-  @Property({ type: "uuid" })
-  assistantId!: string
+@Unique({ properties: ["companyId", "id"] })
+@Index({ name: "knowledge_of_file", expression: "create index knowledge_of_file on knowledge (file_id) where file_id is not null" })
+@Index({
+  name: "knowledge_index_due",
+  expression: "create index knowledge_index_due on knowledge (index_due_at) where index_due_at is not null",
+})
+@Index({
+  name: "knowledge_index_lease",
+  expression: "create index knowledge_index_lease on knowledge (index_lease_until) where index_lease_until is not null",
+})
+export class Knowledge extends KnowledgeRow {
+  /** Refuses what is not for an item of its kind: its content comes from one field, which is never empty. */
+  mustTake(input: KnowledgeInput) {
+    const own = sources[this.kind]
+    for (const field of Object.values(sources)) {
+      const given = input[field]
+      if (given === undefined) continue
+      if (field !== own && (given !== null || this[field] !== null)) throw bad(field, `is not for a ${this.kind} item`)
+      if (field === own && given === null) throw bad(field, "must not be null")
+    }
+  }
 
-  @Field(() => String, { description: "Its name, 1 to 200 characters." })
-  @Property({ type: "text" })
-  name!: string
+  /** Has taken an input: what it was made from may be another, and its index is made again. */
+  rewritten(input: KnowledgeInput, before: KnowledgeInput) {
+    if (this.kind === "url") this.isVector = true
+    if (this.kind !== "text" && this[sources[this.kind]] !== before[sources[this.kind]]) this.forgetSource()
+    if (before.fileId && before.fileId !== this.fileId) this.leavesFile()
+    this.mustBeWhole()
+    if (!this.isVector) return this.forgetIndex()
+    const named = [input[sources[this.kind]], input.chunkSize, input.chunkOverlap].some((value) => value !== undefined)
+    if (named || this.indexStatus === null) this.expectIndexing()
+  }
 
-  @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; never changes." })
-  @Property({ type: "text" })
-  kind!: KnowledgeKind
+  /** The rules of the whole item, whichever of its fields were named. */
+  private mustBeWhole() {
+    const { kind, chunkSize, chunkOverlap } = this
+    const source = this[sources[kind]]
+    if (source === null) throw bad(sources[kind], `is required for a ${kind} item`)
+    if (source.trim() === "") throw bad(sources[kind], "must not be empty")
+    if (chunkSize < limits.chunkSizeMin || chunkSize > limits.chunkSizeMax)
+      throw bad("chunkSize", `must be ${limits.chunkSizeMin} to ${limits.chunkSizeMax}`)
+    const mostOverlap = chunkSize * limits.chunkOverlapMaxShare
+    if (chunkOverlap < 0 || chunkOverlap > mostOverlap) throw bad("chunkOverlap", `must be 0 to ${mostOverlap}, half of chunkSize`)
+    this.mustFitTheModel()
+  }
 
-  @Field(() => String, { nullable: true, description: "Its text; null on lists." })
-  @Property({ type: "text" })
-  resourceContent!: string
+  /** What is given to the model as it is has to fit into its context. */
+  private mustFitTheModel() {
+    if (!this.isVector && codePoints(this.resourceContent ?? "") > limits.knowledgeText)
+      throw bad(sources[this.kind], `has more than ${limits.knowledgeText} characters of text: make it searchable, isVector: true`)
+  }
 
-  @Field(() => Boolean, { description: "Whether it is chunked and searched instead of given to the model as it is." })
-  @Property({ type: "boolean", default: false })
-  isVector: boolean = false
+  /** Whether its file has to be read before it can be kept: the model is given its text. */
+  get isUnread() {
+    return this.kind === "file" && !this.isVector && this.resourceContent === null
+  }
 
-  @Field(() => Int, { description: "How many chunks it is searched by; 0 while it is not searched." })
-  @Property({ type: "integer", default: 0 })
-  chunkCount: number = 0
+  /** The text of its page or file. */
+  reads(text: string) {
+    this.resourceContent = text
+    this.mustFitTheModel()
+  }
+
+  /** Its file is nothing to it any more; the database marks it, and what else does not use it is removed soon. */
+  leavesFile() {
+    this.wakes({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
+  }
+
+  private forgetSource() {
+    this.resourceContent = this.resourceEtag = this.resourceLastModified = null
+  }
+
+  /** Its page is to be looked at again. What is indexed stays searched meanwhile. */
+  recrawl() {
+    if (this.indexStatus !== "indexed") return this.expectIndexing()
+    this.indexIsDue(clock.now())
+    this.indexAttempts = 0
+    this.indexRun = this.indexLeaseUntil = null
+  }
+
+  private expectIndexing() {
+    this.indexStatus = "pending"
+    this.indexError = null
+    this.chunkCount = this.indexAttempts = 0
+    this.indexRun = this.indexLeaseUntil = null
+    this.indexIsDue(clock.now())
+  }
+
+  private indexIsDue(at: Date) {
+    this.indexDueAt = at
+    this.wakes({ job: "index-knowledge", companyId: this.companyId, id: this.id, at })
+  }
+
+  /** It is not searched any more; its chunks go with the change. */
+  private forgetIndex() {
+    if (this.indexStatus !== null) {
+      this.entails(async (em) => {
+        await em.nativeDelete(KnowledgeChunk, { knowledgeId: this.id })
+        return []
+      })
+    }
+    this.indexStatus = this.indexError = this.indexGeneration = this.embeddingModel = null
+    this.indexDueAt = this.indexRun = this.indexLeaseUntil = null
+    this.chunkCount = this.indexAttempts = 0
+  }
+
+  /** Whether it is to be indexed: that is due and nobody is at it, or the worker who was is gone. */
+  isIndexingDue(now: Date) {
+    if (this.indexRun) return this.indexLeaseUntil !== null && this.indexLeaseUntil <= now
+    return this.indexDueAt !== null && this.indexDueAt <= now
+  }
+
+  /** Takes the indexing under a lease; only whoever holds the run may store anything. Null: it was lost too often. */
+  takeIndexing(now: Date): string | null {
+    this.indexAttempts += 1
+    if (this.indexAttempts > limits.indexingLosses) {
+      this.failIndexing(`Its indexing was interrupted ${limits.indexingLosses} times`)
+      return null
+    }
+    this.indexDueAt = null
+    this.indexLeaseUntil = new Date(now.getTime() + limits.indexingLeaseMs)
+    this.indexRun = v7()
+    return this.indexRun
+  }
+
+  /** The fence: whether this run may still write. */
+  holdsIndexing(run: string) {
+    return this.indexRun === run
+  }
+
+  /** What its page said of its version when it was read. */
+  isOfVersion({ etag, lastModified }: { etag: string | null; lastModified: string | null }) {
+    this.resourceEtag = etag
+    this.resourceLastModified = lastModified
+  }
+
+  /** The index of this run is the one that is searched from now on. */
+  indexed({ chunkCount, embeddingModel }: Indexed) {
+    this.indexGeneration = this.indexRun
+    this.indexStatus = "indexed"
+    this.embeddingModel = embeddingModel
+    this.chunkCount = chunkCount
+    this.endIndexing(null)
+  }
+
+  /** Its page is as it was when it was indexed. */
+  unchanged() {
+    this.endIndexing(null)
+  }
+
+  /** It cannot be indexed. What a re-crawl could not renew stays as it was, and says why. */
+  failIndexing(reason: string) {
+    if (this.indexStatus !== "indexed") this.indexStatus = "failed"
+    this.endIndexing(reason)
+  }
+
+  private endIndexing(reason: string | null) {
+    this.indexError = reason
+    this.indexDueAt = this.indexRun = this.indexLeaseUntil = null
+    this.indexAttempts = 0
+  }
+
+  /** What failed may pass: tries again later, until it was tried often enough. */
+  retryIndexing(now: Date, reason: string, tries: number) {
+    if (this.indexAttempts >= tries) return this.failIndexing(reason)
+    this.indexRun = this.indexLeaseUntil = null
+    this.indexIsDue(new Date(now.getTime() + limits.indexingRetryBaseMs * 2 ** (this.indexAttempts - 1)))
+  }
+
+  /** Gives the indexing back: another worker takes it at once. */
+  releaseIndexing(now: Date) {
+    this.indexAttempts -= 1
+    this.indexRun = this.indexLeaseUntil = null
+    this.indexIsDue(now)
+  }
 }

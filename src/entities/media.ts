@@ -38,7 +38,7 @@ export class Media extends CompanyOwned {
   @Property({ type: "text" })
   storageKey!: string
 
-  /** When it is removed unless a message shows it; null while one does. The row is the queue. */
+  /** When it is removed unless a message or a knowledge item uses it; null while one does. The row is the queue. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   forgetAt: Date | null = null
 
@@ -53,7 +53,7 @@ export class Media extends CompanyOwned {
     return media
   }
 
-  /** A message shows it from now on. */
+  /** A message or a knowledge item uses it from now on. */
   attach() {
     this.forgetAt = null
   }

@@ -1,6 +1,7 @@
 import { Entity, Property, Unique } from "@mikro-orm/decorators/legacy"
 import type { EntityManager, Rel } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
+import { v7 } from "uuid"
 import { Chat } from "./chat.js"
 import type { Fact } from "./kit/row.js"
 import { CompanyOwned } from "./kit/row.js"
@@ -56,6 +57,22 @@ export class FunctionCallOutput {
   @Field(() => String, { description: "success, error or cancelled." })
   status!: "success" | "error" | "cancelled"
 }
+
+/** The second frame of a tool call, about to get its place in the chat. */
+export interface OutputFrame {
+  chatId: string
+  role: "Assistant"
+  type: "FunctionCallOutput"
+  functionCallOutput: FunctionCallOutput
+}
+
+/** Makes the second frame of a tool call. */
+export const outputFrame = (chatId: string, callId: string, status: FunctionCallOutput["status"], output: unknown): OutputFrame => ({
+  chatId,
+  role: "Assistant",
+  type: "FunctionCallOutput",
+  functionCallOutput: { callId, output, status },
+})
 
 @ObjectType({ description: "A piece of knowledge that an answer was made from." })
 export class MessageSource {
@@ -170,4 +187,11 @@ export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): 
     chatId,
     payload: { row: "Message", id: message.id },
   }))
+}
+
+/** Moves a chat's messages up to a time to a new archive, which the assistant does not read; answers its id, null when there were none. */
+export async function archiveMessages(em: EntityManager, chatId: string, until: Date): Promise<string | null> {
+  const contextId = v7()
+  const moved = await em.nativeUpdate(Message, { chatId, contextId: null, createdAt: { $lte: until } }, { contextId })
+  return moved > 0 ? contextId : null
 }

@@ -1,5 +1,4 @@
 import { EventEmitter } from "node:events"
-import { Redis } from "ioredis"
 import { Client, type Pool } from "pg"
 import type { Logger } from "pino"
 import type { WakeUp, WakeUpTopic } from "../schema/kit/services.js"
@@ -58,6 +57,7 @@ export async function postgresWakeUp(url: string, pool: Pool, log: Logger): Prom
 
 /** Wakes the other instances through Redis. */
 export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp> {
+  const { Redis } = await import("ioredis")
   const hearers = new EventEmitter().setMaxListeners(0)
   const publisher = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 3 })
   const listener = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null })

@@ -20,6 +20,13 @@ const clearEvents = {
 const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }
 const clearRefreshTokens = { name: "clear-refresh-tokens", text: "delete from refresh_token where expires_at < $1" }
 
+const clearTurns = {
+  name: "clear-turns",
+  text: `delete from assistant_turn where id in (
+    select id from assistant_turn where started_at < $1 order by started_at limit $2
+  ) returning 1`,
+}
+
 const companiesWithDueMedia = { name: "companies-with-due-media", text: "select distinct company_id from media where forget_at <= $1" }
 
 /** Clears away what is kept for a time only, in batches that hold nobody up. */
@@ -34,6 +41,8 @@ export const retention: Sweep = {
       const [row] = await unscoped(database, clearEvents, [kept, limits.retentionBatch])
       if (row!["count"] < limits.retentionBatch) break
     }
+    const counted = new Date(now.getTime() - limits.turnRetentionSeconds * 1000)
+    while ((await unscoped(database, clearTurns, [counted, limits.retentionBatch])).length === limits.retentionBatch);
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - limits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
     for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row["company_id"])

@@ -1,11 +1,12 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { clock } from "../entities/kit/clock.js"
+import { Knowledge } from "../entities/knowledge.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { limits } from "../limits.js"
 import type { Services } from "../schema/kit/services.js"
 import { systemViewer } from "../schema/kit/viewer.js"
 
-/** Removes the files of a company that are due to be forgotten and that no message shows: first the row, then the file, so that no row is without one. */
+/** Removes the files of a company that are due to be forgotten and that nothing uses: first the row, then the file, so that no row is without one. */
 export async function forgetMedia(services: Services, companyId: string): Promise<void> {
   for (;;) {
     const { looked, keys } = await systemViewer(services, companyId).change(async ({ em }) => {
@@ -15,13 +16,15 @@ export async function forgetMedia(services: Services, companyId: string): Promis
         { forgetAt: { $lte: clock.now() } },
         { limit: limits.mediaBatch, orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
       )
-      const links = await em.find(MessageMedia, { mediaId: { $in: due.map((media) => media.id) } })
-      const shown = new Set(links.map((link) => link.mediaId))
+      const ids = due.map((media) => media.id)
+      const shown = await em.find(MessageMedia, { mediaId: { $in: ids } })
+      const known = await em.find(Knowledge, { fileId: { $in: ids } }, { fields: ["fileId"] })
+      const used = new Set([...shown.map((link) => link.mediaId), ...known.map((item) => item.fileId)])
       for (const media of due) {
-        if (shown.has(media.id)) media.attach()
+        if (used.has(media.id)) media.attach()
         else em.remove(media)
       }
-      return { looked: due.length, keys: due.filter((media) => !shown.has(media.id)).map((media) => media.storageKey) }
+      return { looked: due.length, keys: due.filter((media) => !used.has(media.id)).map((media) => media.storageKey) }
     })
     await services.storage.remove(keys)
     if (looked < limits.mediaBatch) return

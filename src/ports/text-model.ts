@@ -32,6 +32,8 @@ export interface ModelRequest {
   temperature: number | null
   /** Aborting ends the request at once with a `ModelFailure`. */
   signal: AbortSignal
+  /** Hears what the answer says so far, each time more, while it is being made; without it the answer comes in one piece. */
+  onText?: (text: string) => void
 }
 
 /** A tool call that a model asks for; `arguments` are as the model gave them: not checked against the schema, a string when they were no JSON. */

@@ -1,19 +1,25 @@
+import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import { copyAssistant } from "../assistant/copy.js"
+import { freeChats, removeAssistant } from "../assistant/removal.js"
 import type { Query as Sql } from "../database/source.js"
-import { Assistant } from "../entities/assistant.js"
+import { Assistant, spokenFields } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
+import { Channel } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { limits } from "../limits.js"
 import {
   AssistantPage,
   assistantSource,
+  CopyAssistantInput,
   CreateAssistantInput,
-  checkAssistant,
+  DeleteAssistantResult,
   TextModel,
   UpdateAssistantInput,
 } from "../schema/assistant.js"
+import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
 import { Access } from "../schema/kit/access.js"
 import { patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
@@ -21,12 +27,17 @@ import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
 async function applyInput(viewer: Viewer, assistant: Assistant, input: UpdateAssistantInput) {
-  checkAssistant(input, viewer.services.models)
-  const { draftOfId, ...fields } = input
+  checkAssistant(input, viewer.services)
+  const { draftOfId, vaRegistration, ...fields } = input
+  const registration = vaRegistration && registrationOf(vaRegistration, viewer.services)
   if (input.folderId) await viewer.referred(AssistantFolder, input.folderId, "folderId", assistant.companyId)
+  const sounds = spokenFields.some((field) => input[field] !== undefined && input[field] !== assistant[field])
   patch(viewer, assistant, fields)
+  if (!assistant.isDraft) assistant.draftOfId = null
   if (draftOfId) assistant.varies(await viewer.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
   if (draftOfId === null) assistant.draftOfId = null
+  if (registration !== undefined) assistant.speakAs(registration)
+  else if (sounds) assistant.resyncVoice()
   return assistant
 }
 
@@ -86,12 +97,52 @@ export class AssistantResolver {
   }
 
   @Access("company")
-  @Mutation(() => Assistant, { description: "Changes an assistant." })
+  @Mutation(() => Assistant, { description: "Changes an assistant; its voice agent follows in the background." })
   async updateAssistant(
     @Ctx() viewer: Viewer,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
   ) {
-    return applyInput(viewer, await viewer.find(Assistant, id), input)
+    const assistant = await viewer.find(Assistant, id)
+    assistant.mustStay()
+    return applyInput(viewer, assistant, input)
+  }
+
+  @Access("company")
+  @Mutation(() => Assistant, {
+    description: "Copies an assistant with its tools and its knowledge, all or nothing; logs and chats are not copied.",
+  })
+  copyAssistant(
+    @Ctx() viewer: Viewer,
+    @Arg("id", () => UUID) id: string,
+    @Arg("input", () => CopyAssistantInput) input: CopyAssistantInput,
+  ) {
+    return viewer.change(async (within, unit) => {
+      // Shared: chats may be given to it meanwhile.
+      const source = await within.find(Assistant, id, "Assistant", LockMode.PESSIMISTIC_READ)
+      source.mustStay()
+      const voice = input.vaRegistration === undefined ? source.vaRegistration : input.vaRegistration
+      const registration = voice && registrationOf(voice, viewer.services)
+      const copy = await copyAssistant(unit, source, input.name ?? null)
+      if (registration) copy.speakAs(registration)
+      return copy
+    })
+  }
+
+  @Access("company", { steps: true })
+  @Mutation(() => DeleteAssistantResult, {
+    description: "Deletes an assistant, at once or when its voice agent is torn down; its chats are kept, AI off.",
+  })
+  async deleteAssistant(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string): Promise<DeleteAssistantResult> {
+    const terminating = await viewer.change(async (within) => {
+      const assistant = await within.find(Assistant, id)
+      assistant.terminate()
+      // Nobody who opens a chat from now on gets it.
+      await within.em.nativeUpdate(Channel, { assistantId: id }, { assistantId: null })
+      return assistant.hasVoice
+    })
+    await freeChats(viewer, id)
+    if (!terminating) await removeAssistant(viewer, id)
+    return { id, deleted: !terminating, terminating }
   }
 }

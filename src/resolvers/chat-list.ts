@@ -36,6 +36,8 @@ function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first
   }
 }
 
+const everything = { key: "all", values: [], build: (query: Sql) => query }
+
 @Resolver()
 export class ChatListResolver {
   @Access("company")
@@ -71,6 +73,11 @@ export class ChatListResolver {
       ...whereConditions(chatFilterFields, where ?? {}),
       ...(filter ? parseFilter(chatFilterFields, filter) : []),
     ]
+    const walk = walkOf(sortBy, sortOrder, first, after, skip)
+    // What is malformed is told before what is out of reach.
+    placeOf(walk)
+    const isWhole = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
+    if (isWhole) return connection(viewer.reader, chatSource, selectionOf(info), walk, everything, viewer.reach(companyId))
     const matching = filtered(viewer, conditions)
     const found = (query: Sql) => {
       let list = matching(query)
@@ -79,8 +86,6 @@ export class ChatListResolver {
       if (search?.trim()) list = list.where(sql<boolean>`t.search_text like lower(${`%${literal(search.trim())}%`})`)
       return list
     }
-    const walk = walkOf(sortBy, sortOrder, first, after, skip)
-    placeOf(walk)
     return connection(viewer.reader, chatSource, selectionOf(info), walk, found, viewer.reach(companyId))
   }
 }

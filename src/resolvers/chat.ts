@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { Assistant } from "../entities/assistant.js"
@@ -18,6 +19,10 @@ const mustBeMember = async (viewer: Viewer, companyId: string, userId: string) =
   if (await viewer.em.findOne(Member, { companyId, userId })) return
   throw new BadUserInput("managerId names nobody in this company", [{ path: "managerId", message: "names nobody in this company" }])
 }
+
+/** The assistant that a chat is to get; locked, so that its deletion either finds the chat or is seen here. */
+const assistantFor = (viewer: Viewer, companyId: string, assistantId: string) =>
+  viewer.referred(Assistant, assistantId, "assistantId", companyId, LockMode.PESSIMISTIC_READ)
 
 /** An AI flag that is turned on needs a subscription that is active now. */
 async function mustBePaidFor(viewer: Viewer, chat: Chat) {
@@ -52,7 +57,7 @@ export class ChatResolver {
       await mustBeMember(viewer, chat.companyId, managerId)
       chat.managerId = managerId
     }
-    if (assistantId) chat.beginWith(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId))
+    if (assistantId) chat.beginWith(await assistantFor(viewer, chat.companyId, assistantId))
     viewer.em.persist(chat.opened())
     return chat
   }
@@ -64,7 +69,7 @@ export class ChatResolver {
     const chat = await viewer.find(Chat, id)
     const { assistantId, isUnderAiControl, ...fields } = input
     if (fields.managerId) await mustBeMember(viewer, chat.companyId, fields.managerId)
-    if (assistantId) await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId)
+    if (assistantId) (await assistantFor(viewer, chat.companyId, assistantId)).mustStay()
     patch(viewer, chat, fields).changed()
     if (assistantId !== undefined) chat.setAssistant(assistantId)
     if (isUnderAiControl === true) chat.setAi(true, null, viewer.actor)
@@ -102,7 +107,7 @@ export class ChatResolver {
   @Mutation(() => Chat, { description: "Gives the chat to an assistant and turns AI on." })
   async assignAssistant(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("assistantId", () => UUID) assistantId: string) {
     const chat = await viewer.find(Chat, id)
-    chat.assign(await viewer.referred(Assistant, assistantId, "assistantId", chat.companyId), viewer.actor)
+    chat.assign(await assistantFor(viewer, chat.companyId, assistantId), viewer.actor)
     return chat
   }
 

@@ -5,7 +5,7 @@ import type { Query as Sql } from "../database/source.js"
 import { Assistant } from "../entities/assistant.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Knowledge } from "../entities/knowledge.js"
-import { BadUserInput } from "../errors.js"
+import { attachFile, giveText, type ReadFile, withText } from "../knowledge/files.js"
 import { limits } from "../limits.js"
 import { Access } from "../schema/kit/access.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
@@ -13,11 +13,6 @@ import { offsetPage } from "../schema/kit/page.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { CreateKnowledgeItemInput, KnowledgePage, knowledgeSource, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
-
-function mustSaySomething(text: string) {
-  if (text.trim() === "")
-    throw new BadUserInput("resourceContent must not be empty", [{ path: "resourceContent", message: "must not be empty" }])
-}
 
 @Resolver()
 export class KnowledgeResolver {
@@ -47,31 +42,67 @@ export class KnowledgeResolver {
     return viewer.one(knowledgeSource, id, info, "Knowledge item")
   }
 
-  @Access("company")
-  @Mutation(() => Knowledge, { description: "Gives an assistant something to know." })
-  async createKnowledgeItem(@Ctx() viewer: Viewer, @Arg("input", () => CreateKnowledgeItemInput) input: CreateKnowledgeItemInput) {
-    mustSaySomething(input.resourceContent)
-    const assistant = await viewer.referred(Assistant, input.assistantId, "assistantId")
-    const item = Object.assign(new Knowledge(), input, { companyId: assistant.companyId })
-    viewer.em.persist(item)
-    return item
+  @Access("company", { steps: true })
+  @Mutation(() => Knowledge, { description: "Gives an assistant something to know; what is searchable is indexed in the background." })
+  async createKnowledgeItem(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("input", () => CreateKnowledgeItemInput) input: CreateKnowledgeItemInput,
+  ) {
+    const id = await withText(viewer, async (within, read) => {
+      const { companyId } = await within.referred(Assistant, input.assistantId, "assistantId")
+      const item = Object.assign(new Knowledge(), { companyId, kind: input.kind })
+      item.mustTake(input)
+      Object.assign(item, standards(input), given(input))
+      within.em.persist(item)
+      return settled(within, item, input, {}, read)
+    })
+    return viewer.one(knowledgeSource, id, info)
   }
 
-  @Access("company")
+  @Access("company", { steps: true })
   @Mutation(() => Knowledge, { description: "Changes a knowledge item." })
   async updateKnowledgeItem(
     @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateKnowledgeItemInput) input: UpdateKnowledgeItemInput,
   ) {
-    const item = patch(viewer, await viewer.find(Knowledge, id, "Knowledge item"), input)
-    mustSaySomething(item.resourceContent)
-    return item
+    await withText(viewer, async (within, read) => {
+      const item = await within.find(Knowledge, id, "Knowledge item")
+      const before = { resourceUrl: item.resourceUrl, fileId: item.fileId }
+      item.mustTake(input)
+      return settled(within, patch(within, item, input), input, before, read)
+    })
+    return viewer.one(knowledgeSource, id, info, "Knowledge item")
   }
 
   @Access("company")
-  @Mutation(() => DeleteResult, { description: "Deletes a knowledge item." })
+  @Mutation(() => DeleteResult, { description: "Deletes a knowledge item and its index." })
   async deleteKnowledgeItem(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    return deleted(viewer, await viewer.find(Knowledge, id, "Knowledge item"))
+    const item = await viewer.find(Knowledge, id, "Knowledge item")
+    item.leavesFile()
+    return deleted(viewer, item)
   }
+}
+
+/** What a new item has when nothing is said: an overlap that fits its chunks. */
+const standards = ({ chunkSize }: CreateKnowledgeItemInput) => ({
+  chunkOverlap: Math.min(limits.chunkOverlapDefault, Math.floor((chunkSize ?? limits.chunkSizeDefault) * limits.chunkOverlapMaxShare)),
+})
+
+/** What an input says: null and absent are one for a new item. */
+const given = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value != null))
+
+/** Brings an item that has taken an input to its rules, and answers its id. */
+async function settled(
+  viewer: Viewer,
+  item: Knowledge,
+  input: UpdateKnowledgeItemInput,
+  before: UpdateKnowledgeItemInput,
+  read: ReadFile | null,
+): Promise<string> {
+  item.rewritten(input, before)
+  if (item.kind === "file") giveText(item, await attachFile(viewer, item), read)
+  return item.id
 }

@@ -39,7 +39,7 @@ async function keep(viewer: Viewer, media: Media, idempotencyKey: string | null 
 @Resolver()
 export class MediaResolver {
   @Access("company", { steps: true })
-  @Mutation(() => Media, { description: "Uploads a file, to be attached to messages; one that no message shows is removed after a day." })
+  @Mutation(() => Media, { description: "Uploads a file, for messages or knowledge; one that nothing uses is removed after a day." })
   async uploadMedia(
     @Ctx() viewer: Viewer,
     @Info() info: GraphQLResolveInfo,

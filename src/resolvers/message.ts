@@ -1,7 +1,8 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
-import { append, appendMessage, appendValues, type MessageDraft, receive } from "../database/append-message.js"
+import { receive } from "../assistant/receive.js"
+import { append, appendMessage, appendValues, type MessageDraft } from "../database/append-message.js"
 import type { PlainRow, Query as Sql } from "../database/source.js"
 import type { Unit } from "../database/unit.js"
 import { outboundReplies } from "../entities/channel.js"
@@ -86,12 +87,17 @@ export class MessageResolver {
       after,
       skip: skip == null ? null : pageOffset(skip),
     }
+    // What is malformed is told before what is out of reach.
     placeOf(walk)
     const { identity } = viewer
     if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
     if (!(await viewer.reader.byId(chatSource, chatId, {}))) throw notYours()
     if (identity.kind !== "visitor") {
-      return connection(viewer.reader, messageSource, selectionOf(info), walk, (query) => query.where("t.chat_id", "=", chatId))
+      return connection(viewer.reader, messageSource, selectionOf(info), walk, {
+        key: "of a chat",
+        values: [chatId],
+        build: (query, [id]) => query.where("t.chat_id", "=", id),
+      })
     }
     const shown = (query: Sql) =>
       query

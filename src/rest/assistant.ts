@@ -2,7 +2,8 @@ import { routes } from "./kit/routes.js"
 
 /** An assistant as REST shows it. */
 export const assistantFields = `id companyId folderId name prompt greeting language textModelId temperature excludedTags isDraft draftOfId
-  vaRegistration voiceAgentStatus createdAt updatedAt`
+  vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
+  voiceAgentStatus createdAt updatedAt`
 
 export const assistantRoutes = routes("Assistants", {
   "GET /api/assistants-new": {
@@ -27,6 +28,17 @@ export const assistantRoutes = routes("Assistants", {
   "PATCH /api/assistants-new/{id}": {
     does: "Change an assistant.",
     run: `mutation ($id: UUID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ${assistantFields} } }`,
+    body: "input",
+    fails: [400, 404],
+  },
+  "DELETE /api/assistants-new/{id}": {
+    does: "Delete an assistant; with a voice agent it disappears when that is torn down. Its chats are kept, AI off.",
+    run: "mutation ($id: UUID!) { deleteAssistant(id: $id) { id deleted terminating } }",
+    fails: [404],
+  },
+  "POST /api/assistants-new/{id}/copy": {
+    does: "Copy an assistant with its tools and its knowledge, all or nothing.",
+    run: `mutation ($id: UUID!, $input: CopyAssistantInput!) { copyAssistant(id: $id, input: $input) { ${assistantFields} } }`,
     body: "input",
     fails: [400, 404],
   },

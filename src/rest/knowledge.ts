@@ -1,6 +1,8 @@
 import { routes } from "./kit/routes.js"
+import { mediaFields } from "./media.js"
 
-const item = "id companyId assistantId name kind resourceContent isVector chunkCount createdAt updatedAt"
+const item = `id companyId assistantId name kind resourceContent resourceUrl fileId file { ${mediaFields} }
+  isVector chunkSize chunkOverlap indexStatus indexError chunkCount createdAt updatedAt`
 
 export const knowledgeRoutes = routes("Knowledge", {
   "GET /api/assistant-knowledge-new": {
@@ -16,7 +18,7 @@ export const knowledgeRoutes = routes("Knowledge", {
     fails: [400],
   },
   "GET /api/assistant-knowledge-new/{id}": {
-    does: "A knowledge item with its content.",
+    does: "A knowledge item with its content and the state of its index.",
     run: `query ($id: UUID!) { knowledgeItem(id: $id) { ${item} } }`,
     fails: [404],
   },
@@ -27,8 +29,15 @@ export const knowledgeRoutes = routes("Knowledge", {
     fails: [400, 404],
   },
   "DELETE /api/assistant-knowledge-new/{id}": {
-    does: "Delete a knowledge item.",
+    does: "Delete a knowledge item and its index.",
     run: "mutation ($id: UUID!) { deleteKnowledgeItem(id: $id) { id deleted } }",
     fails: [404],
+  },
+  "POST /api/assistant-knowledge-new/query": {
+    does: "Search what an assistant knows; spends one embedding credit.",
+    run: `mutation ($input: QueryKnowledgeInput!) {
+      queryKnowledge(input: $input) { data { knowledgeId knowledgeName chunkId content position score } } }`,
+    body: "input",
+    fails: [400],
   },
 })

@@ -1,5 +1,6 @@
 import { accessTokenRoutes } from "./access-token.js"
 import { assistantRoutes } from "./assistant.js"
+import { assistantToolRoutes } from "./assistant-tool.js"
 import { chatRoutes } from "./chat.js"
 import { chatFolderRoutes } from "./chat-folder.js"
 import { chatInboxRoutes } from "./chat-inbox.js"
@@ -16,6 +17,7 @@ export const routeTable = [
   ...companyRoutes,
   ...accessTokenRoutes,
   ...assistantRoutes,
+  ...assistantToolRoutes,
   ...knowledgeRoutes,
   ...chatRoutes,
   ...chatInboxRoutes,

@@ -1,10 +1,8 @@
-import { Field, Float, InputType, ObjectType } from "type-graphql"
+import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
 import { source } from "../database/source.js"
 import { Assistant } from "../entities/assistant.js"
-import { Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
-import { BadUserInput } from "../errors.js"
+import { PhoneNumber, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { limits } from "../limits.js"
-import type { TextModel as TextModelPort } from "../ports/text-model.js"
 import { InCompany } from "./kit/input.js"
 import { pageOf } from "./kit/page.js"
 
@@ -23,8 +21,35 @@ export class TextModel {
   provider!: string
 }
 
+@InputType({ description: "How an assistant is to speak on the phone; given anew, it replaces what was there." })
+export class VaRegistrationInput {
+  @Field(() => Trimmed({ max: limits.voiceName }), { description: "The voice provider that its agent is to live at." })
+  provider!: string
+
+  @Field(() => Trimmed({ max: limits.voiceName }), {
+    nullable: true,
+    description: "The provider's voice; the provider chooses when absent.",
+  })
+  voiceId?: string | null
+
+  @Field(() => PhoneNumber, { nullable: true, description: "The number that it is reached at." })
+  phoneNumber?: string | null
+
+  @Field(() => Verbatim(limits.voiceFirstMessage), { nullable: true, description: "What it says first; its greeting when absent." })
+  firstMessage?: string | null
+
+  @Field(() => Boolean, { nullable: true, description: "Whether the customer can interrupt it; true when absent." })
+  interruptible?: boolean | null
+
+  @Field(() => Int, { nullable: true, description: "After so many seconds without a word it hangs up, 1 to 600; 30 when absent." })
+  silenceTimeoutSeconds?: number | null
+
+  @Field(() => Int, { nullable: true, description: "After so many seconds it ends a call, 1 to 14,400; 600 when absent." })
+  maxDurationSeconds?: number | null
+}
+
 @InputType()
-abstract class AssistantFields {
+export abstract class AssistantFields {
   @Field(() => UUID, { nullable: true, description: "The folder it is kept in." })
   folderId?: string | null
 
@@ -34,7 +59,7 @@ abstract class AssistantFields {
   @Field(() => Verbatim(limits.assistantGreeting), { nullable: true, description: "How it greets a customer." })
   greeting?: string | null
 
-  @Field(() => Trimmed({ max: 35 }), { nullable: true, description: "Its language, a BCP 47 tag." })
+  @Field(() => Trimmed({ max: limits.languageTag }), { nullable: true, description: "Its language, a BCP 47 tag." })
   language?: string | null
 
   @Field(() => UUID, { nullable: true, description: "The text model that answers for it; the first one when absent." })
@@ -51,6 +76,9 @@ abstract class AssistantFields {
 
   @Field(() => UUID, { nullable: true, description: "The assistant it is a variant of; needs isDraft: true." })
   draftOfId?: string | null
+
+  @Field(() => VaRegistrationInput, { nullable: true, description: "How it is to speak; an agent is made, or follows, in the background." })
+  vaRegistration?: VaRegistrationInput | null
 }
 
 @InputType({ description: "A new assistant." })
@@ -68,22 +96,26 @@ export class UpdateAssistantInput extends AssistantFields {
   name?: string | null
 }
 
-/** Checks what no scalar can: the language, the temperature and the text model. */
-export function checkAssistant(input: AssistantFields, models: TextModelPort[]) {
-  const details = []
-  if (input.language && !isLanguage(input.language))
-    details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
-  if (input.temperature != null && (input.temperature < 0 || input.temperature > limits.temperatureMax))
-    details.push({ path: "temperature", message: `must be 0 to ${limits.temperatureMax}` })
-  if (input.textModelId && !models.some((model) => model.id === input.textModelId))
-    details.push({ path: "textModelId", message: "names no text model of this server; the query textModels lists them" })
-  if (details.length > 0) throw new BadUserInput(details.map((detail) => `${detail.path} ${detail.message}`).join("; "), details)
+@InputType({ description: "What is to be different about the copy of an assistant." })
+export class CopyAssistantInput {
+  @Field(() => Trimmed({ max: limits.assistantName }), {
+    nullable: true,
+    description: "Its name; that of the source with (copy) when absent.",
+  })
+  name?: string | null
+
+  @Field(() => VaRegistrationInput, { nullable: true, description: "How it is to speak; as the source when absent, not at all when null." })
+  vaRegistration?: VaRegistrationInput | null
 }
 
-function isLanguage(tag: string) {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1
-  } catch {
-    return false
-  }
+@ObjectType({ description: "That an assistant was deleted, or will be once its voice agent is torn down." })
+export class DeleteAssistantResult {
+  @Field(() => UUID, { description: "What was deleted." })
+  id!: string
+
+  @Field(() => Boolean, { description: "Whether it is gone." })
+  deleted!: boolean
+
+  @Field(() => Boolean, { description: "Whether its voice agent is torn down first; it disappears after that." })
+  terminating!: boolean
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
-import { inList, type Reader } from "../database/reader.js"
-import { derived, one, type PlainRow, source } from "../database/source.js"
+import { anyOf, arrayOf, type Reader } from "../database/reader.js"
+import { derived, type Extra, one, type PlainRow, type Selection, type Source, source } from "../database/source.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
@@ -16,38 +16,46 @@ import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageSource } from "./message.js"
 
-export const controlChangeSource = source("ControlChange")
-
 /** The tags of a page of chats: read once, for its tags and its labels alike. */
 const readTags = new WeakMap<PlainRow[], Promise<Map<string, PlainRow[]>>>()
 
-function tagsOf(rows: PlainRow[], reader: Reader): Promise<Map<string, PlainRow[]>> {
-  const known = readTags.get(rows) ?? findTags(rows, reader)
+function tagsOf(rows: PlainRow[], reader: Reader, asked: Selection): Promise<Map<string, PlainRow[]>> {
+  const known = readTags.get(rows) ?? findTags(rows, reader, { ...asked["tags"], ...(asked["meta"]?.["labels"] && { name: {} }) })
   readTags.set(rows, known)
   return known
 }
 
-async function findTags(rows: PlainRow[], reader: Reader) {
+async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) {
   const ids = rows.map((row) => row["id"])
-  const found = await reader
-    .scoped(chatTagSource)
-    .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
-    .where("g.chat_id", ...inList(ids))
-    .select([
-      "g.chat_id as chatId",
-      "t.id",
-      "t.company_id as companyId",
-      "t.name",
-      "t.color",
-      "t.created_at as createdAt",
-      "t.updated_at as updatedAt",
-    ])
-    .orderBy(sql`lower(t.name)`)
-    .execute()
+  const found = await reader.fixedList(chatTagSource, selection, {
+    key: "of chats",
+    values: [arrayOf(ids)],
+    build: (query, [list]) =>
+      query
+        .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
+        .where("g.chat_id", "=", anyOf(list))
+        .select("g.chat_id as chatId")
+        .orderBy(sql`lower(t.name)`),
+  })
   const byChat = new Map<string, PlainRow[]>(ids.map((id) => [id, []]))
   for (const tag of found) byChat.get(tag["chatId"])!.push(tag)
   return byChat
 }
+
+/** A field that holds the newest rows that a table has of each chat, newest first. */
+const newest = (field: string, target: Source, table: string, column: string): Extra => ({
+  needs: [],
+  async load(rows, reader, selection) {
+    const ids = rows.map((row) => row["id"])
+    const places = sql`select id from (
+      select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as place
+      from ${sql.table(table)} where chat_id = any(${ids}::uuid[])) ranked where place <= ${limits.pageMax}`
+    const found = await reader.list(target, { ...selection, chatId: {} }, (query) =>
+      query.where(sql<boolean>`t.id in (${places})`).orderBy(`t.${column}`, "desc").orderBy("t.id", "desc"),
+    )
+    for (const row of rows) row[field] = found.filter((each) => each["chatId"] === row["id"])
+  },
+})
 
 export const chatSource = source("Chat", {
   assistant: one("assistant", () => assistantSource, "assistantId"),
@@ -61,15 +69,15 @@ export const chatSource = source("Chat", {
   ),
   tags: {
     needs: [],
-    async load(rows, reader) {
-      const tags = await tagsOf(rows, reader)
+    async load(rows, reader, _selection, asked) {
+      const tags = await tagsOf(rows, reader, asked)
       for (const row of rows) row["tags"] = tags.get(row["id"])
     },
   },
   meta: {
     needs: ["comments", "sourceChannel"],
-    async load(rows, reader, selection) {
-      const tags = selection["labels"] ? await tagsOf(rows, reader) : new Map<string, PlainRow[]>()
+    async load(rows, reader, selection, asked) {
+      const tags = selection["labels"] ? await tagsOf(rows, reader, asked) : new Map<string, PlainRow[]>()
       for (const row of rows) {
         row["meta"] = {
           labels: (tags.get(row["id"]) ?? []).map((tag) => tag["name"]),
@@ -79,19 +87,8 @@ export const chatSource = source("Chat", {
       }
     },
   },
-  controlChanges: {
-    needs: [],
-    async load(rows, reader, selection) {
-      const ids = rows.map((row) => row["id"])
-      const newest = sql`select id from (
-        select id, row_number() over (partition by chat_id order by created_at desc, id desc) as place
-        from control_change where chat_id = any(${ids}::uuid[])) ranked where place <= ${limits.pageMax}`
-      const found = await reader.list(controlChangeSource, { ...selection, chatId: {} }, (query) =>
-        query.where(sql<boolean>`t.id in (${newest})`).orderBy("t.created_at", "desc").orderBy("t.id", "desc"),
-      )
-      for (const row of rows) row["controlChanges"] = found.filter((change) => change["chatId"] === row["id"])
-    },
-  },
+  controlChanges: newest("controlChanges", source("ControlChange"), "control_change", "created_at"),
+  assistantTurns: newest("assistantTurns", source("AssistantTurn"), "assistant_turn", "started_at"),
 })
 
 export const ChatConnection = connectionOf(Chat)

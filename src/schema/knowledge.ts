@@ -1,14 +1,23 @@
-import { Field, InputType } from "type-graphql"
-import { source } from "../database/source.js"
+import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
+import { one, source } from "../database/source.js"
 import { Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
-import { Knowledge, type KnowledgeKind, KnowledgeKindEnum } from "../entities/knowledge.js"
+import { WebAddress } from "../entities/kit/web-address.js"
+import { Knowledge } from "../entities/knowledge.js"
+import { type KnowledgeKind, KnowledgeKindEnum } from "../entities/knowledge-row.js"
 import { limits } from "../limits.js"
 import { pageOf } from "./kit/page.js"
+import { mediaSource } from "./media.js"
 
-export const knowledgeSource = source("Knowledge")
+export const knowledgeSource = source("Knowledge", { file: one("file", () => mediaSource, "fileId") })
 export const KnowledgePage = pageOf(Knowledge, "knowledge items")
 
-const KnowledgeText = Verbatim(limits.knowledgeText)
+const KnowledgeText = Verbatim(limits.knowledgeSearchedText)
+const ofText = `Its text, for a text item; at most ${limits.knowledgeText} characters unless it is searchable.`
+const ofUrl = "The page it is read from, for a url item."
+const ofFile = "The uploaded file it is read from, for a file item: PDF, Word, Excel, PowerPoint, text or CSV."
+const ofSearch = "Whether it is chunked and searched instead of given to the model as it is; a url item always is."
+const ofSize = `Most characters of a chunk, ${limits.chunkSizeMin} to ${limits.chunkSizeMax}.`
+const ofOverlap = "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize."
 
 @InputType({ description: "A new knowledge item." })
 export class CreateKnowledgeItemInput {
@@ -18,18 +27,90 @@ export class CreateKnowledgeItemInput {
   @Field(() => Trimmed({ max: limits.knowledgeName }), { description: "Its name." })
   name!: string
 
-  @Field(() => KnowledgeKindEnum, { description: "Where its content comes from." })
+  @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; its field is required, the others must be absent." })
   kind!: KnowledgeKind
 
-  @Field(() => KnowledgeText, { description: "Its text." })
-  resourceContent!: string
+  @Field(() => KnowledgeText, { nullable: true, description: ofText })
+  resourceContent?: string | null
+
+  @Field(() => WebAddress, { nullable: true, description: ofUrl })
+  resourceUrl?: string | null
+
+  @Field(() => UUID, { nullable: true, description: ofFile })
+  fileId?: string | null
+
+  @Field(() => Boolean, { nullable: true, description: ofSearch })
+  isVector?: boolean | null
+
+  @Field(() => Int, { nullable: true, description: ofSize })
+  chunkSize?: number | null
+
+  @Field(() => Int, { nullable: true, description: ofOverlap })
+  chunkOverlap?: number | null
 }
 
-@InputType({ description: "What changes about a knowledge item." })
+@InputType({ description: "What changes about a knowledge item; whatever concerns its content or its chunks has it indexed again." })
 export class UpdateKnowledgeItemInput {
   @Field(() => Trimmed({ max: limits.knowledgeName }), { nullable: true, description: "Its name." })
   name?: string | null
 
-  @Field(() => KnowledgeText, { nullable: true, description: "Its text." })
+  @Field(() => KnowledgeText, { nullable: true, description: ofText })
   resourceContent?: string | null
+
+  @Field(() => WebAddress, { nullable: true, description: ofUrl })
+  resourceUrl?: string | null
+
+  @Field(() => UUID, { nullable: true, description: ofFile })
+  fileId?: string | null
+
+  @Field(() => Boolean, { nullable: true, description: ofSearch })
+  isVector?: boolean | null
+
+  @Field(() => Int, { nullable: true, description: ofSize })
+  chunkSize?: number | null
+
+  @Field(() => Int, { nullable: true, description: ofOverlap })
+  chunkOverlap?: number | null
+}
+
+@InputType({ description: "A question to what an assistant knows." })
+export class QueryKnowledgeInput {
+  @Field(() => UUID, { description: "The assistant." })
+  assistantId!: string
+
+  @Field(() => Trimmed({ max: limits.knowledgeQuery }), { description: "What is looked for." })
+  query!: string
+
+  @Field(() => Int, {
+    nullable: true,
+    description: `How many chunks, 1 to ${limits.knowledgeQueryTakeMax}; ${limits.knowledgeQueryTakeDefault} when absent.`,
+  })
+  take?: number | null
+}
+
+@ObjectType({ description: "A chunk that was found." })
+export class KnowledgeMatch {
+  @Field(() => UUID, { description: "The knowledge item." })
+  knowledgeId!: string
+
+  @Field(() => String, { description: "Its name." })
+  knowledgeName!: string
+
+  @Field(() => UUID, { description: "The chunk." })
+  chunkId!: string
+
+  @Field(() => String, { description: "What it says." })
+  content!: string
+
+  @Field(() => Int, { description: "Its place in the item: 0, 1, 2 …" })
+  position!: number
+
+  @Field(() => Float, { description: "How well it fits, 0 to 1." })
+  score!: number
+}
+
+@ObjectType({ description: "What was found, best first." })
+export class KnowledgeMatches {
+  @Field(() => [KnowledgeMatch], { description: "The chunks, best first." })
+  data!: KnowledgeMatch[]
 }

@@ -17,9 +17,16 @@ export interface FakeToolCall {
   arguments?: unknown
 }
 
+/** Words and calls; streamed in the given pieces, else word by word. The pieces "reset" and "end" break the stream off. */
+export interface FakeWords {
+  text?: string
+  pieces?: AsyncIterable<string>
+  toolCalls?: FakeToolCall[]
+}
+
 /** What a fake answers: words, calls, an error status, silence, a broken connection, or something unreadable. */
 export type FakeModelReply =
-  | { text?: string; toolCalls?: FakeToolCall[] }
+  | FakeWords
   | { status: number; message?: string; headers?: Record<string, string> }
   | "hang"
   | "reset"
@@ -37,39 +44,57 @@ export interface FakeModel {
 /** A local server that speaks OpenAI's `POST /chat/completions`. */
 export type FakeOpenAi = FakeModel
 
-/** Starts a fake OpenAI that answers "ok" until told otherwise. */
-export function startFakeOpenAi(): Promise<FakeOpenAi> {
-  return startFakeModel("/v1/chat/completions", ({ text, toolCalls }, { body }) => ({
-    id: "chatcmpl-fake",
-    object: "chat.completion",
-    created: 1_750_000_000,
-    model: body.model,
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: "assistant",
-          content: text ?? null,
-          ...(toolCalls && {
-            tool_calls: toolCalls.map(({ id, name, arguments: given = {} }, index) => ({
-              id: id ?? `call_${Date.now().toString(36)}_${index}`,
-              type: "function",
-              function: { name, arguments: typeof given === "string" ? given : JSON.stringify(given) },
-            })),
-          }),
-        },
-        finish_reason: toolCalls ? "tool_calls" : "stop",
-      },
-    ],
-    usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
-  }))
+/** How a vendor writes an answer: whole, and as a stream of server-sent events. */
+export interface Wire {
+  whole(words: FakeWords, request: FakeModelRequest): unknown
+  stream(words: FakeWords, request: FakeModelRequest): AsyncIterable<object | string>
 }
 
-/** Starts a fake vendor at one path, with `render` as its wire format: the machinery of every fake model. */
-export async function startFakeModel(
-  path: string,
-  render: (reply: { text?: string; toolCalls?: FakeToolCall[] }, request: FakeModelRequest) => unknown,
-): Promise<FakeModel> {
+/** Starts a fake OpenAI that answers "ok" until told otherwise. */
+export function startFakeOpenAi(): Promise<FakeOpenAi> {
+  return startFakeModel("/v1/chat/completions", { whole, stream })
+}
+
+const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
+
+const callsOf = (toolCalls: FakeToolCall[] | undefined) =>
+  toolCalls?.map(({ id, name, arguments: given = {} }, index) => ({
+    id: id ?? `call_${Date.now().toString(36)}_${index}`,
+    type: "function",
+    function: { name, arguments: typeof given === "string" ? given : JSON.stringify(given) },
+  }))
+
+function whole({ text, toolCalls }: FakeWords, { body }: FakeModelRequest) {
+  const message = { role: "assistant", content: text ?? null, ...(toolCalls && { tool_calls: callsOf(toolCalls) }) }
+  const choices = [{ index: 0, message, finish_reason: toolCalls ? "tool_calls" : "stop" }]
+  return { id: "chatcmpl-fake", object: "chat.completion", created: 1_750_000_000, model: body.model, choices, usage }
+}
+
+async function* stream(words: FakeWords, { body }: FakeModelRequest) {
+  const chunk = (choices: object[], more = {}) => ({
+    id: "chatcmpl-fake",
+    object: "chat.completion.chunk",
+    model: body.model,
+    choices,
+    ...more,
+  })
+  const delta = (given: object, finish: string | null = null) => chunk([{ index: 0, delta: given, finish_reason: finish }])
+  yield delta({ role: "assistant" })
+  for await (const content of piecesOf(words)) yield content === "reset" || content === "end" ? content : delta({ content })
+  for (const [index, call] of (callsOf(words.toolCalls) ?? []).entries()) yield delta({ tool_calls: [{ index, ...call }] })
+  yield delta({}, words.toolCalls ? "tool_calls" : "stop")
+  if (body.stream_options?.include_usage) yield chunk([], { usage })
+  yield "[DONE]"
+}
+
+/** The pieces that a text comes in: word by word when nothing else is said. */
+export async function* piecesOf({ text, pieces }: FakeWords): AsyncGenerator<string> {
+  if (pieces) yield* pieces
+  else yield* text?.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
+}
+
+/** Starts a fake vendor at one path, with its wire format: the machinery of every fake model. */
+export async function startFakeModel(path: string, wire: Wire): Promise<FakeModel> {
   const fake: Omit<FakeModel, "url"> = {
     requests: [],
     reply: async () => ({ text: "ok" }),
@@ -91,7 +116,16 @@ export async function startFakeModel(
     if (reply === "hang") return
     if (reply === "reset") return void request.socket.resetAndDestroy()
     if (reply === "garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"choices": [{"mess')
-    if (!("status" in reply)) return json(response, 200, render(reply, asked))
+    if (!("status" in reply)) {
+      if (!asked.body.stream) return json(response, 200, wire.whole(reply, asked))
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      for await (const event of wire.stream(reply, asked)) {
+        if (event === "reset") return void request.socket.resetAndDestroy()
+        if (event === "end") break
+        response.write(sse(event))
+      }
+      return void response.end()
+    }
     json(
       response,
       reply.status,
@@ -102,6 +136,11 @@ export async function startFakeModel(
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return Object.assign(fake, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
+}
+
+const sse = (event: object | string) => {
+  if (typeof event === "string") return `data: ${event}\n\n`
+  return `${"type" in event ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`
 }
 
 async function read(request: IncomingMessage) {

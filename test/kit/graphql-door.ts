@@ -202,10 +202,10 @@ function success(route: Route, document: OperationDefinitionNode, data: Record<s
 
 function pageOf(
   route: Route,
-  { nodes, totalCount, pageInfo }: { nodes: unknown[]; totalCount?: number; pageInfo?: Record<string, unknown> },
+  { nodes, totalCount, pageInfo, stats }: { nodes: unknown[]; totalCount?: number; pageInfo?: Record<string, unknown>; stats?: object },
 ) {
   const nextCursor = pageInfo?.["hasNextPage"] ? pageInfo["endCursor"] : null
-  return { data: nodes.map((node) => whole(route, node)), totalCount: totalCount ?? null, nextCursor }
+  return { data: nodes.map((node) => whole(route, node)), totalCount: totalCount ?? null, nextCursor, ...(stats && { stats }) }
 }
 
 /** With null for what was not asked for. */

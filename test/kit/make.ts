@@ -55,6 +55,8 @@ export interface CompanyInWorld extends Founded {
   /** A message; `{ chatId, text }`, and "Hello" from our side when nothing else is said. */
   message(fields?: Fields): Promise<Resource>
   folder(fields?: Fields): Promise<Resource>
+  /** A tool of the assistant; its address answers nobody unless another is given. */
+  tool(fields?: Fields): Promise<Resource>
   tag(fields?: Fields): Promise<Resource>
   makeAssistant(fields?: Fields): Promise<Resource>
   makeKnowledge(fields?: Fields): Promise<Resource>
@@ -136,6 +138,14 @@ export function furnish(world: World, company: Founded): CompanyInWorld {
     message: (fields = {}) => post("/api/messages", { text: "Hello", ...fields }),
     folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),
     tag: (fields = {}) => post("/api/chat-tags", { name: `Tag ${randomUUID()}`, ...fields }),
+    tool: (fields = {}) =>
+      post("/api/assistant-tools-new", {
+        assistantId: company.assistant.id,
+        name: `tool_${randomUUID()}`,
+        description: "Tells the status of an order.",
+        apiCallUrl: "http://127.0.0.1:9/",
+        ...fields,
+      }),
     makeAssistant: (fields = {}) => post("/api/assistants-new", { name: "Helper", ...fields }),
     makeKnowledge: (fields = {}) =>
       post("/api/assistant-knowledge-new", {

@@ -26,6 +26,7 @@ export async function belongings(company: CompanyInWorld): Promise<Belongings> {
   const knowledge = await company.makeKnowledge({ assistantId: assistant.id })
   const chat = await company.chat({ assistantId: assistant.id, managerId: company.member.id })
   const message = await company.message({ chatId: chat.id })
+  const tool = await company.tool({ assistantId: assistant.id })
   const tokens = `/api/companies/${company.id}/access-tokens`
   const { body: token } = await company.rest.as(company.owner.jwt).post(tokens, { name: "Shop" }).expect(201)
   await fill(company, chat.id, folder.id, tag.id, message.id)
@@ -34,6 +35,7 @@ export async function belongings(company: CompanyInWorld): Promise<Belongings> {
     companies: company.id,
     "access-tokens": token.id,
     "assistants-new": assistant.id,
+    "assistant-tools-new": tool.id,
     "assistant-knowledge-new": knowledge.id,
     chats: chat.id,
     "chat-folders": folder.id,
@@ -88,6 +90,15 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": { name: "Renamed" },
   "POST /api/assistants-new": { name: "Helper" },
   "PATCH /api/assistants-new/{id}": { name: "Renamed" },
+  "POST /api/assistants-new/{id}/copy": { name: "Copied" },
+  "POST /api/assistant-tools-new": {
+    assistantId: own["assistants-new"],
+    name: `tool${++count}`,
+    description: "Looks.",
+    apiCallUrl: "https://example.com/",
+  },
+  "PATCH /api/assistant-tools-new/{id}": { description: "Looks closely." },
+  "POST /api/assistant-tools-new/{id}/test": { params: {} },
   "POST /api/assistant-knowledge-new": {
     assistantId: own["assistants-new"],
     name: "Prices",
@@ -95,6 +106,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
     resourceContent: "Everything costs one euro.",
   },
   "PATCH /api/assistant-knowledge-new/{id}": { name: "Renamed" },
+  "POST /api/assistant-knowledge-new/query": { assistantId: own["assistants-new"], query: "When are you open?" },
   "POST /api/chats": { messenger: "playground", fromId: "playground", externalId: `visitor-${++count}` },
   "PATCH /api/chats/{id}": { name: "Renamed" },
   "PATCH /api/chats/{id}/ai-control": { isUnderAiControl: false },

@@ -33,6 +33,7 @@ const adapters: Adapter[] = [
       "one request": noVendor,
       "vendor errors": noVendor,
       "broken answers": noVendor,
+      "streams that break off": noVendor,
       "waiting ends": noVendor,
       "broken arguments": "it writes its arguments itself",
     },
@@ -51,7 +52,19 @@ const adapters: Adapter[] = [
   },
 ]
 
-describe.each(adapters)("text model contract: $name", ({ name, start, make, skips }) => {
+/** The same adapters, with somebody who listens while the answer is made. */
+const streaming = adapters.map(
+  (adapter): Adapter => ({
+    ...adapter,
+    name: `${adapter.name}, streamed`,
+    make(...options) {
+      const model = adapter.make(...options)
+      return { ...model, answer: (asked) => model.answer({ onText: () => {}, ...asked }) }
+    },
+  }),
+)
+
+describe.each([...adapters, ...streaming])("text model contract: $name", ({ name, start, make, skips }) => {
   let fake: FakeModel | undefined
   beforeEach(async () => {
     fake = await start?.()
@@ -62,7 +75,7 @@ describe.each(adapters)("text model contract: $name", ({ name, start, make, skip
     skips[title] ? it.skip(`${title} (skipped: ${skips[title]})`, test) : it(title, test)
 
   proves("has an id that never changes", async () => {
-    expect(model()).toMatchObject({ provider: name, id: make("http://elsewhere.test/v1").id })
+    expect(model()).toMatchObject({ provider: name.split(",")[0], id: make("http://elsewhere.test/v1").id })
     expect(model().id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/)
   })
 
@@ -73,6 +86,16 @@ describe.each(adapters)("text model contract: $name", ({ name, start, make, skip
     expect(text).toBe(text?.trim())
     expect(toolCalls).toEqual([])
     expect(usage).toEqual(fake ? { inputTokens: 11, outputTokens: 7 } : { inputTokens: null, outputTokens: null })
+  })
+
+  proves("tells what it says so far, when somebody listens", async () => {
+    if (fake) fake.reply = async () => ({ text: "<think>Hm.</think> [human colleague] Two to three days." })
+    const heard: string[] = []
+    const asked = request([customer("How long does delivery take?")], { onText: (text) => heard.push(text) })
+    const { text, usage } = await model().answer(asked)
+    expect(heard.at(-1)).toBe(text)
+    expect(usage).toEqual(fake ? { inputTokens: 11, outputTokens: 7 } : { inputTokens: null, outputTokens: null })
+    if (fake) expect(heard).toEqual(["Two", "Two to", "Two to three", "Two to three days."])
   })
 
   proves("calls a tool, then answers from its result", async () => {
@@ -138,6 +161,16 @@ describe.each(adapters)("text model contract: $name", ({ name, start, make, skip
     for (const reply of ["reset", "garbage", { text: "" }, { text: "  \n" }] as const) {
       fake!.reply = async () => reply
       expect((await failureOf(model().answer(request([customer("Hi")])))).message).toMatch(/reached|failed|read|empty/)
+    }
+  })
+
+  proves("streams that break off", async () => {
+    for (const how of ["reset", "end"]) {
+      const pieces = async function* () {
+        yield* ["Two to", " three", how]
+      }
+      fake!.reply = async () => ({ pieces: pieces() })
+      expect((await failureOf(model().answer(request([customer("Hi")], { onText() {} })))).message).toMatch(/failed|reached|broke off/)
     }
   })
 

@@ -2,6 +2,7 @@ import { Filter, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
 import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
+import type { OutputFrame } from "../message.js"
 import { clock } from "./clock.js"
 import { Timestamp, UUID } from "./scalars.js"
 
@@ -15,8 +16,8 @@ export interface Fact {
   payload: { value: unknown } | { row: "Chat" | "Message"; id: string }
 }
 
-/** What else belongs to a change and is written in its transaction; answers the facts that it made. */
-export type Consequence = (em: EntityManager) => Promise<Fact[]>
+/** What else belongs to a change and is written in its transaction, messages through the one way in; answers the facts that it made. */
+export type Consequence = (em: EntityManager, append: (frame: OutputFrame) => Promise<unknown>) => Promise<Fact[]>
 
 /** Work that becomes due on the row: the job's name is its file's name, the row's own column holds the time. */
 export interface Wake {
@@ -34,6 +35,7 @@ interface Notes {
 
 // Beside the rows and not on them: the mapper makes rows without running their constructor.
 const notes = new WeakMap<Row, Notes>()
+const unseen = new WeakSet<Row>()
 
 function notesOf(row: Row): Notes {
   const noted = notes.get(row) ?? { facts: [], consequences: [], wakes: [] }
@@ -60,7 +62,7 @@ export abstract class Row {
   createdAt: Date = clock.now()
 
   @Field(() => Timestamp, { description: "When it last changed." })
-  @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: () => clock.now() })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: (row: Row) => (unseen.has(row) ? row.updatedAt : clock.now()) })
   updatedAt: Date = new Date(this.createdAt)
 
   /** Notes a fact; the unit of work makes it an event when it commits. */
@@ -76,6 +78,16 @@ export abstract class Row {
   /** Notes what else must be written with this change. */
   protected entails(consequence: Consequence) {
     notesOf(this).consequences.push(consequence)
+  }
+
+  /** What the clockwork writes on its own columns is no change to people: `updatedAt` stays as it is. */
+  protected changesUnseen() {
+    unseen.add(this)
+  }
+
+  /** Something that people see changes after all. */
+  protected changesSeen() {
+    unseen.delete(this)
   }
 }
 

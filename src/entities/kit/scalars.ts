@@ -111,5 +111,17 @@ export const HexColor = new GraphQLScalarType({
   }),
 })
 
+/** A telephone number: E.164 once spaces, dashes and brackets are taken out. */
+export const PhoneNumber = new GraphQLScalarType({
+  name: "PhoneNumber",
+  description: "A telephone number, such as +380 (44) 123-45-67: stored and answered as E.164, without spaces, dashes and brackets.",
+  serialize: (value) => value,
+  ...fromString("PhoneNumber", (value) => {
+    const number = typeof value === "string" ? value.replace(/[\s()[\]\p{Dash}]/gu, "") : ""
+    if (!/^\+[1-9]\d{6,14}$/.test(number)) throw new BadUserInput("must be a telephone number with its country code, such as +380441234567")
+    return number
+  }),
+})
+
 /** Any JSON value, passed through as it is; for event payloads and tool arguments. */
 export { GraphQLJSON as JSONValue } from "graphql-scalars"

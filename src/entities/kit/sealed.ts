@@ -1,19 +1,42 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto"
 
-const version = "v1"
+const scheme = "v2"
+/** The scheme from before: it does not name its key. */
+const unnamed = "v1"
 
-/** Encrypts a text with AES-256-GCM under a fresh nonce; the result names its scheme, so that keys and schemes can change. */
-export function seal(text: string, key: Buffer): string {
-  const nonce = randomBytes(12)
-  const cipher = createCipheriv("aes-256-gcm", key, nonce)
-  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()])
-  return [version, nonce.toString("base64url"), cipher.getAuthTag().toString("base64url"), sealed.toString("base64url")].join(".")
+/** A sealed text that the key at hand does not open; says nothing of what is in it. */
+export class CannotUnseal extends Error {
+  override name = "CannotUnseal"
+
+  constructor() {
+    super("could not be decrypted with the current ENCRYPTION_KEY")
+  }
 }
 
-/** Reads a sealed text back; throws when the key is another one or the text was changed. */
+/** What a text sealed with a key begins with: the scheme and the key's fingerprint, which tells keys apart and nothing about them. */
+export function sealMark(key: Buffer): string {
+  return `${scheme}.${createHmac("sha256", key).update("fingerprint of an encryption key").digest("base64url").slice(0, 11)}.`
+}
+
+/** Encrypts a text with AES-256-GCM under a fresh nonce; the result names its scheme and its key, so that both can change. */
+export function seal(text: string, key: Buffer): string {
+  const nonce = randomBytes(12)
+  const mark = sealMark(key)
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(mark))
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()])
+  return mark + [nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url")).join(".")
+}
+
+/** Reads a sealed text back; throws `CannotUnseal` when it was sealed with another key, or changed. */
 export function unseal(sealed: string, key: Buffer): string {
-  const [scheme, nonce, tag, text] = sealed.split(".")
-  if (scheme !== version || !nonce || !tag || text === undefined) throw new Error("This is no sealed text")
-  const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(nonce, "base64url")).setAuthTag(Buffer.from(tag, "base64url"))
-  return Buffer.concat([decipher.update(Buffer.from(text, "base64url")), decipher.final()]).toString("utf8")
+  const parts = sealed.split(".")
+  const mark = parts[0] === unnamed ? "" : sealMark(key)
+  if (!sealed.startsWith(mark || `${unnamed}.`)) throw new CannotUnseal()
+  const [nonce, tag, text] = parts.slice(-3).map((part) => Buffer.from(part, "base64url"))
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, nonce!, { authTagLength: 16 }).setAuthTag(tag!).setAAD(Buffer.from(mark))
+    return Buffer.concat([decipher.update(text!), decipher.final()]).toString("utf8")
+  } catch (error) {
+    throw Object.assign(new CannotUnseal(), { cause: error })
+  }
 }

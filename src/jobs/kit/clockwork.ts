@@ -1,7 +1,5 @@
-import { MongoBackend } from "@agendajs/mongo-backend"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Agenda, type AgendaBackend } from "agenda"
-import { MongoClient } from "mongodb"
 import { Pool } from "pg"
 import type { Logger } from "pino"
 import type { Config } from "../../config.js"
@@ -19,7 +17,8 @@ export interface Job {
 /** A job on nobody's row, run again and again. */
 export interface Sweep {
   name: string
-  everySeconds: number
+  /** How often; some depend on a time that an operator may change. */
+  everySeconds: number | ((config: Config) => number)
   run(services: Services): Promise<void>
 }
 
@@ -39,6 +38,8 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
     return { backend, close: async () => void (pool.ending || (await pool.end())) }
   }
+  // Loaded only where it is used: MongoDB's client is large.
+  const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
   const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: limits.mongoConnectMs })
   try {
     // Asked first: without a server Agenda's own start never settles.
@@ -67,10 +68,13 @@ export async function makeClockwork(config: Config, database: Database, log: Log
   // The sweep comes again; unheard, the error would end the process.
   agenda.on("error", (error) => log.warn({ err: error }, "the clock stumbled"))
   return {
-    async at({ job, companyId, id, at }) {
+    async at(wake) {
+      const { job, companyId, id, at } = wake
       // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
       // A little late: a timer may fire a millisecond early, and would find nothing due yet.
-      await agenda.schedule(new Date(at.getTime() + limits.clockSlackMs), job, { companyId, id })
+      const woken = agenda.schedule(new Date(at.getTime() + limits.clockSlackMs), job, { companyId, id })
+      // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
+      await woken.catch((error) => log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
     },
     async start(services, jobs, sweeps) {
       for (const job of jobs) {
@@ -81,7 +85,10 @@ export async function makeClockwork(config: Config, database: Database, log: Log
       for (const sweep of sweeps)
         agenda.define(sweep.name, () => guarded(services, sweep.name, () => sweep.run(services)), { concurrency: 1 })
       await agenda.start()
-      for (const sweep of sweeps) await agenda.every(`${sweep.everySeconds} seconds`, sweep.name)
+      for (const { name, everySeconds } of sweeps) {
+        const seconds = typeof everySeconds === "number" ? everySeconds : everySeconds(services.config)
+        await agenda.every(seconds * 1000, name)
+      }
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
     async stop() {

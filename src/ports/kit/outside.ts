@@ -1,7 +1,9 @@
-import { type LookupOptions, lookup } from "node:dns"
+import { type LookupAddress, lookup } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
+import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
 import { Agent, buildConnector, request } from "undici"
+import { limits } from "../../limits.js"
 
 /** One request to an address that a customer of ours has chosen. */
 export interface OutsideRequest {
@@ -40,8 +42,13 @@ export class OutsideFailure extends Error {
 export class Outside {
   private readonly agent: Agent
 
-  constructor(allowPrivate: boolean) {
-    const connect = buildConnector({ allowH2: false, lookup: allowPrivate ? undefined : publicLookup } as buildConnector.BuildOptions)
+  /** `look` looks names up, as the system does unless another is given. */
+  constructor(allowPrivate: boolean, look: LookupFunction = lookup) {
+    const connect = buildConnector({
+      allowH2: false,
+      timeout: limits.outsideConnectMs,
+      lookup: allowPrivate ? look : onlyPublic(look),
+    } as buildConnector.BuildOptions)
     this.agent = new Agent({
       // No connection is used twice: a kept one may be closed under a request, and its address was judged for another.
       pipelining: 0,
@@ -93,33 +100,49 @@ async function readUpTo(stream: AsyncIterable<Buffer> & { destroy(): unknown }, 
   return { body: Buffer.concat(parts).subarray(0, maxBytes), cut: size > maxBytes }
 }
 
+/** Hosts of clouds that tell a machine its secrets, at addresses that look public. */
+const metadata = ["168.63.129.16"]
+
+/** The part of IPv6 that is given out to the internet; the rest is reserved, or a dress for something else. */
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
+
 /** Whether an address belongs to the public internet; an IPv4 address that is dressed as IPv6 is judged as what it is. */
-export function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast"
+export function isPublic(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  if (address.range() !== "unicast" || metadata.includes(address.toString())) return false
+  return address instanceof ipaddr.IPv4 || address.match(globalUnicast)
 }
 
 const notPublic = () => new OutsideFailure("The address is not on the public internet", "refused")
 
 /** Looks a name up and refuses it when any of its addresses is not public: which of them is connected to is not ours to say. */
-const publicLookup: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...(options as LookupOptions), all: true }, (error, addresses) => {
-    if (error) return done(error, "")
-    if (addresses.length === 0 || addresses.some(({ address }) => !isPublic(address))) return done(notPublic(), "")
-    if (options.all) return done(null, addresses)
-    done(null, addresses[0]!.address, addresses[0]!.family)
-  })
-}
+const onlyPublic =
+  (look: LookupFunction): LookupFunction =>
+  (hostname, options, done) => {
+    look(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, "")
+      const addresses = found as LookupAddress[]
+      if (addresses.length === 0 || addresses.some(({ address }) => !isPublic(address))) return done(notPublic(), "")
+      if (options.all) return done(null, addresses)
+      done(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
 
 const sentences: Record<string, string> = {
   ENOTFOUND: "The host of the address was not found",
   EAI_AGAIN: "The host of the address was not found",
   ECONNREFUSED: "The address refused the connection",
+  EHOSTUNREACH: "The address cannot be reached",
+  ENETUNREACH: "The address cannot be reached",
+  ETIMEDOUT: "The address accepted no connection in time",
+  UND_ERR_CONNECT_TIMEOUT: "The address accepted no connection in time",
   ECONNRESET: "The connection was closed before an answer came",
   UND_ERR_SOCKET: "The connection was closed before an answer came",
 }
 
 function failureOf(error: unknown): OutsideFailure {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+  for (let cause = error; isNativeError(cause); cause = cause.cause) {
     if (cause instanceof OutsideFailure) return cause
     const sentence = sentences[(cause as NodeJS.ErrnoException).code ?? ""]
     if (sentence) return new OutsideFailure(sentence, "unreachable")

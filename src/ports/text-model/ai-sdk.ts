@@ -1,8 +1,9 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { APICallError, generateText, jsonSchema, type LanguageModel, tool } from "ai"
+import { generateText, jsonSchema, type LanguageModel, streamText, tool } from "ai"
 import { v4 as uuidV4 } from "uuid"
 import { limits } from "../../limits.js"
+import { vendorFault } from "../kit/vendor-fault.js"
 import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelTool, type TextModel, textModelId } from "../text-model.js"
 import { COLLEAGUE, conversation, systemText } from "./prompt.js"
 
@@ -17,7 +18,12 @@ export interface VendorOptions {
 /** A model behind any server that speaks `POST {baseUrl}/chat/completions`; without a key no `Authorization` is sent, as local servers expect. */
 export function openAiCompatible(options: VendorOptions): TextModel {
   const { baseUrl = "https://api.openai.com/v1", apiKey, model } = options
-  return textModel("openai", "OpenAI", createOpenAICompatible({ name: "openai", baseURL: baseUrl, apiKey })(model), options)
+  return textModel(
+    "openai",
+    "OpenAI",
+    createOpenAICompatible({ name: "openai", baseURL: baseUrl, apiKey, includeUsage: true })(model),
+    options,
+  )
 }
 
 /** Claude over Anthropic's Messages API; `baseUrl` may stop before `/v1`, as Anthropic's own variable does. */
@@ -57,7 +63,7 @@ function textModel(
 }
 
 async function ask(model: LanguageModel, request: ModelRequest, abortSignal: AbortSignal): Promise<ModelAnswer> {
-  const { text, toolCalls, usage } = await generateText({
+  const settings = {
     model,
     instructions: systemText(request),
     messages: conversation(request.messages),
@@ -65,7 +71,8 @@ async function ask(model: LanguageModel, request: ModelRequest, abortSignal: Abo
     temperature: request.temperature ?? undefined,
     maxRetries: 0,
     abortSignal,
-  })
+  }
+  const { text, toolCalls, usage } = await (request.onText ? streamed(settings, request.onText) : generateText(settings))
   const calls = toolCalls.map((call) => ({
     callId: call.toolCallId || uuidV4(),
     name: call.toolName,
@@ -81,6 +88,24 @@ async function ask(model: LanguageModel, request: ModelRequest, abortSignal: Abo
   }
 }
 
+/** The same in a stream, of which every piece is told as it comes. */
+async function streamed(settings: Parameters<typeof streamText>[0], onText: (text: string) => void) {
+  // Told here by the stream itself; the SDK would write it to standard error.
+  const result = streamText({ ...settings, onError: () => {} })
+  let text = ""
+  for await (const part of result.stream) {
+    if (part.type === "error") throw part.error
+    if (part.type !== "text-delta") continue
+    text += part.text
+    // What may still become the mark of a colleague is no words yet.
+    const said = spoken(text)
+    if (said && !COLLEAGUE.startsWith(said)) onText(said)
+  }
+  // A stream that just ends has lost its rest on the way.
+  if ((await result.rawFinishReason) === undefined) throw new ModelFailure("The model's answer broke off")
+  return { text, toolCalls: await result.toolCalls, usage: await result.usage }
+}
+
 // Without `execute` the SDK hands the call out; without `validate` it does not judge the arguments: both are the caller's.
 function offered({ name, description, parameters }: ModelTool) {
   return [name, tool({ description, inputSchema: jsonSchema({ type: "object", properties: {}, ...parameters }) })] as const
@@ -94,20 +119,6 @@ function spoken(text: string) {
 
 function failure(error: unknown, vendor: string, apiKey: string | undefined): ModelFailure {
   if (error instanceof ModelFailure) return error
-  const words = harmless(error instanceof Error ? error.message : String(error), apiKey)
-  if (!APICallError.isInstance(error)) return new ModelFailure(`${vendor} failed: ${words}`)
-  const { statusCode } = error
-  if (statusCode === undefined) return new ModelFailure(`${vendor} could not be reached: ${words}`)
-  if (statusCode < 300) return new ModelFailure(`${vendor} sent an answer that cannot be read`, statusCode)
-  return new ModelFailure(`${vendor} answered ${statusCode}: ${words}`, statusCode)
-}
-
-// Vendors quote keys ("Incorrect API key provided: sk-…") and an address may hold a password.
-function harmless(words: string, apiKey: string | undefined) {
-  const shown = apiKey ? words.replaceAll(apiKey, "[key]") : words
-  return shown
-    .replace(/\b(?:sk|pk|key)-[\w*.-]+/gi, "[key]")
-    .replace(/\/\/[^/\s@]+@/g, "//[key]@")
-    .replace(/\s+/g, " ")
-    .slice(0, 200)
+  const { message, status } = vendorFault(error, vendor, apiKey)
+  return new ModelFailure(message, status)
 }

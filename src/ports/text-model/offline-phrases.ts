@@ -1,4 +1,4 @@
-import { fold, isStopWord, type Language, words } from "./offline-words.js"
+import { fold, isStopWord, type Language, words } from "../kit/words.js"
 
 /** What the offline model says in its own words, by language. */
 export interface Phrases {

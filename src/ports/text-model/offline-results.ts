@@ -1,6 +1,6 @@
+import type { Language } from "../kit/words.js"
 import { type Phrases, phrases } from "./offline-phrases.js"
 import { toolTitle } from "./offline-tools.js"
-import type { Language } from "./offline-words.js"
 
 /** Longest piece of a tool's answer that is repeated to a customer, in characters. */
 const LONGEST = 600

@@ -1,5 +1,5 @@
+import { fold, isStopWord, stem, words } from "../kit/words.js"
 import type { ModelTool } from "../text-model.js"
-import { fold, isStopWord, stem, words } from "./offline-words.js"
 
 const systemTools = ["turnOffAiMode", "searchKnowledge", "setChatTags", "platformPostCall"]
 

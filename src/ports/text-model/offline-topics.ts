@@ -1,4 +1,4 @@
-import { fold, isStopWord, languageOf, stem, words } from "./offline-words.js"
+import { fold, isStopWord, languageOf, stem, words } from "../kit/words.js"
 
 /** What a text is about: stems of its words, and topics, under which different words for one thing meet. */
 export interface Meaning {

@@ -1,11 +1,11 @@
 import { v4 as uuidV4 } from "uuid"
+import { type Language, languageOf } from "../kit/words.js"
 import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelRequest, type TextModel, textModelId } from "../text-model.js"
 import { passagesOf, quote, sentences } from "./offline-knowledge.js"
 import { phrases, smallTalk, wantsPerson } from "./offline-phrases.js"
 import { resultSentence, searchResults } from "./offline-results.js"
 import { argumentsFor, isSystemTool, namedTools } from "./offline-tools.js"
 import { askedIn } from "./offline-topics.js"
-import { type Language, languageOf } from "./offline-words.js"
 
 const HAND_OVER = "turnOffAiMode"
 const SEARCH = "searchKnowledge"
@@ -18,7 +18,9 @@ export function offlineModel(): TextModel {
     provider: "offline",
     async answer(request) {
       if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
-      return answered(request)
+      const answer = answered(request)
+      if (answer.text) request.onText?.(answer.text)
+      return answer
     },
   }
 }

@@ -135,9 +135,16 @@ function responseSchema(operation: Operation): JsonSchema {
     return (schema["anyOf"] as JsonSchema[] | undefined)?.[0] ?? schema
   }
   const type = getNullableType(root.type)
-  const nodes = field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === "nodes")!
+  const selected = (name: string) =>
+    field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === name)
+  const [nodes, stats] = [selected("nodes")!, selected("stats")]
   if (!isObjectType(type)) throw new Error(`${route.path} answers no page`)
   const items = outputSchema(type.getFields()["nodes"]!.type, nodes.selectionSet, route.nulls)
-  const properties = { data: items, totalCount: { type: ["integer", "null"] }, nextCursor: { type: ["string", "null"] } }
+  const properties = {
+    data: items,
+    totalCount: { type: ["integer", "null"] },
+    nextCursor: { type: ["string", "null"] },
+    ...(stats && { stats: outputSchema(type.getFields()["stats"]!.type, stats.selectionSet) }),
+  }
   return { type: "object", properties, required: Object.keys(properties) }
 }

@@ -9,6 +9,7 @@ import { variablesOf } from "./variables.js"
 interface Page {
   nodes: object[]
   totalCount?: number | null
+  stats?: object
   pageInfo?: { hasNextPage: boolean; endCursor: string | null }
 }
 
@@ -56,11 +57,12 @@ async function* wholeList(operation: Operation, viewer: unknown, variables: Reco
 function shaped(route: Route, value: unknown): unknown {
   const absent = route.nulls ?? []
   if (!route.page) return withNulls(value as object, absent)
-  const { nodes, totalCount, pageInfo } = value as Page
+  const { nodes, totalCount, pageInfo, stats } = value as Page
   return {
     data: nodes.map((node) => withNulls(node, absent)),
     totalCount: totalCount ?? null,
     nextCursor: pageInfo?.hasNextPage ? pageInfo.endCursor : null,
+    ...(stats && { stats }),
   }
 }
 

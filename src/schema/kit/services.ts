@@ -3,11 +3,17 @@ import type { Config } from "../../config.js"
 import type { Database } from "../../database/connect.js"
 import type { Wake } from "../../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../../events/logged-event.js"
+import type { AnswerProgress } from "../../events/progress.js"
 import type { EventWish } from "../../events/stream.js"
+import type { VectorSearch } from "../../knowledge/vectors.js"
 import type { MediaUrls } from "../../media/signed-url.js"
+import type { Crawler } from "../../ports/crawler.js"
+import type { Embedding } from "../../ports/embedding.js"
+import type { Extractor } from "../../ports/extractor.js"
 import type { Outside } from "../../ports/kit/outside.js"
 import type { Storage } from "../../ports/storage.js"
 import type { TextModel } from "../../ports/text-model.js"
+import type { VoiceProvider } from "../../ports/voice.js"
 import type { SignInLimit } from "./sign-in-limit.js"
 
 /** Tells every instance that something in the database is worth a look; the database stays the truth. */
@@ -16,10 +22,11 @@ export interface WakeUp {
   /** Hears every message of a topic, those of this instance too; answers how to stop. */
   subscribe(topic: WakeUpTopic, hear: (message: string) => void): () => void
 }
-export type WakeUpTopic = "events" | "credentials"
+export type WakeUpTopic = "events" | "credentials" | "watched" | "progress"
 
 /** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
 export interface Clockwork {
+  /** Never fails: what cannot be woken is found by a sweep. */
   at(wake: Wake): Promise<void>
   /** Throws when the queue behind it does not answer. */
   ping(): Promise<void>
@@ -39,8 +46,20 @@ export interface Services {
   database: Database
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
+  /** Where assistants can have a voice. */
+  voices: VoiceProvider[]
+  /** Makes the vectors that knowledge is searched by. */
+  embedding: Embedding
+  /** Finds the chunks whose vectors are closest to a query's. */
+  vectors: VectorSearch
   /** The guarded way to addresses that customers choose. */
   outside: Outside
+  /** Fetches pages that customers choose. */
+  crawler: Crawler
+  /** Reads documents that customers send or choose. */
+  extractor: Extractor
+  /** How many knowledge items this process indexes at the moment. */
+  indexing: { busy: number }
   /** Where uploaded files are kept … */
   storage: Storage
   /** … the folder in which they arrive … */
@@ -57,6 +76,8 @@ export interface Services {
   stopping: AbortSignal
   /** Makes the REST representation of a row. */
   represent: Representer
+  /** The words of running answers, for whoever watches. */
+  progress: AnswerProgress
   /** Everything a subscriber missed after its cursor, then live. */
   eventStream(wish: EventWish): Promise<AsyncIterableIterator<LoggedEvent>>
 }

@@ -61,7 +61,9 @@ export class Viewer {
   /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
   freshReader(): Reader {
     const { database, mediaUrls } = this.services
-    return new Reader(database.orm, database.sql, this.companyIds, (id) => mediaUrls.of(id))
+    const run = async (statement: { name?: string; text: string }, values: unknown[]) =>
+      (await database.pool.query({ ...statement, values })).rows
+    return new Reader(database.orm, database.sql, this.companyIds, run, (id) => mediaUrls.of(id))
   }
 
   /** The EntityManager of the running mutation. */
@@ -103,15 +105,21 @@ export class Viewer {
   }
 
   /** A row by its id, NOT_FOUND when it is missing or foreign; locked, so that what is decided on it still holds at commit. */
-  async find<T extends Row>(entity: EntityClass<T>, id: string, noun = entity.name): Promise<T> {
-    const row = await this.em.findOne(entity, { id } as FilterQuery<T>, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  async find<T extends Row>(
+    entity: EntityClass<T>,
+    id: string,
+    noun = entity.name,
+    lockMode: LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ = LockMode.PESSIMISTIC_WRITE,
+  ): Promise<T> {
+    const row = await this.em.findOne(entity, { id } as FilterQuery<T>, { lockMode })
     if (!row) throw new NotFound(noun)
     return row
   }
 
-  /** A row that an input names; one that is missing, or of another company than the one given, is a bad input. */
-  async referred<T extends Row>(entity: EntityClass<T>, id: string, path: string, companyId?: string): Promise<T> {
-    const row = await this.em.findOne(entity, { id, ...(companyId && { companyId }) } as unknown as FilterQuery<T>)
+  /** A row that an input names; one that is missing, or of another company than the one given, is a bad input. Locked when a lock is given. */
+  async referred<T extends Row>(entity: EntityClass<T>, id: string, path: string, companyId?: string, lockMode?: LockMode): Promise<T> {
+    const wanted = { id, ...(companyId && { companyId }) } as unknown as FilterQuery<T>
+    const row = await this.em.findOne(entity, wanted, lockMode ? { lockMode } : {})
     if (!row) throw new BadUserInput(`${path} names nothing in this company`, [{ path, message: "names nothing in this company" }])
     return row
   }
@@ -145,10 +153,7 @@ export async function inUnit<T>(services: Services, scope: Unit["scope"], work: 
   const unit = new Unit(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
   const result = await runUnit(unit, work)
   const told = unit.aftermath.events ? services.sequencer.poke() : null
-  for (const wake of unit.aftermath.wakes) {
-    // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
-    services.clockwork.at(wake).catch((error) => services.log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
-  }
+  for (const wake of unit.aftermath.wakes) void services.clockwork.at(wake)
   // A take-over answers when everything that was said before it has been handed to those who listen: after it, nothing of the AI leaves.
   if (unit.aftermath.isTakeOver) await told
   return result

@@ -1,0 +1,97 @@
+import type { Workload } from "./options.js"
+import type { Contestant } from "./requests.js"
+import { selections } from "./statements.js"
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer, in the shape of each contestant.
+export type Answer = any
+
+/** A page as every contestant has to answer it, and where the next one begins. */
+export interface Page {
+  rows: Answer[]
+  totalCount: number | null
+  next: string | null
+}
+
+const oursOverGraphql = ({ data }: Answer) => data.chats ?? data.messages
+
+const listOf: Record<Contestant, (answer: Answer) => { nodes: Answer[]; totalCount?: number; next?: string | null }> = {
+  ours: (answer) => withNext(oursOverGraphql(answer)),
+  "ours, REST's fields": (answer) => withNext(oursOverGraphql(answer)),
+  "ours, REST": ({ data, totalCount, nextCursor }) => ({ nodes: data, totalCount, next: nextCursor }),
+  "LIMIT-rows": (answer) => answer,
+  LIMIT: (answer) => answer,
+  PostGraphile: ({ data }) => {
+    const { nodes, totalCount } = Object.values(data)[0] as Answer
+    return { nodes: nodes.map(renamed), totalCount }
+  },
+}
+
+const withNext = ({ nodes, totalCount, pageInfo }: Answer) => ({
+  nodes,
+  totalCount,
+  next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
+})
+
+/** A row of PostGraphile's, whose fields are called after tables and keys. */
+function renamed(row: Answer): Answer {
+  if (!row) return row
+  const { rowId, assistantByCompanyIdAndAssistantId, chatFolderByCompanyIdAndFolderId, replyTo, lastMessage, ...others } = row
+  return {
+    ...others,
+    id: rowId,
+    lastMessage: renamed(lastMessage),
+    replyTo: renamed(replyTo),
+    assistant: renamed(assistantByCompanyIdAndAssistantId),
+    folder: renamed(chatFolderByCompanyIdAndFolderId),
+    tags: row.chatTaggingsByCompanyIdAndChatId?.nodes.map(({ chatTagByCompanyIdAndTagId }: Answer) => renamed(chatTagByCompanyIdAndTagId)),
+    messageMedia: row.messageMediasByCompanyIdAndMessageId?.nodes.map(({ mediaByCompanyIdAndMediaId }: Answer) => ({
+      media: renamed(mediaByCompanyIdAndMediaId),
+    })),
+  }
+}
+
+/** What a contestant answered, of which only what all of them answer, in one spelling. */
+export function pageOf(contestant: Contestant, workload: Workload, answer: Answer): Page {
+  const { nodes, totalCount, next } = listOf[contestant](answer)
+  const rows = nodes.map(workload === "W2" ? messageOf : chatOf)
+  return { rows: rows.map((row: Answer) => inOneSpelling(row)), totalCount: totalCount ?? null, next: next ?? null }
+}
+
+/** A page of ours with everything that is in it, in one spelling. */
+export const wholePageOf = (contestant: Contestant, answer: Answer): Answer[] =>
+  listOf[contestant](answer).nodes.map((row) => inOneSpelling(row))
+
+const pick = (row: Answer, names: string[]) => row && Object.fromEntries(names.map((name) => [name, row[name]]))
+
+const chatOf = (row: Answer) => ({
+  ...pick(row, selections.chat),
+  lastMessage: pick(row.lastMessage, selections.message),
+  assistant: pick(row.assistant, selections.assistant),
+  folder: pick(row.folder, selections.folder),
+  tags: row.tags.map((tag: Answer) => pick(tag, selections.tag)).sort((a: Answer, b: Answer) => (a.name < b.name ? -1 : 1)),
+})
+
+const messageOf = (row: Answer) => ({
+  ...pick(row, selections.message),
+  replyTo: pick(row.replyTo, selections.message),
+  messageMedia: row.messageMedia.map(({ media }: Answer) => ({ media: pick(media, selections.media) })),
+})
+
+const words = ["messenger", "role", "type", "status", "chatType", "aiDisableReason", "language", "vaRegistration", "voiceAgentStatus"]
+
+/** Moments to the millisecond in UTC, enum words without case and joints, addresses without their signature, and nulls left out. */
+function inOneSpelling(value: Answer, name = ""): Answer {
+  if (Array.isArray(value)) return value.map((each) => inOneSpelling(each))
+  if (value && typeof value === "object") {
+    const fields = Object.keys(value).sort()
+    return Object.fromEntries(
+      fields
+        .filter((field) => value[field] !== null && value[field] !== undefined)
+        .map((field) => [field, inOneSpelling(value[field], field)]),
+    )
+  }
+  if (typeof value !== "string") return value
+  if (name.endsWith("At")) return new Date(value).toISOString()
+  if (name === "url") return value.replace(/\?.*/, "")
+  return words.includes(name) ? value.toLowerCase().replace(/[^a-z]/g, "") : value
+}

@@ -1,0 +1,12 @@
+import { get, post } from "./asks.js"
+import type { Asks } from "./requests.js"
+
+/** The two bare servers, which have the same addresses. */
+export const asksLimit: Asks = {
+  W1: () => get("/chats"),
+  W6: ({ cursor }) => get(`/chats?after=${encodeURIComponent(cursor!)}`),
+  W2: ({ chatId }) => get(`/messages?chatId=${chatId}`),
+  W3: ({ messenger, tagIds }) => get(`/chats?messenger=${messenger}&tags=${tagIds.join(",")}`),
+  W4: ({ term }) => get(`/chats?term=${encodeURIComponent(term)}`),
+  W5: ({ chatId, text }) => post("/messages", { chatId, text }),
+}

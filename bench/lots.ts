@@ -1,0 +1,38 @@
+import type { BenchDatabase } from "./database.js"
+import type { Workload } from "./options.js"
+import type { Matter } from "./requests.js"
+
+/** What the requests of a run are about: drawn once, the same for every contestant. */
+export interface Lots {
+  chats: string[]
+  /** Chats that hold more than a page of messages. */
+  longChats: string[]
+  filters: Pick<Matter, "messenger" | "tagIds">[]
+  terms: string[]
+}
+
+const drawn = 8_000
+const messengers = ["telegram-bot", "instagram", "whatsapp", "widget", "viber-echat", "gmail"]
+
+export async function drawLots({ client }: BenchDatabase): Promise<Lots> {
+  const list = async (sql: string): Promise<string[]> => (await client.query({ text: sql, rowMode: "array" })).rows.flat()
+  const tags = await list("select id from chat_tag order by lower(name)")
+  const rare = await list("select right(phone_number, 4) from chat order by random() limit 100")
+  const someNumbers = await list("select substring(name from '\\d\\d') from chat where name ~ '\\d\\d' order by random() limit 100")
+  return {
+    chats: await list(`select id from chat order by random() limit ${drawn}`),
+    longChats: await list(`select id from chat where last_sequence > 100 order by random() limit ${drawn}`),
+    filters: Array.from({ length: 240 }, (_, index) => ({
+      messenger: messengers[index % messengers.length]!,
+      tagIds: Array.from({ length: 8 }, (_tag, place) => tags[(index * 7 + place) % tags.length]!),
+    })),
+    // Of every three terms one fits some twenty chats, one a hundredth of them, and one all of them.
+    terms: rare.flatMap((digits, index) => [digits, `mer ${someNumbers[index % someNumbers.length]}`, "northwind"]),
+  }
+}
+
+/** What the request of a number is about. */
+export function lotOf({ chats, longChats, filters, terms }: Lots, workload: Workload, number: number) {
+  const ids = workload === "W2" ? longChats : chats
+  return { chatId: ids[number % ids.length]!, ...filters[number % filters.length]!, term: terms[number % terms.length]! }
+}

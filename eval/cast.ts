@@ -1,0 +1,71 @@
+import "reflect-metadata"
+import { AccessToken } from "../src/entities/access-token.js"
+import { Company, Subscription } from "../src/entities/company.js"
+import { clock } from "../src/entities/kit/clock.js"
+import { inUnit } from "../src/schema/kit/viewer.js"
+import type { Script } from "./script.js"
+import type { Endpoints, Stage } from "./stage.js"
+
+/** The platform's API as a client of the script's company; throws what it refused. */
+export interface Client {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any shape.
+  rest(method: string, path: string, body?: unknown): Promise<any>
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any shape.
+  gql(query: string, variables: object): Promise<any>
+}
+
+/** A company of its own, with a subscription and a token. */
+export async function foundCompany({ server, url }: Stage): Promise<Client> {
+  const company = Object.assign(new Company(), { name: "Evaluation" })
+  const inCompany = { companyId: company.id }
+  const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "eval", status: "active", startsAt: clock.now() })
+  const token = AccessToken.issue(company.id, "eval", null)
+  const scope = { companyIds: [company.id], actor: { kind: "system", id: null } } as const
+  await inUnit(server.services, { ...scope, companyIds: [company.id] }, async ({ em }) => void em.persist([company, subscription, token]))
+  const headers = { "X-Access-Token": token.token!, "Content-Type": "application/json" }
+  const send = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    const value = (await answer.json()) as { errors?: { message: string }[]; message?: string }
+    if (!answer.ok || value.errors) throw new Error(`${method} ${path}: ${value.errors?.[0]?.message ?? value.message}`)
+    return value
+  }
+  return {
+    rest: send,
+    gql: async (query, variables) => ((await send("POST", "/graphql", { query, variables })) as { data: unknown }).data,
+  }
+}
+
+/** Makes the script's assistant, with its knowledge and its tools; answers its id. */
+export async function makeAssistant(
+  client: Client,
+  endpoints: Endpoints,
+  script: Script,
+  model: string | null,
+): Promise<{ id: string; model: string }> {
+  const { textModels } = await client.gql("{ textModels { id name provider } }", {})
+  // biome-ignore lint/suspicious/noExplicitAny: as answered.
+  const chosen = model ? textModels.find((each: any) => each.name === model || each.provider === model) : textModels[0]
+  // biome-ignore lint/suspicious/noExplicitAny: as answered.
+  if (!chosen) throw new Error(`There is no model ${model}; there are ${textModels.map((each: any) => each.name).join(", ")}`)
+  const { id } = await client.rest("POST", "/api/assistants-new", { ...script.assistant, textModelId: chosen.id })
+  const items = script.knowledge.map(({ name, text, searched }) => ({ name, kind: "text", resourceContent: text, isVector: searched }))
+  for (const item of items) await client.rest("POST", "/api/assistant-knowledge-new", { assistantId: id, ...item })
+  for (const { name, description, params } of script.tools) {
+    const tool = { name, description, ...(params && { params }), apiCallUrl: endpoints.address(name), httpMethod: "POST" }
+    await client.rest("POST", "/api/assistant-tools-new", { assistantId: id, ...tool })
+  }
+  await untilIndexed(client, id)
+  return { id, model: chosen.name }
+}
+
+async function untilIndexed(client: Client, assistantId: string) {
+  for (;;) {
+    const { data } = await client.rest("GET", `/api/assistant-knowledge-new?assistantId=${assistantId}&take=100`)
+    // biome-ignore lint/suspicious/noExplicitAny: as answered.
+    const failed = data.find((item: any) => item.indexStatus === "failed")
+    if (failed) throw new Error(`The knowledge ${failed.name} was not indexed: ${failed.indexError}`)
+    // biome-ignore lint/suspicious/noExplicitAny: as answered.
+    if (data.every((item: any) => item.indexStatus !== "pending")) return
+    await new Promise((later) => setTimeout(later, 100))
+  }
+}

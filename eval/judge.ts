@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from "node:util"
+import type { Line } from "./script.js"
+
+/** What the assistant did on one line of the customer's. */
+export interface Reaction {
+  answer: string
+  calls: { name: string; arguments: Record<string, unknown> }[]
+  handedOff: boolean
+  milliseconds: number
+  inputTokens: number | null
+  outputTokens: number | null
+}
+
+/** What an expectation came to: null where nothing was expected. */
+export interface Verdict {
+  tools: boolean | null
+  facts: boolean | null
+  handOff: boolean
+  /** What was missed, a phrase each. */
+  faults: string[]
+}
+
+const folded = (text: string) => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ")
+
+/** Holds a reaction against what was expected of it. */
+export function judge(line: Line, reaction: Reaction): Verdict {
+  const said = folded(reaction.answer)
+  const isSaid = (phrase: string) => said.includes(folded(phrase))
+  const unsaid = line.facts.filter((fact) => ![fact].flat().some(isSaid)).map((fact) => `does not say ${JSON.stringify([fact].flat()[0])}`)
+  const forbidden = line.never.filter(isSaid).map((phrase) => `says ${JSON.stringify(phrase)}`)
+  const called = line.tools && toolFaults(line.tools, reaction.calls)
+  const hands = reaction.handedOff === line.handOff ? [] : [line.handOff ? "does not hand over" : "hands over"]
+  return {
+    tools: called ? called.length === 0 : null,
+    facts: line.facts.length + line.never.length > 0 ? unsaid.length + forbidden.length === 0 : null,
+    handOff: hands.length === 0,
+    faults: [...(called ?? []), ...unsaid, ...forbidden, ...hands],
+  }
+}
+
+/** Every expected call was made, with at least these arguments, and no other. */
+function toolFaults(expected: NonNullable<Line["tools"]>, calls: Reaction["calls"]): string[] {
+  const left = [...calls]
+  const faults: string[] = []
+  for (const wanted of expected) {
+    const at = left.findIndex((call) => call.name === wanted.name && fits(wanted.arguments ?? {}, call.arguments))
+    if (at >= 0) left.splice(at, 1)
+    else faults.push(`does not call ${wanted.name}${wanted.arguments ? ` with ${JSON.stringify(wanted.arguments)}` : ""}`)
+  }
+  return [...faults, ...left.map((call) => `calls ${call.name} with ${JSON.stringify(call.arguments)}`)]
+}
+
+const fits = (wanted: Record<string, unknown>, given: Record<string, unknown>) =>
+  Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(value, given[name]))

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Client } from "./cast.js"
+import type { Reaction } from "./judge.js"
+import type { Line, Script } from "./script.js"
+
+/** Longest that one line of the customer's is waited for; longer than the server itself tries. */
+const patienceMs = 5 * 60_000
+const pollMs = 50
+
+const chatState = `query ($id: UUID!) { chat(id: $id) { isUnderAiControl assistantTurns { outcome inputTokens outputTokens startedAt endedAt } } }`
+
+/** Plays one conversation in a chat of its own; answers what the assistant did on each line. */
+export async function play(client: Client, assistantId: string, conversation: Script["conversations"][number]): Promise<Reaction[]> {
+  const chat = { messenger: "playground", fromId: "eval", name: conversation.name, assistantId }
+  const { id } = await client.rest("POST", "/api/chats", chat)
+  const reactions: Reaction[] = []
+  for (const line of conversation.lines) {
+    reactions.push(await say(client, id, line))
+    // A person has the chat now: what the customer writes next waits for them.
+    if (reactions.at(-1)!.handedOff) break
+  }
+  return reactions
+}
+
+async function say(client: Client, chatId: string, line: Line): Promise<Reaction> {
+  let last = 0
+  for (const text of [line.customer].flat()) {
+    last = (await client.rest("POST", "/api/messages", { chatId, role: "Customer", text })).sequence
+  }
+  const begin = performance.now()
+  for (;;) {
+    await sleep(pollMs)
+    const { data } = await client.rest("GET", `/api/messages?chatId=${chatId}&take=100`)
+    // biome-ignore lint/suspicious/noExplicitAny: as answered.
+    const since: any[] = data.filter((message: any) => message.sequence > last).reverse()
+    const { chat } = await client.gql(chatState, { id: chatId })
+    const answer = since.filter((message) => message.role === "Assistant" && message.type === "Text").map((message) => message.text)
+    const turn = chat.assistantTurns[0]
+    if (turn?.endedAt && (answer.length > 0 || !chat.isUnderAiControl)) {
+      return {
+        answer: answer.join("\n"),
+        calls: since.flatMap(({ functionCall }) => (functionCall ? [{ name: functionCall.name, arguments: functionCall.arguments }] : [])),
+        handedOff: !chat.isUnderAiControl,
+        milliseconds: Date.parse(turn.endedAt) - Date.parse(turn.startedAt),
+        inputTokens: turn.inputTokens,
+        outputTokens: turn.outputTokens,
+      }
+    }
+    if (performance.now() - begin > patienceMs) throw new Error(`Nothing came after ${JSON.stringify(line.customer)}`)
+  }
+}

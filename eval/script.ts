@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises"
+import { z } from "zod"
+
+/** A phrase, or several of which one has to stand in the answer. */
+const fact = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+
+const tool = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  params: z.record(z.string(), z.unknown()).optional(),
+  /** What the integrator's endpoint answers, as JSON … */
+  answers: z.unknown(),
+  /** … and with which HTTP status. */
+  status: z.int().min(200).max(599).default(200),
+})
+
+const line = z.strictObject({
+  /** What the customer writes; several are a burst. */
+  customer: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+  /** Tools of the file that have to be called, with the arguments that count; an empty list: none may be. Left out: not looked at. */
+  tools: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() })).optional(),
+  /** What the answer has to say, in any case. */
+  facts: z.array(fact).default([]),
+  /** What the answer must not say. */
+  never: z.array(z.string().min(1)).default([]),
+  /** Whether the chat has to be in a person's hands afterwards; a conversation ends with it. */
+  handOff: z.boolean().default(false),
+})
+
+const scriptShape = z.strictObject({
+  assistant: z.strictObject({ name: z.string(), prompt: z.string(), greeting: z.string().optional(), language: z.string().optional() }),
+  knowledge: z.array(z.strictObject({ name: z.string(), text: z.string(), searched: z.boolean().default(false) })).default([]),
+  tools: z.array(tool).default([]),
+  conversations: z.array(z.strictObject({ name: z.string(), lines: z.array(line).min(1) })).min(1),
+})
+
+/** A file of conversations: who answers, what it knows and can do, and what is expected of it. */
+export type Script = z.output<typeof scriptShape>
+export type Line = Script["conversations"][number]["lines"][number]
+
+/** Reads a file of conversations; throws a sentence for each thing that is wrong with it. */
+export async function readScript(file: string): Promise<Script> {
+  const read = scriptShape.safeParse(JSON.parse(await readFile(file, "utf8")))
+  if (read.success) return read.data
+  throw new Error(read.error.issues.map((issue) => `${file}: ${issue.path.join(".") || "the file"}: ${issue.message}`).join("\n"))
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { readConfig } from "../src/config.js"
+import { openEmbedded } from "../src/database/embedded.js"
+import { makeLog, type RunningServer, startServer } from "../src/server.js"
+import type { Script } from "./script.js"
+
+/** A server of its own on an empty database. */
+export interface Stage {
+  server: RunningServer
+  url: string
+  close(): Promise<void>
+}
+
+/** The endpoints of a script's tools. */
+export interface Endpoints {
+  address(tool: string): string
+  close(): Promise<void>
+}
+
+/** The models are those of the environment; everything else is the stage's own. No debounce: a script says when a burst is over. */
+const own = (dataDir: string) => ({
+  DATA_DIR: dataDir,
+  PORT: "0",
+  HOST: "127.0.0.1",
+  DEMO: "false",
+  ALLOW_PRIVATE_NETWORK: "true",
+  RATE_LIMIT_PER_MINUTE: "0",
+  REPLY_DEBOUNCE_MS: "0",
+  REPLY_MAX_WAIT_MS: "0",
+  LOG_LEVEL: "error",
+})
+const models = /^(OPENAI|ANTHROPIC|EMBEDDING)_/
+
+/** Builds the stage; what fails on the way is taken down again. */
+export async function openStage(): Promise<Stage> {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), "platform-eval-"))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const given = Object.fromEntries(Object.entries(process.env).filter(([name]) => models.test(name)))
+  const config = readConfig({ ...given, ...own(folder) })
+  const log = makeLog(config)
+  const embedded = await openEmbedded({ dataDir: folder, role: "server", log: (line) => log.info(line) })
+  stack.defer(() => embedded.stop())
+  const server = await startServer(config, embedded.url, log)
+  stack.defer(() => server.stop())
+  const built = stack.move()
+  return { server, url: `http://127.0.0.1:${server.port}`, close: () => built.disposeAsync() }
+}
+
+/** Plays the integrator: each tool's endpoint answers what the script says. */
+export async function serveTools(script: Script): Promise<Endpoints> {
+  const byPath = new Map(script.tools.map((tool) => [`/${tool.name}`, tool]))
+  const http = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const tool = byPath.get(new URL(request.url!, "http://localhost").pathname)
+      response.writeHead(tool?.status ?? 404, { "Content-Type": "application/json" }).end(JSON.stringify(tool?.answers ?? null))
+    })
+  })
+  await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening))
+  const { port } = http.address() as { port: number }
+  return {
+    address: (tool) => `http://127.0.0.1:${port}/${tool}`,
+    async close() {
+      http.closeAllConnections()
+      await new Promise((closed) => http.close(closed))
+    },
+  }
+}

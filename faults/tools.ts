@@ -1,0 +1,121 @@
+import { type Chance, count } from "./kit/chance.js"
+import { Customer } from "./kit/customer.js"
+import { Endpoint } from "./kit/endpoint.js"
+import type { Instance } from "./kit/instance.js"
+import { type Report, tally, worst } from "./kit/report.js"
+import { post, type Scene } from "./kit/stage.js"
+import { comeToRest, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import { must, sleep, until } from "./kit/wait.js"
+
+/** A kill that is planned: so long after its customers asked, whose turns last as long as the model and the endpoint think. */
+interface Plan {
+  afterMs: number
+  customers: { modelMs: number; endpointMs: number }[]
+}
+
+/** How many kills, with how many customers each. */
+export interface ToolSize {
+  lane: string
+  kills: number
+  customers: number
+}
+
+const toolName = "lookUp"
+export const framesInPairs = "each call in a chat has exactly one output, behind it"
+
+/** Kills a server again and again, with -9, at random points of turns that call a tool; every customer expects one answer. */
+export async function toolCampaign(scene: Scene, report: Report, chance: Chance, { lane, kills, customers }: ToolSize) {
+  const plans = count(kills).map(
+    (): Plan => ({
+      afterMs: chance.whole(0, 1_400),
+      customers: count(customers).map(() => ({ modelMs: chance.whole(0, 250), endpointMs: chance.whole(100, 600) })),
+    }),
+  )
+  const endpoint = await Endpoint.start()
+  const instance = await scene.start(lane)
+  try {
+    await giveTool(scene, instance, endpoint)
+    scene.model.callsTool(toolName)
+    const all: Customer[] = []
+    const struck: string[] = []
+    for (const [index, plan] of plans.entries()) {
+      const asking = plan.customers.map(async ({ modelMs, endpointMs }, place) => {
+        const customer = new Customer(scene, `question-${lane}-${index}-${place}`, [instance])
+        all.push(customer)
+        scene.model.thinks(customer.tag, modelMs)
+        endpoint.thinks(customer.tag, endpointMs)
+        await customer.ask(instance)
+      })
+      await sleep(plan.afterMs)
+      struck.push(endpoint.inHands > 0 ? "in a call" : scene.model.isQuiet ? "in between" : "in the model")
+      await instance.kill()
+      await instance.start()
+      await Promise.all(asking)
+    }
+    const lastStart = performance.now()
+    await until(() => all.every(({ answers }) => answers.length > 0), 60_000)
+    const afterwards = all.flatMap(({ answers }) => answers.slice(0, 1).map(({ at }) => at - lastStart))
+    if (afterwards.length === all.length) await comeToRest(scene, [instance])
+    report.note(`${kills} kills during ${all.length} turns: ${tally(struck)}; ${endpoint.requests.length} requests reached the endpoint`)
+    report.note(`longest wait for an answer after the last start ${worst(afterwards)}`)
+    await judge(scene, report, endpoint, all)
+    report.check(
+      "enough kills struck while a tool was waited for",
+      struck.filter((where) => where === "in a call").length >= kills / 10 ? [] : ["too few"],
+    )
+  } finally {
+    endpoint.close()
+  }
+}
+
+/** Gives the scene's assistant a tool at the endpoint. */
+async function giveTool(scene: Scene, { url }: Instance, endpoint: Endpoint) {
+  const [assistant] = await scene.sql("select id from assistant where company_id = $1", [scene.companyId])
+  const params = { type: "object", properties: { question: { type: "string" } }, required: ["question"] }
+  const tool = { assistantId: assistant.id, name: toolName, description: "Looks something up.", params, apiCallUrl: endpoint.url }
+  const made = await post(`${url}/api/assistant-tools-new`, scene.token, tool)
+  await must("the tool is made", () => made.status === 201, 0)
+}
+
+async function judge(scene: Scene, report: Report, endpoint: Endpoint, all: Customer[]) {
+  const { requests } = endpoint
+  const twice = (names: string[]) => names.filter((name, index) => names.indexOf(name) !== index)
+  const stored = await storedIn(
+    scene,
+    all.map(({ chatId }) => chatId),
+  )
+  const faults = { answers: [] as string[], heard: [] as string[] }
+  for (const { tag, chatId, listener } of all) {
+    const said = stored.filter((message) => message.chatId === chatId && message.text !== null)
+    const answers = said.filter(({ role }) => role === "Assistant").length
+    if (answers !== 1) faults.answers.push(`${tag}: ${answers} answers`)
+    faults.heard.push(...misheard(tag, listener, said))
+  }
+  report.check("the endpoint saw each call id once at most", twice(requests.map(({ callId }) => callId)))
+  report.check("the endpoint was asked for each customer once at most", twice(requests.map(({ question }) => question)))
+  report.check("each question has exactly one answer", faults.answers)
+  report.check("each customer heard what was said, each once and in order", faults.heard)
+  report.check(framesInPairs, await unpaired(scene))
+  report.check("each request is in the log, and no entry is left pending", await unlogged(scene, requests))
+  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+}
+
+/** Calls without their output, outputs without their call, and pairs that disagree with the log. */
+async function unpaired(scene: Scene): Promise<string[]> {
+  const rows = await scene.sql(
+    `select coalesce(c.id, o.id) as id, count(*) over (partition by coalesce(c.id, o.id)) as outputs, c.sequence as call, o.sequence as output, o.status
+     from (select function_call->>'callId' as id, sequence from message where function_call is not null) c
+     full join (select function_call_output->>'callId' as id, function_call_output->>'status' as status, sequence from message
+       where function_call_output is not null) o on o.id = c.id`,
+  )
+  return rows
+    .filter(({ outputs, call, output }) => Number(outputs) !== 1 || call === null || output === null || output < call)
+    .map(({ id, outputs, call, output }) => `${id}: call at ${call}, output at ${output}, ${outputs} in all`)
+}
+
+async function unlogged(scene: Scene, requests: Endpoint["requests"]): Promise<string[]> {
+  const rows = await scene.sql("select id, status from tool_call")
+  const known = new Map(rows.map(({ id, status }) => [id, status]))
+  const missing = requests.filter(({ callId }) => !known.has(callId)).map(({ callId }) => `${callId} is not in the log`)
+  return [...missing, ...rows.filter(({ status }) => status === "pending").map(({ id }) => `${id} is pending`)]
+}

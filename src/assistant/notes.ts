@@ -1,0 +1,47 @@
+import type { Unit } from "../database/unit.js"
+import { AssistantTurn } from "../entities/assistant-turn.js"
+import type { Chat } from "../entities/chat.js"
+import { ControlChange } from "../entities/control-change.js"
+import { Message } from "../entities/message.js"
+import { limits } from "../limits.js"
+
+/** What the model is told of hand-offs and returns: those since it last read the chat, however long ago, and those of its window. */
+export async function notesOf(unit: Unit, chat: Chat, since: Date, now: Date): Promise<string[]> {
+  const read = { chatId: chat.id, outcome: { $in: ["answered", "handed_off"] as const } }
+  const last = await unit.em.findOne(AssistantTurn, read, { orderBy: { startedAt: "desc" } })
+  const from = new Date(Math.min(since.getTime(), last?.startedAt.getTime() ?? 0))
+  const newest = { orderBy: { createdAt: "desc", id: "desc" }, limit: limits.contextNotes } as const
+  const changes = (await unit.em.find(ControlChange, { chatId: chat.id, createdAt: { $gte: from } }, newest)).reverse()
+  const notes: string[] = []
+  for (const [index, change] of changes.entries()) {
+    const note = `${moment(change.createdAt, now)} ${inWords(change)}`
+    notes.push(cameBack(change) ? `${note} ${await meanwhile(unit, chat, changes[index - 1], change)}` : note)
+  }
+  return notes
+}
+
+/** Only an automatic return is the system's doing. */
+const cameBack = (change: ControlChange) => change.isUnderAiControl && change.actorKind === "system"
+
+function inWords(change: ControlChange): string {
+  if (cameBack(change))
+    return "the chat came back to you after nobody had written for a while. What was said before is archived: you do not see it."
+  if (change.isUnderAiControl) return "the chat was given to you."
+  if (change.actorKind === "assistant") return "you handed the chat over to a human colleague."
+  if (change.actorKind === "system") return "the chat was left to a human colleague, because you could not answer."
+  return "a human colleague took the chat over."
+}
+
+/** What a colleague wrote before an automatic return is archived; whether anybody did is told. */
+async function meanwhile(unit: Unit, chat: Chat, off: ControlChange | undefined, on: ControlChange): Promise<string> {
+  const between = { createdAt: { ...(off && { $gte: off.createdAt }), $lt: on.createdAt } }
+  const newest = { $gt: chat.lastSequence - limits.contextMessages }
+  const wrote = await unit.em.count(Message, { chatId: chat.id, role: "User", sequence: newest, ...between })
+  return wrote > 0 ? "Meanwhile a human colleague wrote to the customer." : "Meanwhile no human colleague wrote to the customer."
+}
+
+/** A time of today, or a day and a time. */
+function moment(time: Date, now: Date): string {
+  const [day, clock] = time.toISOString().slice(0, 16).split("T")
+  return now.toISOString().startsWith(day!) ? `At ${clock} UTC` : `On ${day} at ${clock} UTC`
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { limits } from "../limits.js"
+import { chatSource } from "../schema/chat.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+/** Tells those who watch a chat how far its answer has come, a few times a second, and no more once the turn is somebody else's. */
+export class TurnProgress {
+  private said = ""
+  private toldAt: number | null = null
+  private telling: Promise<void> | null = null
+  private isOver = false
+
+  constructor(
+    private readonly viewer: Viewer,
+    private readonly chatId: string,
+    private readonly turnId: string,
+  ) {}
+
+  /** What hears the model while it answers; nothing while nobody watches. */
+  get onText(): ((text: string) => void) | undefined {
+    if (!this.viewer.services.progress.isWatched(this.chatId)) return undefined
+    return (text) => {
+      this.said = text
+      this.telling ??= this.tellSoon().finally(() => {
+        this.telling = null
+      })
+    }
+  }
+
+  /** The turn is over: says so, with the answer if one was stored. */
+  end(answer: string | null) {
+    this.isOver = true
+    // Behind what is still being told: the end comes last.
+    void (this.telling ?? Promise.resolve()).then(() => this.tell(answer ?? "", true))
+  }
+
+  private async tellSoon() {
+    if (this.toldAt !== null) await sleep(Math.max(0, this.toldAt + limits.progressMs - performance.now()))
+    this.toldAt = performance.now()
+    // Looked at each time: who reads shall not read on when a person has taken the chat over.
+    this.isOver ||= !(await this.isStillOurs())
+    if (!this.isOver) await this.tell(this.said, false)
+  }
+
+  private async tell(text: string, done: boolean) {
+    const { progress } = this.viewer.services
+    if (progress.isWatched(this.chatId)) await progress.tell(this.chatId, { turnId: this.turnId, text, done })
+  }
+
+  private async isStillOurs(): Promise<boolean> {
+    const held = this.viewer.freshReader().scoped(chatSource).where("t.id", "=", this.chatId).where("t.turn_id", "=", this.turnId)
+    const row = await held.where("t.is_under_ai_control", "=", true).select("t.id").executeTakeFirst()
+    return row !== undefined
+  }
+}

@@ -1,0 +1,71 @@
+import { LockMode } from "@mikro-orm/postgresql"
+import { v7 } from "uuid"
+import { Assistant } from "../entities/assistant.js"
+import { Chat } from "../entities/chat.js"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+/**
+ * The same as `Chat.setAssistant(null)` and `Chat.turnAiOff("manual")`, for many chats at once: those in which no turn runs and no answer is on
+ * its way, so that nothing else belongs to the change. Whoever writes to a chat just now is not waited for.
+ */
+const freeQuietChats = {
+  name: "free-quiet-chats",
+  text: `
+    with batch as (
+      select id, is_under_ai_control or ai_disable_reason is distinct from 'manual' as is_news from chat
+      where assistant_id = $1 and company_id = any($2::uuid[]) and turn_id is null
+        and not exists (select 1 from message m where m.chat_id = chat.id and m.role = 'Assistant' and m.status = 'queued')
+      limit $3 for no key update skip locked
+    ), freed as (
+      update chat set assistant_id = null, is_under_ai_control = false, ai_disable_reason = 'manual', updated_at = $4::timestamptz,
+        quiet_since = null, reply_first_at = null, reply_due_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false
+      from batch where chat.id = batch.id returning chat.id, chat.company_id, batch.is_news
+    ), noted as (
+      insert into control_change (id, company_id, chat_id, is_under_ai_control, ai_disable_reason, actor_kind, actor_id, created_at)
+      select ($5::uuid[])[(row_number() over ())::integer], company_id, id, false, 'manual', $6::text, $7::uuid, $4 from freed where is_news
+    ), told as (
+      insert into event (company_id, chat_id, type, payload, created_at)
+      select company_id, id, 'CHAT_MODE_CHANGED', jsonb_build_object('value',
+        jsonb_build_object('chatId', id, 'isUnderAiControl', false, 'aiDisableReason', 'manual')), $4 from freed where is_news
+    )
+    select id from freed`,
+}
+
+/** Takes an assistant that is being deleted off all its chats, AI off: in batches of their own, so that no chat waits long for it. */
+export async function freeChats(viewer: Viewer, assistantId: string): Promise<void> {
+  const { kind, id } = viewer.actor
+  for (;;) {
+    const ids = Array.from({ length: limits.detachBatch }, () => v7())
+    const freed = await viewer.statement(freeQuietChats, [assistantId, viewer.companyIds, ids.length, clock.now(), ids, kind, id])
+    if (freed.length < ids.length) break
+  }
+  while (await freeBusyChats(viewer, assistantId));
+}
+
+/** Frees chats with a running turn, an answer on its way or a writer, one lane at a time; answers whether there may be more. */
+function freeBusyChats(viewer: Viewer, assistantId: string): Promise<boolean> {
+  return viewer.change(async (within) => {
+    const chats = await within.em.find(
+      Chat,
+      { assistantId },
+      { orderBy: { id: "asc" }, limit: limits.busyChatBatch, lockMode: LockMode.PESSIMISTIC_WRITE },
+    )
+    for (const chat of chats) {
+      chat.setAssistant(null)
+      chat.turnAiOff("manual", within.actor)
+    }
+    // While their lock was waited for, chats may have lost the assistant by themselves: only none at all is the end.
+    return chats.length > 0 || (await within.em.count(Chat, { assistantId })) > 0
+  })
+}
+
+/** Removes an assistant that is being deleted, with its tools and its knowledge; its chats are kept. One that is gone is no fault. */
+export async function removeAssistant(viewer: Viewer, assistantId: string): Promise<void> {
+  await freeChats(viewer, assistantId)
+  await viewer.change(async (within) => {
+    const assistant = await within.em.findOne(Assistant, { id: assistantId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (assistant) within.em.remove(assistant)
+  })
+}

@@ -1,0 +1,31 @@
+import { LockMode } from "@mikro-orm/postgresql"
+import type { Unit } from "../database/unit.js"
+import { Chat } from "../entities/chat.js"
+import { Subscription } from "../entities/company.js"
+import type { Actor } from "../entities/control-change.js"
+import { clock } from "../entities/kit/clock.js"
+import type { ReplyTiming } from "../entities/kit/reply-timing.js"
+import { archiveMessages } from "../entities/message.js"
+import type { Services } from "../schema/kit/services.js"
+import { systemViewer } from "../schema/kit/viewer.js"
+
+const system: Actor = { kind: "system", id: null }
+
+/** Gives a chat back to its assistant, if it has been quiet for long enough; does nothing when somebody works on it just now. */
+export async function comeBack(services: Services, companyId: string, chatId: string): Promise<void> {
+  await systemViewer(services, companyId).change(async (_within, unit) => {
+    // Whoever holds the chat either ends its quiet or gives it back: there is nothing to wait for.
+    const chat = await unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE })
+    if (!chat) return
+    chat.watchForReturn()
+    await comeBackIfDue(unit, chat, clock.now(), services.config)
+  })
+}
+
+/** The return itself, in a unit that has locked the chat: the sweep's, or that of a customer who writes when it is due. */
+export async function comeBackIfDue(unit: Unit, chat: Chat, now: Date, timing: ReplyTiming): Promise<void> {
+  if (!chat.isReturnDue(now, timing)) return
+  const subscription = await unit.em.findOne(Subscription, { companyId: chat.companyId })
+  if (!subscription?.isActiveAt(now)) return
+  chat.comeBack(await archiveMessages(unit.em, chat.id, new Date(now.getTime() - timing.contextWindowMs)), system)
+}

@@ -1,0 +1,17 @@
+import { LockMode } from "@mikro-orm/postgresql"
+import type { Unit } from "../database/unit.js"
+import type { Chat } from "../entities/chat.js"
+import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
+
+/** Attaches tags of the dictionary to a chat, by name; answers the names of those that it carries now. A name that is gone is left out. */
+export async function tagChat(unit: Unit, chat: Chat, names: string[]): Promise<string[]> {
+  const { companyId, id: chatId } = chat
+  // Shared, so that none of them is deleted before this commits.
+  const named = { companyId, name: { $in: names } }
+  const tags = await unit.em.find(ChatTag, named, { orderBy: { name: "asc" }, lockMode: LockMode.PESSIMISTIC_READ })
+  const carried = await unit.em.find(ChatTagging, { companyId, chatId })
+  const missing = tags.filter(({ id }) => !carried.some(({ tagId }) => tagId === id))
+  for (const { id: tagId } of missing) unit.em.persist(Object.assign(new ChatTagging(), { chatId, tagId, companyId }))
+  if (missing.length > 0) chat.changed()
+  return tags.map(({ name }) => name)
+}

@@ -1,0 +1,56 @@
+import { LockMode } from "@mikro-orm/postgresql"
+import { append } from "../database/append-message.js"
+import type { Unit } from "../database/unit.js"
+import { AssistantTool } from "../entities/assistant-tool.js"
+import { Chat } from "../entities/chat.js"
+import { storableJson, storableText } from "../entities/kit/storable.js"
+import { outputFrame } from "../entities/message.js"
+import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
+import type { ModelToolCall } from "../ports/text-model.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import type { OfferedTool } from "./tools.js"
+
+/** The turn that calls, as far as its calls are concerned. */
+export interface CallingTurn {
+  id: string
+  chatId: string
+  /** The round of calls that is under way, counted from 1. */
+  round: number
+}
+
+/** The chat, locked. */
+export const lockedChat = (unit: Unit, chatId: string) => unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+
+/** Does something to the chat behind the fence; null when the turn was lost. */
+export function behindFence<T>(viewer: Viewer, turn: CallingTurn, work: (unit: Unit, chat: Chat) => Promise<T>): Promise<T | null> {
+  return viewer.change(async (_within, unit) => {
+    const chat = await lockedChat(unit, turn.chatId)
+    return chat?.holdsTurn(turn.id) ? work(unit, chat) : null
+  })
+}
+
+/** The tool as it stands now, kept from being deleted or switched off until the call is noted; null when it was already. */
+export const stillOffered = (unit: Unit, { row }: OfferedTool) =>
+  unit.em.findOne(AssistantTool, { id: row.id, disabled: false }, { lockMode: LockMode.PESSIMISTIC_READ })
+
+/** Notes a call in the log, as pending, and its first frame in the chat: committed before anything leaves. */
+export async function open(unit: Unit, chat: Chat, turn: CallingTurn, tool: AssistantTool, asked: ModelToolCall): Promise<ToolCall> {
+  const { companyId, id: chatId } = chat
+  const params = storable(asked.arguments)
+  const call = Object.assign(new ToolCall(), { companyId, chatId, toolId: tool.id, turnId: turn.id, params })
+  unit.em.persist(call)
+  chat.turnCallsTool(call.id, turn.round)
+  const functionCall = { callId: call.id, name: tool.name, arguments: params }
+  await append(unit, { chatId, role: "Assistant", type: "FunctionCall", functionCall })
+  return call
+}
+
+/** Writes what came of a call: in the log, and as its second frame unless whoever ended the turn has closed it. The chat must be locked. */
+export async function record(unit: Unit, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
+  call.settle(outcome)
+  if (!chat?.turnHearsTool(call.id)) return
+  await append(unit, outputFrame(chat.id, call.id, outcome.success ? "success" : "error", output))
+}
+
+/** What a model gave, as the database can keep it. */
+const storable = (given: unknown): unknown => (typeof given === "string" ? storableText(given) : (storableJson(given) ?? {}))

@@ -1,0 +1,80 @@
+import type { Unit } from "../database/unit.js"
+import type { Chat } from "../entities/chat.js"
+import { setChatTags } from "../entities/kit/system-tools.js"
+import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
+import type { ModelToolCall } from "../ports/text-model.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { faultsOfArguments } from "./arguments.js"
+import { awaitClient, requestOfClient } from "./client-call.js"
+import { tagChat } from "./tag-chat.js"
+import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered } from "./tool-log.js"
+import type { OfferedTool } from "./tools.js"
+import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
+
+/** What the model is told of a call. */
+interface Told {
+  output: unknown
+}
+
+/** What it is told when it asks for a tool that it does not have. */
+export const noSuchTool: Told = { output: { error: "There is no such tool" } }
+
+/** Carries out a call that the model asks for, once; answers what the model is told of it, null when the turn is somebody else's by now. */
+export async function runTool(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+  const faults = faultsOfArguments(tool.told.parameters as ToolArguments, asked.arguments)
+  const error = "The arguments do not fit: nothing was called"
+  if (faults.length > 0) return atOnce(viewer, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
+  if (tool.row.isSystem && tool.row.name === setChatTags.name)
+    return atOnce(viewer, turn, tool, asked, async (unit, chat) => {
+      const output = { success: true, tags: await tagChat(unit, chat, (asked.arguments as { tags: string[] }).tags) }
+      return { outcome: { success: true, status: null, latencyMs: 0, body: output, error: null }, output }
+    })
+  return acrossTheBorder(viewer, turn, tool, asked)
+}
+
+const failure = (error: string): ToolOutcome => ({ success: false, status: null, latencyMs: 0, body: null, error })
+
+type Work = (unit: Unit, chat: Chat) => Promise<Told & { outcome: ToolOutcome }>
+
+/** A call for which nothing has to be waited: one transaction holds all of it. */
+function atOnce(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall, work: Work): Promise<Told | null> {
+  return behindFence(viewer, turn, async (unit, chat) => {
+    const row = await stillOffered(unit, tool)
+    if (!row) return noSuchTool
+    const call = await open(unit, chat, turn, row, asked)
+    const { outcome, output } = await work(unit, chat)
+    await record(unit, chat, call, outcome, output)
+    return { output }
+  })
+}
+
+/**
+ * A call whose answer has to be waited for, outside of any transaction. It is noted before it leaves, it leaves once, and what came of it is
+ * written before anything else happens: also when the chat was taken over meanwhile, and when this process is asked to stop.
+ */
+async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+  const noted = await behindFence(viewer, turn, async (unit, chat) => {
+    const row = await stillOffered(unit, tool)
+    if (!row) return noSuchTool
+    const call = await open(unit, chat, turn, row, asked)
+    if (row.type === "webhook_client") chat.asksClient(requestOfClient(chat, row, call))
+    return { row, call }
+  })
+  if (!noted || "output" in noted) return noted
+  const { row, call } = noted
+  const came =
+    row.type === "webhook_client"
+      ? await awaitClient(viewer, row, call)
+      : // What is sent is what is logged.
+        await callWebhook(viewer.services, row, call.id, call.params as ToolArguments)
+  return viewer.change(async (_within, unit) => {
+    const chat = await lockedChat(unit, turn.chatId)
+    // Without an entry, which goes with its tool, the frame remains to be written.
+    const entry = (await unit.em.findOne(ToolCall, { id: call.id })) ?? call
+    const outcome = entry.outcome ?? came
+    if (!outcome) return null
+    const output = shownToModel(outcome)
+    await record(unit, chat, entry, outcome, output)
+    return chat?.holdsTurn(turn.id) ? { output } : null
+  })
+}

@@ -1,0 +1,33 @@
+import { AssistantTool } from "../entities/assistant-tool.js"
+import { storableJson } from "../entities/kit/storable.js"
+import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
+import { BadUserInput } from "../errors.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { faultsOfArguments } from "./arguments.js"
+import { callWebhook, type ToolArguments } from "./webhook.js"
+
+/** Calls a tool's address once on somebody's behalf: logged before the request leaves, and its outcome after. */
+export async function testTool(viewer: Viewer, id: string, given: ToolArguments): Promise<ToolOutcome> {
+  // What is sent is what is logged. What is nested too deeply for that is refused below.
+  const args = (storableJson(given) ?? given) as ToolArguments
+  const { tool, callId } = await viewer.change(async (within) => {
+    const found = await within.find(AssistantTool, id, "Tool")
+    mustBeTestable(found, args)
+    const call = Object.assign(new ToolCall(), { companyId: found.companyId, toolId: found.id, params: args })
+    within.em.persist(call)
+    return { tool: found, callId: call.id }
+  })
+  const outcome = await callWebhook(viewer.services, tool, callId, args, viewer.services.stopping)
+  await viewer.change(async (within) => {
+    // The tool may have been deleted meanwhile, and its log with it.
+    const call = await within.em.findOne(ToolCall, { id: callId })
+    call?.settle(outcome)
+  })
+  return outcome
+}
+
+function mustBeTestable(tool: AssistantTool, args: ToolArguments) {
+  if (!tool.apiCallUrl || !tool.httpMethod) throw new BadUserInput("Only a tool with an apiCallUrl can be tested")
+  const details = faultsOfArguments(tool.params, args)
+  if (details.length > 0) throw new BadUserInput("The arguments do not fit the tool's params", details)
+}

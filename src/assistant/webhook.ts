@@ -1,0 +1,117 @@
+import { createHmac } from "node:crypto"
+import type { AssistantTool } from "../entities/assistant-tool.js"
+import { clock } from "../entities/kit/clock.js"
+import { CannotUnseal } from "../entities/kit/sealed.js"
+import { storableJson, storableText } from "../entities/kit/storable.js"
+import type { ToolOutcome } from "../entities/tool-call.js"
+import { limits } from "../limits.js"
+import { type OutsideAnswer, OutsideFailure, type OutsideRequest } from "../ports/kit/outside.js"
+import type { Services } from "../schema/kit/services.js"
+
+/** The arguments of a call, checked against the tool's `params`. */
+export type ToolArguments = Record<string, unknown>
+
+/** Methods whose arguments stand in the query string. */
+const inQuery = ["GET", "DELETE"]
+
+/**
+ * Calls a tool's endpoint with exactly one request, signed over the bytes that are sent (specification, Calls made by the service to an
+ * integrator). Whatever the endpoint does is an outcome, and so is a tool that cannot be called: this throws nothing for it.
+ */
+export async function callWebhook(
+  services: Pick<Services, "outside" | "secrets" | "log">,
+  tool: AssistantTool,
+  callId: string,
+  args: ToolArguments,
+  signal?: AbortSignal,
+): Promise<ToolOutcome> {
+  const begin = performance.now()
+  const took = () => Math.round(performance.now() - begin)
+  try {
+    const { url, request } = requestOf(tool, callId, args, tool.secret(services.secrets.encryptionKey))
+    const answer = await services.outside.request(url, { ...request, ...(signal && { signal }) })
+    return outcomeOf(answer, took())
+  } catch (error) {
+    return failed(whyNot(services, tool, error), took())
+  }
+}
+
+const failed = (error: string, latencyMs: number): ToolOutcome => ({ success: false, status: null, latencyMs, body: null, error })
+
+/** Why no answer came, in one sentence; what is ours is thrown on. */
+function whyNot({ log }: Pick<Services, "log">, { id: toolId, companyId }: AssistantTool, error: unknown): string {
+  if (error instanceof OutsideFailure) return error.message
+  if (!(error instanceof CannotUnseal)) throw error
+  log.error({ err: error, toolId, companyId }, `the secret of a tool ${error.message}`)
+  return `The tool's secret ${error.message}: give it again`
+}
+
+function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, secret: string | null) {
+  if (!tool.apiCallUrl || !tool.httpMethod) throw new OutsideFailure("The tool has no address, or no method, to be called with", "refused")
+  const method = tool.httpMethod
+  const url = new URL(tool.apiCallUrl)
+  const hasBody = !inQuery.includes(method)
+  // What stands in the address already stays as it is, to the letter: it may be signed.
+  if (!hasBody) url.search = [url.search.slice(1), new URLSearchParams(queryOf(args)).toString()].filter(Boolean).join("&")
+  const body = hasBody ? JSON.stringify(args) : undefined
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "User-Agent": "Service-Platform-API/1.0",
+    "X-Tool-Call-Id": callId,
+    "X-Timestamp": String(Math.floor(clock.now().getTime() / 1000)),
+  }
+  if (secret !== null) {
+    // A header is bytes: a secret beyond Latin-1 goes out as UTF-8, and the signature is keyed with the same bytes.
+    headers["Authorization"] = Buffer.from(`Basic ${secret}`, "utf8").toString("latin1")
+    if (body !== undefined) headers["X-Signature"] = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
+  }
+  const request: OutsideRequest = {
+    method,
+    headers,
+    timeoutMs: tool.timeoutSeconds * 1000,
+    maxBytes: limits.toolResponseReadBytes,
+    ...(body !== undefined && { body }),
+  }
+  return { url, request }
+}
+
+/** Arguments as a query string: nested ones are JSON text, arrays repeat their key (contract, section 6). */
+function queryOf(args: ToolArguments): [string, string][] {
+  const asText = (value: unknown) => (value !== null && typeof value === "object" ? JSON.stringify(value) : String(value))
+  return Object.entries(args).flatMap(([name, value]) =>
+    Array.isArray(value) ? value.map((item): [string, string] => [name, asText(item)]) : [[name, asText(value)] as [string, string]],
+  )
+}
+
+function outcomeOf({ status, body }: OutsideAnswer, latencyMs: number): ToolOutcome {
+  const success = status >= 200 && status < 300
+  const error = success ? null : `The endpoint answered with status ${status}`
+  return { success, status, latencyMs, body: readable(body), error }
+}
+
+/** The answer as JSON, else as text; nothing is null. */
+function readable(bytes: Buffer): unknown {
+  if (bytes.length === 0) return null
+  // An answer that was cut may end inside a character, which the decoder leaves out.
+  const text = new TextDecoder().decode(bytes, { stream: true })
+  try {
+    const value: unknown = JSON.parse(text)
+    return value === null ? null : (storableJson(value) ?? storableText(text))
+  } catch {
+    return storableText(text)
+  }
+}
+
+/** What the model is told of an outcome, cut to what it may be shown (contract, section 6). */
+export function shownToModel({ success, status, body, error }: ToolOutcome): unknown {
+  if (!success)
+    return { error: error ?? "The operation failed", ...(status !== null && { status }), ...(body != null && { response: cut(body) }) }
+  return cut(body) ?? { success: true }
+}
+
+function cut(body: unknown): unknown {
+  const text = typeof body === "string" ? body : JSON.stringify(body)
+  const bytes = Buffer.from(text ?? "")
+  if (bytes.length <= limits.toolResponseShownBytes) return body
+  return new TextDecoder().decode(bytes.subarray(0, limits.toolResponseShownBytes), { stream: true })
+}

@@ -1,0 +1,35 @@
+import type { EntityClass } from "@mikro-orm/postgresql"
+import { limits } from "../limits.js"
+import type { Unit } from "./unit.js"
+
+/** What is different about copies, by property. */
+export interface Anew {
+  /** Of each row its own id; `id` is always among them. */
+  each: { id: string[]; [property: string]: (string | null)[] }
+  /** Of all rows the same, or made from the row `t`, as SQL; its values are `$1` and so on. */
+  all: Record<string, string>
+  values: unknown[]
+}
+
+/**
+ * Copies rows inside the database, column by column as they are except for what is different. A column that a type gets later is copied too,
+ * without anybody having to think of it.
+ */
+export async function copyRows<T extends object>(unit: Unit, entity: EntityClass<T>, ids: string[], { each, all, values }: Anew) {
+  const { tableName, props } = unit.em.getMetadata().get(entity)
+  const stored = props.filter((prop) => prop.persist !== false && !prop.generated)
+  const columns = stored.map(({ fieldNames: [column] }) => column)
+  const made = stored.map(({ name, fieldNames: [column] }) => all[name] ?? (each[name] ? `fresh."${name}"` : `t.${column}`))
+  const at = values.length + 1
+  const lists = Object.keys(each).map((_property, index) => `$${at + 2 + index}::uuid[]`)
+  const text = `
+    insert into ${tableName} (${columns.join(", ")}) select ${made.join(", ")}
+    from unnest($${at}::uuid[], ${lists.join(", ")}) as fresh (source, ${Object.keys(each)
+      .map((property) => `"${property}"`)
+      .join(", ")})
+    join ${tableName} t on t.id = fresh.source and t.company_id = any($${at + 1}::uuid[])`
+  for (let from = 0; from < ids.length; from += limits.copyBatch) {
+    const batch = (list: unknown[]) => list.slice(from, from + limits.copyBatch)
+    await unit.run({ text }, [...values, batch(ids), unit.scope.companyIds, ...Object.values(each).map(batch)])
+  }
+}

@@ -1,0 +1,23 @@
+import { GraphQLScalarType, Kind } from "graphql"
+import { BadUserInput } from "../../errors.js"
+import { limits } from "../../limits.js"
+
+function webAddress(value: unknown): string {
+  if (typeof value !== "string") throw new BadUserInput("must be a string")
+  const text = value.trim()
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !/^https?:$/.test(url.protocol)) throw new BadUserInput("must be a web address, http:// or https://")
+  if (url.username || url.password) throw new BadUserInput("must not contain a user name or password")
+  if (text.length > limits.webAddress) throw new BadUserInput(`must be at most ${limits.webAddress} characters`)
+  return text
+}
+
+/** A web address that the server is to visit: http or https, without credentials, kept as it was given. */
+export const WebAddress = new GraphQLScalarType({
+  name: "WebAddress",
+  description: "A web address, http:// or https://, without user name and password.",
+  extensions: { jsonSchema: { type: "string", maxLength: limits.webAddress, pattern: "^\\s*[hH][tT][tT][pP][sS]?:" } },
+  serialize: (value) => value,
+  parseValue: webAddress,
+  parseLiteral: (node) => webAddress(node.kind === Kind.STRING ? node.value : undefined),
+})

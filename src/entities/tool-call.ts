@@ -1,0 +1,146 @@
+import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
+import { Field, Int, ObjectType } from "type-graphql"
+import { v7 } from "uuid"
+import { clock } from "./kit/clock.js"
+import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { StorableJson } from "./kit/storable.js"
+import { words } from "./kit/words.js"
+
+/** How a call of a tool stands; the specification's "Tool call outcome". */
+export const toolCallStatuses = ["success", "error", "pending"] as const
+export type ToolCallStatus = (typeof toolCallStatuses)[number]
+export const ToolCallStatusEnum = words("ToolCallStatus", "How a call of a tool stands.", toolCallStatuses)
+
+/** What came of a call of a tool. */
+export interface ToolOutcome {
+  success: boolean
+  /** The endpoint's HTTP status, if it gave one. */
+  status: number | null
+  latencyMs: number
+  /** What it answered: parsed when it was JSON, else text. */
+  body: unknown
+  /** Why it failed, in one sentence; null when it did not. */
+  error: string | null
+}
+
+/** What is known of a call whose worker was lost, or whose client never answered. */
+export const resultLost = "Nothing was heard of the result: the call may or may not have been carried out."
+
+@ObjectType({ description: "One call of a tool, as the log keeps it." })
+@Entity()
+@Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
+@Unique({ properties: ["companyId", "id"] })
+@Index({
+  name: "tool_call_outcome",
+  expression: "create index tool_call_outcome on tool_call (tool_id, status, created_at desc, id desc)",
+})
+@Index({ name: "tool_call_newest", expression: "create index tool_call_newest on tool_call (tool_id, created_at desc, id desc)" })
+@Index({
+  name: "tool_call_pending",
+  expression: "create index tool_call_pending on tool_call (created_at) where status = 'pending'",
+})
+@Index({ name: "tool_call_turn", expression: "create index tool_call_turn on tool_call (turn_id) where turn_id is not null" })
+@Index({ name: "tool_call_chat", expression: "create index tool_call_chat on tool_call (chat_id) where chat_id is not null" })
+export class ToolCall {
+  @Field(() => UUID, { description: "Its id: sent to the endpoint as X-Tool-Call-Id, and the callId of its frames in the chat." })
+  @PrimaryKey({ type: "uuid" })
+  id: string = v7()
+
+  @Field(() => UUID, { description: "The company it belongs to." })
+  @Property({ type: "uuid" })
+  companyId!: string
+
+  @Field(() => UUID, { description: "The tool that was called." })
+  @Property({ type: "uuid" })
+  toolId!: string
+
+  @Field(() => UUID, { nullable: true, description: "The chat in which the assistant called it; null for a test and for a voice call." })
+  @Property({ type: "uuid", nullable: true })
+  chatId: string | null = null
+
+  @Field(() => UUID, { nullable: true, description: "The voice call in which the assistant called it." })
+  @Property({ type: "uuid", nullable: true })
+  callId: string | null = null
+
+  /** The turn that it belongs to: a turn that resumes finds its calls by it. */
+  @Property({ type: "uuid", nullable: true })
+  turnId: string | null = null
+
+  @Field(() => JSONValue, { description: "The arguments that were sent." })
+  @Property({ type: StorableJson })
+  params: unknown = {}
+
+  @Field(() => JSONValue, { nullable: true, description: "What the endpoint answered: parsed when it was JSON, else text." })
+  @Property({ type: StorableJson, nullable: true })
+  response: unknown = null
+
+  @Field(() => Int, { nullable: true, description: "The endpoint's HTTP status." })
+  @Property({ type: "integer", nullable: true })
+  responseStatus: number | null = null
+
+  @Field(() => Boolean, { description: "Whether it succeeded; false while it is pending." })
+  @Property({ type: "boolean", default: false })
+  success: boolean = false
+
+  @Field(() => ToolCallStatusEnum, { description: "How it stands." })
+  @Property({ type: "text", default: "pending" })
+  status: ToolCallStatus = "pending"
+
+  @Field(() => Int, { nullable: true, description: "How long the endpoint took, in milliseconds." })
+  @Property({ type: "integer", nullable: true })
+  latencyMs: number | null = null
+
+  @Field(() => String, { nullable: true, description: "Why it failed, in one sentence." })
+  @Property({ type: "text", nullable: true })
+  error: string | null = null
+
+  @Field(() => Timestamp, { description: "When it was called." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  createdAt: Date = clock.now()
+
+  /** What came of it; null while it is pending. */
+  get outcome(): ToolOutcome | null {
+    if (this.status === "pending") return null
+    return { success: this.success, status: this.responseStatus, latencyMs: this.latencyMs ?? 0, body: this.response, error: this.error }
+  }
+
+  /** Writes what came of it; only the first outcome counts. */
+  settle({ success, status, latencyMs, body, error }: ToolOutcome): boolean {
+    if (this.status !== "pending") return false
+    Object.assign(this, { success, responseStatus: status, latencyMs, response: body ?? null, error })
+    this.status = success ? "success" : "error"
+    return true
+  }
+
+  /** Nobody will hear what came of it, and how long it took is not known. */
+  lose(error: string) {
+    if (this.status === "pending") Object.assign(this, { status: "error", error })
+  }
+}
+
+/** Sums over all calls of a tool, kept by the database as calls are written and settled: a log of a year costs no counting. */
+@Entity()
+@Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
+export class ToolCallTally {
+  @PrimaryKey({ type: "uuid" })
+  toolId!: string
+
+  @Property({ type: "uuid" })
+  companyId!: string
+
+  @Property({ type: "integer", default: 0 })
+  total: number = 0
+
+  @Property({ type: "integer", default: 0 })
+  success: number = 0
+
+  @Property({ type: "integer", default: 0 })
+  error: number = 0
+
+  @Property({ type: "bigint", default: 0 })
+  latencyMs: number = 0
+
+  /** How many calls the latency is the sum of. */
+  @Property({ type: "integer", default: 0 })
+  timed: number = 0
+}

@@ -1,0 +1,21 @@
+import { unscoped } from "../database/unscoped.js"
+import { clock } from "../entities/kit/clock.js"
+import { resultLost } from "../entities/tool-call.js"
+import { limits } from "../limits.js"
+import type { Sweep } from "./kit/clockwork.js"
+
+const settleLost = {
+  name: "settle-lost-tool-calls",
+  text: `update tool_call set status = 'error', error = $2 where id in (
+    select id from tool_call where status = 'pending' and created_at < $1 order by created_at limit $3 for update skip locked)`,
+}
+
+/** Ends calls in the log that a crash left pending: those of a chat whose turn nobody took again, and those of tests. */
+export const lostToolCalls: Sweep = {
+  name: "lost-tool-calls",
+  everySeconds: limits.lostToolCallSweepSeconds,
+  async run({ database }) {
+    const before = new Date(clock.now().getTime() - limits.lostToolCallSeconds * 1000)
+    await unscoped(database, settleLost, [before, resultLost, limits.retentionBatch])
+  },
+}

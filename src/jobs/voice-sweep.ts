@@ -1,0 +1,21 @@
+import { workOnVoiceAgent } from "../assistant/voice-agent.js"
+import { unscoped } from "../database/unscoped.js"
+import { clock } from "../entities/kit/clock.js"
+import { limits } from "../limits.js"
+import type { Sweep } from "./kit/clockwork.js"
+
+const overdue = {
+  name: "overdue-voice-work",
+  text: `select id, company_id from assistant where voice_due_at <= $1 and voice_work_id is null
+         union select id, company_id from assistant where voice_lease_until <= $1 limit $2`,
+}
+
+/** Takes all work on voice agents that is due: what a crash, or a lost wake-up, left behind. */
+export const voiceSweep: Sweep = {
+  name: "voice-sweep",
+  everySeconds: limits.voiceSweepSeconds,
+  async run(services) {
+    const rows = await unscoped(services.database, overdue, [clock.now(), limits.sweepBatch])
+    for (const row of rows) services.running.add(workOnVoiceAgent(services, row["company_id"], row["id"]))
+  },
+}

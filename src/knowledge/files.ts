@@ -1,0 +1,68 @@
+import { buffer } from "node:stream/consumers"
+import { LockMode } from "@mikro-orm/postgresql"
+import type { Knowledge } from "../entities/knowledge.js"
+import { Media } from "../entities/media.js"
+import { BadUserInput } from "../errors.js"
+import { ExtractionFailure, unreadable } from "../ports/extractor.js"
+import type { Services } from "../schema/kit/services.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+
+const bad = (message: string) => new BadUserInput(`fileId: the file ${message}`, [{ path: "fileId", message: `the file ${message}` }])
+
+/** The file that an item is made from, locked and kept from being forgotten; one that has no text is a bad input. */
+export async function attachFile(viewer: Viewer, item: Knowledge): Promise<Media> {
+  const where = { id: item.fileId!, companyId: item.companyId }
+  const media = await viewer.em.findOne(Media, where, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (!media) throw new BadUserInput("fileId names no file of this company", [{ path: "fileId", message: "names no file of this company" }])
+  const reason = unreadable(media.mimeType)
+  if (reason) throw bad(reason)
+  media.attach()
+  return media
+}
+
+/** The text of an uploaded file; throws `ExtractionFailure`. */
+export async function fileText({ storage, extractor }: Services, media: Media, signal: AbortSignal): Promise<string> {
+  const stored = await storage.read(media.storageKey)
+  if (!stored) throw new ExtractionFailure("is not in the storage any more")
+  return extractor.text({ bytes: await buffer(stored), type: media.mimeType }, signal)
+}
+
+/** Thrown out of a transaction: the file has to be read before it can be made, and that takes time. */
+class Unread extends Error {
+  constructor(readonly media: Media) {
+    super("The text of a file is missing")
+  }
+}
+
+/** The text of a file that was read for an item. */
+export interface ReadFile {
+  fileId: string
+  text: string
+}
+
+/** Gives an item the text of its file when the model needs it; when it was not read yet, the transaction is given up for it. */
+export function giveText(item: Knowledge, media: Media, read: ReadFile | null) {
+  if (!item.isUnread) return
+  if (read?.fileId !== media.id) throw new Unread(media)
+  item.reads(read.text)
+}
+
+/** Makes a change that may need the text of a file: that is read outside of the transaction, and what was decided before is decided again. */
+export async function withText<T>(viewer: Viewer, change: (within: Viewer, read: ReadFile | null) => Promise<T>): Promise<T> {
+  for (let read: ReadFile | null = null; ; ) {
+    try {
+      return await viewer.change((within) => change(within, read))
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      read = { fileId: error.media.id, text: await readNow(viewer.services, error.media) }
+    }
+  }
+}
+
+async function readNow(services: Services, media: Media): Promise<string> {
+  try {
+    return await fileText(services, media, services.stopping)
+  } catch (error) {
+    throw error instanceof ExtractionFailure ? bad(error.message) : error
+  }
+}

@@ -1,0 +1,30 @@
+import { sql } from "kysely"
+import type { Reader } from "../database/reader.js"
+import { type Query, source } from "../database/source.js"
+import { knowledgeSource } from "../schema/knowledge.js"
+
+export const chunkSource = source("KnowledgeChunk")
+
+/** An item whose chunks are searched. What a generation holds never changes, so it may be remembered by its id. */
+export interface IndexedItem {
+  id: string
+  generation: string
+  chunks: number
+}
+
+/** The items of an assistant that are searched, as a query: only what is indexed, by the run that made its index. */
+export const indexed = (reader: Reader, assistantId: string): Query =>
+  reader.scoped(knowledgeSource).where("t.assistant_id", "=", assistantId).where("t.index_status", "=", "indexed")
+
+/** Those of them whose vectors a model has made, as they are at this moment; in one value, since an assistant may have thousands. */
+export async function indexedItems(reader: Reader, assistantId: string, model: string): Promise<IndexedItem[]> {
+  const row = await indexed(reader, assistantId)
+    .where("t.embedding_model", "=", model)
+    .select(sql<string | null>`string_agg(concat_ws(' ', t.id, t.index_generation, t.chunk_count), ',')`.as("list"))
+    .executeTakeFirstOrThrow()
+  const list: string = row["list"] ?? ""
+  return list.split(",").flatMap((item) => {
+    const [id, generation, chunks] = item.split(" ")
+    return id && generation ? [{ id, generation, chunks: Number(chunks) }] : []
+  })
+}

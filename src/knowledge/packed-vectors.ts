@@ -1,0 +1,197 @@
+import { setImmediate as breath } from "node:timers/promises"
+import { sql } from "kysely"
+import { LRUCache } from "lru-cache"
+import type { Reader } from "../database/reader.js"
+import { limits } from "../limits.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { chunkSource, type IndexedItem } from "./indexed-items.js"
+import type { VectorSearch } from "./vectors.js"
+
+/** The vectors of one generation, one after the other, and whose they are. */
+interface Block {
+  ids: string[]
+  vectors: Float32Array
+}
+
+/**
+ * Exact search in the process, over vectors that are remembered up to a bound in bytes. A generation never changes, so what is remembered is
+ * never stale: which generations are searched is read anew for every search.
+ */
+export class PackedVectors implements VectorSearch {
+  private readonly blocks: LRUCache<string, Block>
+  /** The last reading of each assistant: those who search the same one meanwhile wait, and find what was read. */
+  private readonly reading = new Map<string, Promise<void>>()
+
+  constructor(maxBytes: number = limits.vectorCacheBytes) {
+    this.blocks = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ ids, vectors }) => vectors.byteLength + (ids.length + 1) * ID_BYTES,
+    })
+  }
+
+  /** How much is remembered at the moment. */
+  get bytes() {
+    return this.blocks.calculatedSize
+  }
+
+  async nearest({ reader }: Viewer, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
+    const best = new Best(limits.knowledgeCandidates)
+    const missing = await this.score(items, vector, best)
+    if (missing.length > 0) {
+      await this.inTurn(assistantId, async () => {
+        // Who was before us may have read them.
+        const unread = await this.score(missing, vector, best)
+        for await (const [item, block] of readBlocks(reader, unread)) {
+          this.blocks.set(item.generation, block)
+          scoreBlock(block, vector, best)
+        }
+      })
+    }
+    return best.ids
+  }
+
+  /** Scores what is remembered, and answers what is not. */
+  private async score(items: IndexedItem[], vector: Float32Array, best: Best): Promise<IndexedItem[]> {
+    let sinceBreath = 0
+    const missing: IndexedItem[] = []
+    for (const item of items) {
+      const block = this.blocks.get(item.generation)
+      if (!block) {
+        missing.push(item)
+        continue
+      }
+      scoreBlock(block, vector, best)
+      sinceBreath += block.vectors.length
+      // A hundred thousand chunks take long enough for others to notice.
+      if (sinceBreath > limits.vectorNumbersAtOnce) {
+        sinceBreath = 0
+        await breath()
+      }
+    }
+    return missing
+  }
+
+  private async inTurn(assistantId: string, work: () => Promise<void>) {
+    const before = this.reading.get(assistantId)
+    const turn = (async () => {
+      // Its failure is its own searcher's.
+      await before?.catch(() => {})
+      await work()
+    })()
+    this.reading.set(assistantId, turn)
+    try {
+      await turn
+    } finally {
+      if (this.reading.get(assistantId) === turn) this.reading.delete(assistantId)
+    }
+  }
+}
+
+/** What an id and its place in a list take, about. */
+const ID_BYTES = 80
+
+function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
+  const size = vector.length
+  // Made by the same model before it changed its length: nothing to compare.
+  if (vectors.length !== ids.length * size) return
+  for (let chunk = 0; chunk < ids.length; chunk++) {
+    const base = chunk * size
+    // Four sums do not wait for each other.
+    let a = 0
+    let b = 0
+    let c = 0
+    let d = 0
+    let at = 0
+    for (; at + 3 < size; at += 4) {
+      a += vectors[base + at]! * vector[at]!
+      b += vectors[base + at + 1]! * vector[at + 1]!
+      c += vectors[base + at + 2]! * vector[at + 2]!
+      d += vectors[base + at + 3]! * vector[at + 3]!
+    }
+    for (; at < size; at++) a += vectors[base + at]! * vector[at]!
+    const score = a + b + c + d
+    if (score > best.floor) best.put(ids[chunk]!, score)
+  }
+}
+
+/** The best of many by their scores: those above 0, highest first. */
+class Best {
+  readonly ids: string[] = []
+  private readonly scores: number[] = []
+  /** What has to be exceeded. */
+  floor = 0
+
+  constructor(private readonly most: number) {}
+
+  put(id: string, score: number) {
+    let at = this.scores.length
+    while (at > 0 && this.scores[at - 1]! < score) at--
+    this.scores.splice(at, 0, score)
+    this.ids.splice(at, 0, id)
+    if (this.ids.length > this.most) {
+      this.ids.pop()
+      this.scores.pop()
+    }
+    if (this.ids.length === this.most) this.floor = this.scores.at(-1)!
+  }
+}
+
+/** Reads the vectors of items, some thousand at a time; an item that was deleted or indexed anew meanwhile has none. */
+async function* readBlocks(reader: Reader, items: IndexedItem[]): AsyncGenerator<[IndexedItem, Block]> {
+  for (const batch of batches(items)) {
+    const parts = new Map<string, { ids: string[]; parts: Float32Array[] }>()
+    const most = Math.max(...batch.map(({ chunks }) => chunks))
+    for (let from = 0; from < most; from += limits.vectorReadRows) {
+      const rows = await reader
+        .scoped(chunkSource)
+        .where("t.knowledge_id", "=", sql`any(${batch.map(({ id }) => id)}::uuid[])`)
+        .where("t.generation", "=", sql`any(${batch.map(({ generation }) => generation)}::uuid[])`)
+        .where("t.position", ">=", from)
+        .where("t.position", "<", from + limits.vectorReadRows)
+        .select(["t.id", "t.generation", sql<Buffer>`array_send(t.embedding)`.as("sent")])
+        .orderBy("t.position")
+        .execute()
+      for (const row of rows) {
+        const block = parts.get(row["generation"]) ?? { ids: [], parts: [] }
+        parts.set(row["generation"], block)
+        block.ids.push(row["id"])
+        block.parts.push(floatsOf(row["sent"]))
+      }
+    }
+    for (const item of batch) {
+      const found = parts.get(item.generation)
+      if (found) yield [item, { ids: found.ids, vectors: packed(found.parts) }]
+    }
+  }
+}
+
+/** Small items together, as many as one statement reads. */
+function batches(items: IndexedItem[]): IndexedItem[][] {
+  const made: IndexedItem[][] = []
+  let room = 0
+  for (const item of items) {
+    room -= item.chunks
+    if (room >= 0) made.at(-1)!.push(item)
+    else {
+      made.push([item])
+      room = limits.vectorReadRows - item.chunks
+    }
+  }
+  return made
+}
+
+/** The numbers of a real[] as PostgreSQL sends it: a head of 20 bytes, then for each its length and itself. */
+function floatsOf(sent: Buffer): Float32Array {
+  const bytes = new DataView(sent.buffer, sent.byteOffset, sent.byteLength)
+  const floats = new Float32Array((sent.byteLength - 20) / 8)
+  for (let at = 0; at < floats.length; at++) floats[at] = bytes.getFloat32(24 + at * 8)
+  return floats
+}
+
+function packed(parts: Float32Array[]): Float32Array {
+  const size = parts[0]!.length
+  if (parts.some((part) => part.length !== size)) return new Float32Array(0)
+  const vectors = new Float32Array(parts.length * size)
+  for (const [at, part] of parts.entries()) vectors.set(part, at * size)
+  return vectors
+}

@@ -1,0 +1,50 @@
+import { sql } from "kysely"
+import type { Reader } from "../database/reader.js"
+import { limits } from "../limits.js"
+import { type AskedWord, assistantWord } from "./full-text.js"
+import { chunkSource, indexed } from "./indexed-items.js"
+
+/**
+ * The half of a search that goes by words: chunks of an assistant that hold any of them, best first. A word that none of them has is asked for
+ * by what it means.
+ */
+export async function byWords(reader: Reader, assistantId: string, asked: AskedWord[]): Promise<string[]> {
+  if (asked.length === 0) return []
+  const said = await holding(
+    reader,
+    assistantId,
+    asked.map(({ word }) => word),
+  )
+  const unsaid = new Set(said.unsaid)
+  const meant = asked.flatMap(({ word, meanings }) => (unsaid.has(word) ? meanings : []))
+  if (meant.length === 0) return said.ids
+  const words = asked.flatMap(({ word }) => (unsaid.has(word) ? [] : word))
+  return (await holding(reader, assistantId, [...words, ...new Set(meant)])).ids
+}
+
+/**
+ * Chunks that hold any of these lexemes, and the lexemes that none holds. A rare one counts more than a common one, and in a chunk that has it
+ * more often; the latter is looked at for those that are good enough without. So BM25 does it, over PostgreSQL's full text.
+ */
+async function holding(reader: Reader, assistantId: string, lexemes: string[]): Promise<{ ids: string[]; unsaid: string[] }> {
+  const items = indexed(reader, assistantId).select(["t.index_generation as generation", "t.chunk_count"])
+  const found = reader
+    .scoped(chunkSource)
+    .where(sql<boolean>`t.tsv @@ (quote_literal(asked.lexeme) || ' & ' || quote_literal(${assistantWord(assistantId)}::text))::tsquery`)
+    .select(["t.id", "t.generation"])
+  const chunks = reader.scoped(chunkSource).select(["t.id", "t.tsv"])
+  const { rows } = await sql<{ ids: string[]; unsaid: string[] }>`
+    with item as materialized ${items},
+    asked as (select lexeme, number from unnest(${lexemes}::text[]) with ordinality asked (lexeme, number)),
+    hit as materialized (select number, found.id, found.generation from asked cross join lateral ${found} found),
+    weight as (select number, ln(1 + (select sum(chunk_count) from item)::float8 / count(*)) as weight from hit group by number),
+    best as (
+      select id, sum(weight) as weight from hit join weight using (number) join item using (generation)
+      group by id order by weight desc, id limit ${limits.knowledgeCandidates}
+    )
+    select array(
+      select best.id from best join hit using (id) join weight using (number) join asked using (number) join ${chunks} chunk using (id)
+      group by best.id order by sum(weight.weight * ts_rank(chunk.tsv, quote_literal(asked.lexeme)::tsquery)) desc, best.id
+    ) as ids, array(select lexeme from asked where number not in (select number from weight)) as unsaid`.execute(reader.sql)
+  return rows[0]!
+}

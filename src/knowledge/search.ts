@@ -1,0 +1,88 @@
+import { limits } from "../limits.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { askedWords } from "./full-text.js"
+import { chunkSource, indexed, indexedItems } from "./indexed-items.js"
+import { byWords } from "./search-words.js"
+
+/** A chunk that a search found. */
+export interface KnowledgeMatch {
+  knowledgeId: string
+  knowledgeName: string
+  chunkId: string
+  content: string
+  /** Its place in the item: 0, 1, 2 … */
+  position: number
+  /** 0 to 1: how high it stands in the two halves of the search; 1 is first in both. */
+  score: number
+}
+
+/** The chunks of an assistant that fit a query best, best first: by its words and by its vector, as they stand in the database at this moment. */
+export async function searchChunks(
+  viewer: Viewer,
+  assistantId: string,
+  query: string,
+  vector: Float32Array,
+  take: number,
+): Promise<KnowledgeMatch[]> {
+  for (let tries = 1; ; tries++) {
+    const halves = await Promise.all([byWords(viewer.reader, assistantId, askedWords(query)), byMeaning(viewer, assistantId, vector)])
+    const found = fused(halves).slice(0, take)
+    const matches = await read(viewer, assistantId, found)
+    // An item that was indexed anew while it was searched: both halves are asked again, so that it is not missing.
+    if (matches.length === found.length || tries === limits.knowledgeSearchTries) return matches
+  }
+}
+
+/** The half of a search that goes by meaning: ids of chunks, best first. Of a query without words there is none. */
+export async function byMeaning(viewer: Viewer, assistantId: string, vector: Float32Array): Promise<string[]> {
+  const { embedding, vectors } = viewer.services
+  if (vector.every((value) => value === 0)) return []
+  const items = await indexedItems(viewer.reader, assistantId, embedding.id)
+  return items.length === 0 ? [] : vectors.nearest(viewer, assistantId, items, vector)
+}
+
+/** How slowly a place in a half counts less than the one before: small, since few are taken, and the first of each half shall be among them. */
+const FLATNESS = 5
+
+/** Fuses halves by reciprocal rank: what stands high in both comes first. */
+export function fused(halves: string[][]): { id: string; score: number }[] {
+  const scores = new Map<string, number>()
+  for (const half of halves) {
+    for (const [place, id] of half.entries()) {
+      scores.set(id, (scores.get(id) ?? 0) + (FLATNESS + 1) / (FLATNESS + 1 + place) / halves.length)
+    }
+  }
+  return [...scores].map(([id, score]) => ({ id, score })).sort((one, other) => other.score - one.score)
+}
+
+/** Reads what was found, in its order; what is not searched any more is left out. */
+async function read(viewer: Viewer, assistantId: string, found: { id: string; score: number }[]): Promise<KnowledgeMatch[]> {
+  if (found.length === 0) return []
+  const { reader } = viewer
+  const items = indexed(reader, assistantId).select(["t.id", "t.index_generation", "t.name"])
+  const rows = await reader
+    .scoped(chunkSource)
+    .innerJoin(items.as("item"), (join) => join.onRef("item.id", "=", "t.knowledge_id").onRef("item.index_generation", "=", "t.generation"))
+    .where(
+      "t.id",
+      "in",
+      found.map(({ id }) => id),
+    )
+    .select(["t.id", "t.knowledge_id", "t.content", "t.position", "item.name"])
+    .execute()
+  const byId = new Map(rows.map((row) => [row["id"], row]))
+  return found.flatMap(({ id, score }) => {
+    const row = byId.get(id)
+    if (!row) return []
+    return [
+      {
+        knowledgeId: row["knowledge_id"],
+        knowledgeName: row["name"],
+        chunkId: id,
+        content: row["content"],
+        position: row["position"],
+        score,
+      },
+    ]
+  })
+}

@@ -1,0 +1,20 @@
+import type { Logger } from "pino"
+import type { Database } from "../database/connect.js"
+import { vectorExtension } from "../database/vector-index.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import type { IndexedItem } from "./indexed-items.js"
+import { PackedVectors } from "./packed-vectors.js"
+import { StoredVectors } from "./stored-vectors.js"
+
+/** The half of a search that goes by meaning. */
+export interface VectorSearch {
+  /** Ids of the chunks of these items whose vectors lie closest to one, best first; what points away from it is left out. */
+  nearest(viewer: Viewer, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]>
+}
+
+/** Searches vectors in the database where it has pgvector, and in the process elsewhere. */
+export async function vectorSearch(database: Database, log: Logger): Promise<VectorSearch> {
+  const exact = new PackedVectors()
+  const indexVectors = await vectorExtension(database, log)
+  return indexVectors ? new StoredVectors(indexVectors, exact) : exact
+}

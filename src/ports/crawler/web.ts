@@ -1,0 +1,102 @@
+import { STATUS_CODES } from "node:http"
+import { promisify } from "node:util"
+import { brotliDecompress, gunzip } from "node:zlib"
+import { fileTypeFromBuffer } from "file-type"
+import { MIMEType } from "whatwg-mimetype"
+import { limits } from "../../limits.js"
+import { type Crawler, CrawlFailure, type Page, type PageVersion } from "../crawler.js"
+import { type Outside, type OutsideAnswer, OutsideFailure } from "../kit/outside.js"
+
+const redirects = new Set([301, 302, 303, 307, 308])
+/** Too slow, too early, too often: refusals that pass. */
+const passing = new Set([408, 425, 429])
+const tooLarge = () => new CrawlFailure(`The page is larger than ${limits.crawlBytes / 1024 / 1024} MB`)
+
+/** A browser's way to a page, without the browser: what scripts would make of it is not seen. Each hop goes through the guard. */
+export function webCrawler(outside: Outside): Crawler {
+  return {
+    async fetch(url, known, signal) {
+      const deadline = performance.now() + limits.crawlMs
+      const seen = new Set<string>()
+      for (let address = new URL(url); ; ) {
+        if (seen.has(address.href)) throw new CrawlFailure("The page redirects in a circle")
+        if (seen.size > limits.crawlRedirects) throw new CrawlFailure(`The page redirects more than ${limits.crawlRedirects} times`)
+        seen.add(address.href)
+        const answer = await ask(outside, address, known, Math.max(1, Math.ceil(deadline - performance.now())), signal)
+        if (redirects.has(answer.status)) address = target(answer, address)
+        else if (answer.status === 304 && known) return null
+        else return pageOf(answer)
+      }
+    },
+  }
+}
+
+async function ask(outside: Outside, address: URL, known: PageVersion | null, timeoutMs: number, signal: AbortSignal) {
+  const headers = {
+    accept: "text/html, application/xhtml+xml, text/*;q=0.9, application/pdf;q=0.9, */*;q=0.5",
+    "accept-encoding": "gzip, br",
+    "user-agent": "Mozilla/5.0 (compatible; Service-Platform-API/1.0)",
+    ...(known?.etag && { "if-none-match": known.etag }),
+    ...(known?.lastModified && { "if-modified-since": known.lastModified }),
+  }
+  try {
+    return await outside.request(address, { method: "GET", headers, timeoutMs, maxBytes: limits.crawlBytes, signal })
+  } catch (error) {
+    if (!(error instanceof OutsideFailure)) throw error
+    if (error.reason === "timeout") throw new CrawlFailure(`The page did not answer within ${limits.crawlMs / 1000} s`, true)
+    throw new CrawlFailure(error.message, error.reason !== "refused")
+  }
+}
+
+function target(answer: OutsideAnswer, address: URL): URL {
+  const location = header(answer, "location")
+  if (!location || !URL.canParse(location, address.href)) throw new CrawlFailure("The page redirects to no address")
+  const next = new URL(location, address)
+  if (!/^https?:$/.test(next.protocol)) throw new CrawlFailure("The page redirects to an address that is neither http nor https")
+  next.hash = next.username = next.password = ""
+  return next
+}
+
+async function pageOf(answer: OutsideAnswer): Promise<Page> {
+  const { status, cut } = answer
+  if (status < 200 || status >= 300) {
+    const phrase = STATUS_CODES[status] ?? ""
+    throw new CrawlFailure(`The page answered ${status} ${phrase}`.trim(), status >= 500 || passing.has(status))
+  }
+  if (cut) throw tooLarge()
+  const bytes = await unpacked(answer)
+  const given = MIMEType.parse(header(answer, "content-type") ?? "")
+  return {
+    bytes,
+    type: await typeOf(bytes, given?.essence),
+    charset: given?.parameters.get("charset") ?? null,
+    etag: header(answer, "etag"),
+    lastModified: header(answer, "last-modified"),
+  }
+}
+
+async function unpacked(answer: OutsideAnswer): Promise<Buffer> {
+  const encoding = header(answer, "content-encoding")?.trim().toLowerCase()
+  if (!encoding || encoding === "identity") return answer.body
+  const unpack = { gzip: promisify(gunzip), "x-gzip": promisify(gunzip), br: promisify(brotliDecompress) }[encoding]
+  if (!unpack) throw new CrawlFailure("The page came in an encoding that was not asked for")
+  try {
+    return await unpack(answer.body, { maxOutputLength: limits.crawlBytes })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge()
+    throw new CrawlFailure("The page came damaged", true)
+  }
+}
+
+/** What its sender says it is; by its bytes when that is nothing. */
+async function typeOf(bytes: Buffer, said: string | undefined): Promise<string> {
+  if (said && said !== "application/octet-stream") return said
+  const found = await fileTypeFromBuffer(bytes)
+  if (found) return found.mime.split(";")[0]!
+  return /^\s*</.test(bytes.toString("latin1", 0, limits.markupCharacters)) ? "text/html" : "text/plain"
+}
+
+function header({ headers }: OutsideAnswer, name: string): string | null {
+  const value = headers[name]
+  return (Array.isArray(value) ? value[0] : value) ?? null
+}

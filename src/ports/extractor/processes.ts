@@ -1,0 +1,141 @@
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { limits } from "../../limits.js"
+import { type Chunking, type DocumentBytes, ExtractionFailure, type Extractor, formatOf, unreadable } from "../extractor.js"
+
+/** What a process is asked. */
+export type Task =
+  | { kind: "text"; bytes: Uint8Array; format: NonNullable<ReturnType<typeof formatOf>>; charset?: string | null }
+  | { kind: "split"; text: string; chunking: Chunking }
+
+/** What it answers. */
+export type Answer = { value: string | string[] } | { failure: string }
+
+/**
+ * Reads documents in processes of their own. A thread would be cheaper, but its memory limit does not hold: one large allocation in it ends the
+ * whole process.
+ */
+export class DocumentProcesses implements Extractor {
+  private readonly waiting: (() => void)[] = []
+  private readonly idle = new Map<ChildProcess, NodeJS.Timeout>()
+  private readonly all = new Map<ChildProcess, number>()
+  private busy = 0
+
+  async text({ bytes, type, charset }: DocumentBytes, signal: AbortSignal): Promise<string> {
+    const format = formatOf(type)
+    if (!format) throw new ExtractionFailure(unreadable(type)!)
+    const text = (await this.ask({ kind: "text", bytes, format, charset }, signal)) as string
+    if (text === "") throw new ExtractionFailure(format === "pdf" ? "has no text: pictures of pages are not read" : "has no text")
+    if (text.length > limits.knowledgeDocumentText)
+      throw new ExtractionFailure(`has more than ${limits.knowledgeDocumentText} characters of text: split it`)
+    return text
+  }
+
+  async split(text: string, chunking: Chunking, signal: AbortSignal): Promise<string[]> {
+    return (await this.ask({ kind: "split", text, chunking }, signal)) as string[]
+  }
+
+  async close() {
+    const ended = [...this.all.keys()].map((child) => {
+      const end = once(child, "exit")
+      child.ref()
+      child.kill("SIGKILL")
+      return end
+    })
+    await Promise.all(ended)
+  }
+
+  /** Waits for a place, and asks a process that is free. */
+  private async ask(task: Task, signal: AbortSignal): Promise<string | string[]> {
+    if (this.busy >= limits.extractionProcesses) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    else this.busy += 1
+    try {
+      const child = this.take()
+      const answer = await answerOf(child, task, signal)
+      this.giveBack(child)
+      if ("failure" in answer) throw new ExtractionFailure(answer.failure)
+      return answer.value
+    } finally {
+      // The place goes to the next in line.
+      const next = this.waiting.shift()
+      if (next) next()
+      else this.busy -= 1
+    }
+  }
+
+  private take(): ChildProcess {
+    const [known] = this.idle
+    if (!known) return this.start()
+    const [child, timer] = known
+    clearTimeout(timer)
+    this.idle.delete(child)
+    child.ref()
+    child.channel?.ref()
+    return child
+  }
+
+  /** Keeps a process for the next document; none for ever, since libraries leak. */
+  private giveBack(child: ChildProcess) {
+    const uses = (this.all.get(child) ?? 0) + 1
+    if (uses >= limits.extractionUses) return void child.kill("SIGKILL")
+    this.all.set(child, uses)
+    this.idle.set(child, setTimeout(() => child.kill("SIGKILL"), limits.extractionIdleMs).unref())
+    child.unref()
+    child.channel?.unref()
+  }
+
+  private start(): ChildProcess {
+    const child = fork(program, { execArgv, serialization: "advanced", stdio: "ignore", env: environment })
+    this.all.set(child, 0)
+    // Heard by whoever asks; an error between two questions must not be an unheard one.
+    child.on("error", () => {})
+    child.once("exit", () => {
+      clearTimeout(this.idle.get(child))
+      this.idle.delete(child)
+      this.all.delete(child)
+    })
+    return child
+  }
+}
+
+// Run from its source, by the tests and in development, it needs what runs the source.
+const isSource = import.meta.url.endsWith(".ts")
+const program = fileURLToPath(new URL(isSource ? "./process.ts" : "./process.js", import.meta.url))
+const execArgv = [`--max-old-space-size=${limits.extractionHeapMb}`, ...(isSource ? ["--import", import.meta.resolve("tsx")] : [])]
+/** Nothing of ours is in reach of what reads strangers' files. */
+const environment = { NODE_ENV: process.env["NODE_ENV"] }
+
+/** Asks one process one thing. One that does not answer in time, or is not wanted any more, is ended. */
+function answerOf(child: ChildProcess, task: Task, signal: AbortSignal): Promise<Answer> {
+  return new Promise<Answer>((resolve, reject) => {
+    const end = (error: ExtractionFailure) => {
+      settle()
+      child.kill("SIGKILL")
+      reject(error)
+    }
+    const heard = (answer: Answer) => {
+      settle()
+      resolve(answer)
+    }
+    const aborted = () => end(new ExtractionFailure("was not read: that was stopped", true))
+    const gone = (_code: number | null, by: NodeJS.Signals | null) => end(lost(by))
+    const broken = () => end(lost(null))
+    const late = setTimeout(() => end(new ExtractionFailure("takes too long to be read")), limits.extractionMs)
+    const settle = () => {
+      clearTimeout(late)
+      signal.removeEventListener("abort", aborted)
+      child.off("message", heard).off("exit", gone).off("error", broken)
+    }
+    if (signal.aborted) return aborted()
+    signal.addEventListener("abort", aborted)
+    child.once("message", heard).once("exit", gone).once("error", broken)
+    child.send(task)
+  })
+}
+
+/** A process that runs out of memory aborts itself; whatever else ends one is not the document's doing. */
+const lost = (by: NodeJS.Signals | null) =>
+  by === "SIGABRT" || by === "SIGTRAP" || by === "SIGILL"
+    ? new ExtractionFailure("needs too much memory to be read")
+    : new ExtractionFailure("was not read: its reader ended", true)

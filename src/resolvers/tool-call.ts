@@ -1,0 +1,71 @@
+import type { GraphQLResolveInfo } from "graphql"
+import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import { answerCall } from "../assistant/client-call.js"
+import type { Selection, Query as Sql } from "../database/source.js"
+import { JSONValue, UUID } from "../entities/kit/scalars.js"
+import { ToolCall, type ToolCallStatus, ToolCallStatusEnum } from "../entities/tool-call.js"
+import { NotFound } from "../errors.js"
+import { limits } from "../limits.js"
+import { assistantToolSource } from "../schema/assistant-tool.js"
+import { Access } from "../schema/kit/access.js"
+import { offsetPage } from "../schema/kit/page.js"
+import { selectionOf } from "../schema/kit/selection.js"
+import type { Viewer } from "../schema/kit/viewer.js"
+import { ToolCallPage, type ToolCallStats, toolCallSource, toolCallTallySource } from "../schema/tool-call.js"
+
+const tallied: Selection = { total: {}, success: {}, error: {}, latencyMs: {}, timed: {} }
+
+async function statsOf(viewer: Viewer, toolId: string): Promise<ToolCallStats> {
+  const [row] = await viewer.reader.list(toolCallTallySource, tallied, (query) => query.where("t.tool_id", "=", toolId))
+  const [total, success, error, latency, timed] = Object.keys(tallied).map((name) => Number(row?.[name] ?? 0)) as number[]
+  const ended = success! + error!
+  return {
+    total: total!,
+    success: success!,
+    error: error!,
+    pending: total! - ended,
+    successRate: ended > 0 ? success! / ended : null,
+    averageLatencyMs: timed! > 0 ? latency! / timed! : null,
+  }
+}
+
+@Resolver()
+export class ToolCallResolver {
+  @Access("company")
+  @Query(() => ToolCallPage, { description: "Calls of a tool, newest first, tests too." })
+  async toolCalls(
+    @Ctx() viewer: Viewer,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("toolId", () => UUID, { description: "The tool." }) toolId: string,
+    @Arg("status", () => ToolCallStatusEnum, { nullable: true, description: "Only those that stand like this." }) status?: ToolCallStatus,
+    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
+    @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) take?: number,
+  ) {
+    const { totalCount, ...selection } = selectionOf(info)
+    const filter = (query: Sql) => {
+      const found = query.where("t.tool_id", "=", toolId)
+      return status ? found.where("t.status", "=", status) : found
+    }
+    const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
+    const [tool, page, stats] = await Promise.all([
+      viewer.reader.byId(assistantToolSource, toolId, {}),
+      offsetPage(viewer.reader, toolCallSource, selection, { skip, take, standard: limits.pageDefault }, filter, order),
+      totalCount || selection["stats"] ? statsOf(viewer, toolId) : null,
+    ])
+    if (!tool) throw new NotFound("Tool")
+    // The sums know how many there are of each: nothing is counted.
+    return { ...page, totalCount: stats?.[status ?? "total"], stats }
+  }
+
+  @Access("company")
+  @Mutation(() => ToolCall, {
+    description: "Answers a call of a webhook_client tool, which a client was asked for by TOOL_CALL_REQUESTED.",
+  })
+  answerToolCall(
+    @Ctx() viewer: Viewer,
+    @Arg("toolCallId", () => UUID, { description: "The call." }) toolCallId: string,
+    @Arg("output", () => JSONValue, { nullable: true, description: "What the assistant is told." }) output: unknown,
+  ) {
+    return answerCall(viewer, toolCallId, output)
+  }
+}

@@ -1,0 +1,64 @@
+import type { VaRegistration } from "../entities/kit/va-registration.js"
+import { BadUserInput, type Detail } from "../errors.js"
+import { limits } from "../limits.js"
+import type { AssistantFields, VaRegistrationInput } from "./assistant.js"
+import type { Services } from "./kit/services.js"
+
+const refuse = (details: Detail[]) => {
+  if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
+}
+
+/** Checks what no scalar can: the language, the temperature and the text model. */
+export function checkAssistant(input: AssistantFields, { models }: Services) {
+  const details: Detail[] = []
+  if (input.language && !isLanguage(input.language))
+    details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
+  if (input.temperature != null && (input.temperature < 0 || input.temperature > limits.temperatureMax))
+    details.push({ path: "temperature", message: `must be 0 to ${limits.temperatureMax}` })
+  if (input.textModelId && !models.some((model) => model.id === input.textModelId))
+    details.push({ path: "textModelId", message: "names no text model of this server; the query textModels lists them" })
+  refuse(details)
+}
+
+function isLanguage(tag: string) {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1
+  } catch {
+    return false
+  }
+}
+
+const numbers = [
+  { field: "silenceTimeoutSeconds", max: limits.voiceSilenceMaxSeconds },
+  { field: "maxDurationSeconds", max: limits.voiceDurationMaxSeconds },
+] as const
+
+/** A registration with all its fields, from what was said of it; throws what is wrong with it. */
+export function registrationOf(input: VaRegistrationInput, services: Services): VaRegistration {
+  const details: Detail[] = []
+  const wrong = (field: string, message: string) => details.push({ path: `vaRegistration.${field}`, message })
+  for (const { field, max } of numbers) {
+    const value = input[field]
+    if (value === null) wrong(field, "must not be null")
+    else if (value !== undefined && (value < 1 || value > max)) wrong(field, `must be 1 to ${max}`)
+  }
+  if (input.interruptible === null) wrong("interruptible", "must not be null")
+  refuse(details)
+  mustBeUsable(input.provider, services)
+  return {
+    provider: input.provider,
+    voiceId: input.voiceId ?? null,
+    phoneNumber: input.phoneNumber ?? null,
+    firstMessage: input.firstMessage ?? null,
+    interruptible: input.interruptible ?? true,
+    silenceTimeoutSeconds: input.silenceTimeoutSeconds ?? limits.voiceSilenceDefaultSeconds,
+    maxDurationSeconds: input.maxDurationSeconds ?? limits.voiceDurationDefaultSeconds,
+  }
+}
+
+/** Refuses a voice provider that this deployment does not have. */
+function mustBeUsable(provider: string, { voices }: Services) {
+  if (voices.some((voice) => voice.name === provider)) return
+  const names = voices.map(({ name }) => name).join(", ")
+  refuse([{ path: "vaRegistration.provider", message: `is unusable: "${provider}" is not configured here; there is ${names}` }])
+}

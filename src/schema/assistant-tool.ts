@@ -1,0 +1,91 @@
+import { Field, InputType, Int } from "type-graphql"
+import { derived, source } from "../database/source.js"
+import {
+  AssistantTool,
+  type AssistantToolType,
+  AssistantToolTypeEnum,
+  type HttpMethod,
+  HttpMethodEnum,
+} from "../entities/assistant-tool.js"
+import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
+import { BadUserInput, type Detail } from "../errors.js"
+import { limits } from "../limits.js"
+import { pageOf } from "./kit/page.js"
+
+export const assistantToolSource = source("AssistantTool", {
+  hasWebhookSecret: derived("hasWebhookSecret", ["sealedSecret"], (row) => row["sealedSecret"] !== null),
+})
+export const AssistantToolPage = pageOf(AssistantTool, "tools")
+
+const ToolName = Trimmed({ max: limits.toolName })
+const ToolDescription = Trimmed({ max: limits.toolDescription })
+
+@InputType()
+abstract class AssistantToolFields {
+  @Field(() => JSONValue, { nullable: true, description: "Its arguments: a JSON Schema of type object; none when absent." })
+  params?: Record<string, unknown> | null
+
+  @Field(() => AssistantToolTypeEnum, { nullable: true, description: "When and by whom it is run; WEBHOOK_ACTION when absent." })
+  type?: AssistantToolType | null
+
+  @Field(() => Trimmed({ min: 0, max: limits.toolUrl }), { nullable: true, description: "The address to call: absolute, http or https." })
+  apiCallUrl?: string | null
+
+  @Field(() => HttpMethodEnum, { nullable: true, description: "The method to call it with; POST when absent." })
+  httpMethod?: HttpMethod | null
+
+  @Field(() => Int, { nullable: true, description: "How long it may take, 1 to 60 seconds; 10 when absent." })
+  timeoutSeconds?: number | null
+
+  @Field(() => Verbatim(limits.toolSecret), { nullable: true, description: "The secret that calls are signed with; null removes it." })
+  webhookSecret?: string | null
+
+  @Field(() => Boolean, { nullable: true, description: "Whether it is switched off." })
+  disabled?: boolean | null
+}
+
+@InputType({ description: "A new tool of an assistant." })
+export class CreateAssistantToolInput extends AssistantToolFields {
+  @Field(() => UUID, { description: "The assistant that is to have it." })
+  assistantId!: string
+
+  @Field(() => ToolName, { description: "Its name as the assistant sees it: letters, digits, _ and -." })
+  name!: string
+
+  @Field(() => ToolDescription, { description: "What it does and when to use it." })
+  description!: string
+}
+
+@InputType({ description: "What changes about a tool." })
+export class UpdateAssistantToolInput extends AssistantToolFields {
+  @Field(() => ToolName, { nullable: true, description: "Its name as the assistant sees it." })
+  name?: string | null
+
+  @Field(() => ToolDescription, { nullable: true, description: "What it does and when to use it." })
+  description?: string | null
+}
+
+/** Checks what no scalar can; `faultOfParams` says what is wrong with a schema of arguments. */
+export function checkTool(input: UpdateAssistantToolInput, faultOfParams: (params: unknown) => string | null) {
+  const details: Detail[] = []
+  const refuse = (path: string, message: string | null | undefined) => message && details.push({ path, message })
+  const { name, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
+  if (name != null && !/^[A-Za-z0-9_-]+$/.test(name)) refuse("name", "must be letters, digits, _ and - only")
+  if (apiCallUrl) refuse("apiCallUrl", faultOfAddress(apiCallUrl))
+  const { toolTimeoutMinSeconds: min, toolTimeoutMaxSeconds: max } = limits
+  if (timeoutSeconds != null && (timeoutSeconds < min || timeoutSeconds > max)) refuse("timeoutSeconds", `must be ${min} to ${max}`)
+  // It goes out as a header.
+  if (webhookSecret === "") refuse("webhookSecret", "must not be empty; null removes it")
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  else if (webhookSecret && /[\u0000-\u001f\u007f]|^ | $/.test(webhookSecret))
+    refuse("webhookSecret", "must not hold control characters, nor begin or end with a blank")
+  if (params != null) refuse("params", faultOfParams(params))
+  if (details.length > 0) throw new BadUserInput(details.map((detail) => `${detail.path} ${detail.message}`).join("; "), details)
+}
+
+function faultOfAddress(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(text)) return "must be an absolute http or https address"
+  if (url.username || url.password) return "must not hold a user name or password; give a webhookSecret instead"
+  return null
+}

@@ -1,0 +1,172 @@
+import { createClient } from "graphql-ws"
+import { WebSocket } from "ws"
+import { sweep } from "../src/jobs/sweep.js"
+import { startFakeOpenAi } from "./kit/fake-openai.js"
+import { parametersOf } from "./kit/sockets.js"
+import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
+import { world } from "./kit/world.js"
+
+const openAi = await startFakeOpenAi()
+afterAll(() => openAi.close())
+
+const w = world({ OPENAI_BASE_URL: openAi.url })
+const { acme, globex } = w
+const { write, said, control } = chatViews(w)
+const time = stillTime()
+let ada: { id: string }
+const leave: (() => unknown)[] = []
+
+beforeAll(async () => {
+  await stopClockwork(w)
+  ada = await acme.makeAssistant({ name: "Ada" })
+})
+beforeEach(() => {
+  openAi.requests.length = 0
+})
+afterEach(async () => {
+  for (const go of leave.splice(0)) await go()
+})
+
+interface Heard {
+  turnId: string
+  text: string
+  done: boolean
+}
+
+/** Watches the answers of a chat on a server; resolves when the watch is known to the worker's server. */
+async function watch(chat: { id: string }, { url, credential = acme.token }: { url: string; credential?: string }) {
+  const client = createClient({
+    url: `${url.replace("http", "ws")}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: parametersOf(credential),
+    retryAttempts: 0,
+  })
+  const query = "subscription ($id: UUID!) { answerProgress(chatId: $id) { turnId text done } }"
+  const answers = client.iterate<{ answerProgress: Heard }>({ query, variables: { id: chat.id } })
+  leave.push(() => client.dispose())
+  const next = answers.next()
+  let first: typeof next | null = next
+  return {
+    async next(): Promise<Heard> {
+      const { value } = await (first ?? answers.next())
+      first = null
+      if (value?.errors) throw Object.assign(new Error(value.errors[0]!.message), value.errors[0]!.extensions)
+      return value!.data!.answerProgress
+    },
+    stop: () => client.dispose(),
+  }
+}
+
+const known = async (chat: { id: string }, { services } = w) => {
+  while (!services.progress.isWatched(chat.id)) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+/** Pieces of an answer that come when the test says so. */
+function pieces() {
+  let give!: (piece: string | null) => void
+  let given = new Promise<string | null>((resolve) => {
+    give = resolve
+  })
+  async function* stream() {
+    for (;;) {
+      const piece = await given
+      given = new Promise((resolve) => {
+        give = resolve
+      })
+      if (piece === null) return
+      yield piece
+    }
+  }
+  openAi.reply = async () => ({ pieces: stream() })
+  return { say: (piece: string) => give(piece), end: () => give(null) }
+}
+
+/** A chat whose reply is due. */
+async function chatToAnswer() {
+  const chat = await acme.chat({ assistantId: ada.id })
+  await write(chat)
+  time.pass(4_000)
+  return chat
+}
+
+it("is heard while the model speaks, on another instance than the one that asks it, and the message follows", async () => {
+  const second = await w.another()
+  await stopClockwork(second)
+  const chat = await chatToAnswer()
+  const watching = await watch(chat, second)
+  await known(chat)
+  const model = pieces()
+  const done = w.runDue()
+  const heard: Heard[] = []
+  for (const piece of ["We are", " open", " until six."]) {
+    model.say(piece)
+    heard.push(await watching.next())
+  }
+  model.end()
+  await done
+  heard.push(await watching.next())
+  expect(heard.map(({ text }) => text)).toEqual(["We are", "We are open", "We are open until six.", "We are open until six."])
+  expect(heard.map(({ done }) => done)).toEqual([false, false, false, true])
+  expect(new Set(heard.map(({ turnId }) => turnId)).size).toBe(1)
+  expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: We are open until six."])
+})
+
+it("costs nothing while nobody watches: the model is not asked for a stream", async () => {
+  openAi.reply = async () => ({ text: "In one piece" })
+  const [watched, other] = [await chatToAnswer(), await chatToAnswer()]
+  await watch(watched, w)
+  await known(watched)
+  await w.runDue()
+  const streams = openAi.requests.map(({ body }) => Boolean(body.stream))
+  expect(streams.toSorted()).toEqual([false, true])
+  expect(await said(other)).toEqual(["Customer: Hello", "Assistant: In one piece"])
+})
+
+it("stops when a person takes the chat over: what the model goes on to say is heard by nobody", async () => {
+  const chat = await chatToAnswer()
+  const watching = await watch(chat, w)
+  await known(chat)
+  const model = pieces()
+  const done = w.runDue()
+  model.say("I think")
+  expect(await watching.next()).toMatchObject({ text: "I think", done: false })
+  await control(chat, false)
+  model.say(" that you should")
+  model.end()
+  await done
+  expect(await watching.next()).toMatchObject({ text: "", done: true })
+  expect(await said(chat)).toEqual(["Customer: Hello"])
+})
+
+it("is told in its beginning when it is longer than a notification, in any script", async () => {
+  const chat = await chatToAnswer()
+  const watching = await watch(chat, w)
+  await known(chat)
+  const text = `"${"👋🏽 Добрий день! ".repeat(900)}"`
+  openAi.reply = async () => ({ text })
+  await w.runDue()
+  let heard = await watching.next()
+  while (!heard.done) heard = await watching.next()
+  expect(heard.text.length).toBeGreaterThan(1_000)
+  expect(text.startsWith(heard.text)).toBe(true)
+  expect(Buffer.from(heard.text).toString()).toBe(heard.text)
+  expect((await said(chat)).at(-1)).toBe(`Assistant: ${text}`)
+})
+
+it("is for the chat's company alone, and not for the visitor", async () => {
+  const chat = await acme.chat()
+  await expect((await watch(chat, { url: w.url, credential: globex.token })).next()).rejects.toMatchObject({ code: "NOT_FOUND" })
+  const { body } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
+  const visitor = await watch({ id: body.chatId }, { url: w.url, credential: body.visitorToken })
+  await expect(visitor.next()).rejects.toMatchObject({ code: "FORBIDDEN" })
+})
+
+it("says once that a turn is over which answers nothing", async () => {
+  const chat = await chatToAnswer()
+  const watching = await watch(chat, w)
+  await known(chat)
+  openAi.reply = async () => ({ status: 500 })
+  await sweep.run(w.services)
+  await w.services.running.settled()
+  expect(await watching.next()).toMatchObject({ text: "", done: true })
+})

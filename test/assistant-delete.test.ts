@@ -1,0 +1,252 @@
+import pg from "pg"
+import { v7 } from "uuid"
+import { Assistant } from "../src/entities/assistant.js"
+import { voiceSweep } from "../src/jobs/voice-sweep.js"
+import { systemViewer } from "../src/schema/kit/viewer.js"
+import { startFakeOpenAi } from "./kit/fake-openai.js"
+import { subscribe } from "./kit/sockets.js"
+import { chatViews, hold } from "./kit/turns.js"
+import { world } from "./kit/world.js"
+
+const openAi = await startFakeOpenAi()
+afterAll(() => openAi.close())
+
+const w = world({ OPENAI_BASE_URL: openAi.url, REPLY_DEBOUNCE_MS: "0", REPLY_MAX_WAIT_MS: "0" })
+const { acme, globex, rest, gql, sql, clock } = w
+const { write, look, said, controlChanges } = chatViews(w)
+const path = "/api/assistants-new"
+
+const remove = ({ id }: { id: string }) => rest.as(acme.token).delete(`${path}/${id}`)
+const find = ({ id }: { id: string }) => rest.as(acme.token).get(`${path}/${id}`)
+const assign = (chat: { id: string }, { id }: { id: string }) =>
+  rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: id })
+const speaking = () => acme.makeAssistant({ name: "Ada", vaRegistration: { provider: "simulated" } })
+const until = async (isDone: () => Promise<boolean>) => {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+/** An assistant whose voice agent stays: the work on it is somebody's who never comes back. */
+async function terminating() {
+  const assistant = await speaking()
+  await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
+  await sql("update assistant set voice_work_id = $1, voice_lease_until = now() + interval '1 hour' where id = $2", [v7(), assistant.id])
+  await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
+  return assistant
+}
+
+describe("an assistant without a voice", () => {
+  it("is gone at once, on both doors", async () => {
+    const [first, second] = [await acme.makeAssistant(), await acme.makeAssistant()]
+    await remove(first).expect(200, { id: first.id, deleted: true, terminating: false })
+    const { data } = await gql(acme.token, "mutation ($id: UUID!) { deleteAssistant(id: $id) { id deleted terminating } }", {
+      id: second.id,
+    })
+    expect(data.deleteAssistant).toEqual({ id: second.id, deleted: true, terminating: false })
+    for (const assistant of [first, second]) {
+      await find(assistant).expect(404)
+      await remove(assistant).expect(404)
+    }
+  })
+
+  it("takes its knowledge with it, and leaves its drafts and its channels without it", async () => {
+    const assistant = await acme.makeAssistant()
+    const knowledge = await acme.makeKnowledge({ assistantId: assistant.id })
+    const draft = await acme.makeAssistant({ isDraft: true, draftOfId: assistant.id })
+    await sql("update channel set assistant_id = $1 where id = $2", [assistant.id, acme.widget.id])
+    await remove(assistant).expect(200)
+    await rest.as(acme.token).get(`/api/assistant-knowledge-new/${knowledge.id}`).expect(404)
+    expect((await find(draft).expect(200)).body).toMatchObject({ isDraft: true, draftOfId: null })
+    expect(await sql("select assistant_id from channel where id = $1", [acme.widget.id])).toEqual([{ assistant_id: null }])
+    await sql("update channel set assistant_id = $1 where id = $2", [acme.assistant.id, acme.widget.id])
+  })
+
+  it("of another company cannot be deleted", async () => {
+    await remove(globex.assistant).expect(404)
+    await rest.as(globex.token).get(`${path}/${globex.assistant.id}`).expect(200)
+  })
+
+  it("is deleted by the next look when the one who was asked has died on the way", async () => {
+    const assistant = await acme.makeAssistant()
+    const chat = await acme.chat({ assistantId: assistant.id })
+    await systemViewer(w.services, acme.id).change(async (within) => (await within.find(Assistant, assistant.id)).terminate())
+    const sweep = async () => {
+      await voiceSweep.run(w.services)
+      await w.services.running.settled()
+    }
+    await sweep()
+    expect((await find(assistant)).body.voiceAgentStatus).toBe("terminating")
+    clock.advance(60_000)
+    await sweep()
+    clock.advance(-60_000)
+    await find(assistant).expect(404)
+    expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
+    expect(await controlChanges(chat)).toEqual([{ isUnderAiControl: false, aiDisableReason: "MANUAL", actorKind: "SYSTEM", actorId: null }])
+  })
+})
+
+describe("the chats of a deleted assistant", () => {
+  it("keep their history, with AI off, and their clients hear of it", async () => {
+    const assistant = await acme.makeAssistant()
+    const chat = await acme.chat({ assistantId: assistant.id })
+    await acme.message({ chatId: chat.id, text: "Good morning" })
+    const heard = await subscribe(w, acme.token, { chatId: chat.id })
+    await remove(assistant).expect(200)
+    expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
+    expect(await said(chat)).toEqual(["User: Good morning"])
+    expect(await heard.next()).toMatchObject({
+      type: "CHAT_MODE_CHANGED",
+      payload: { chatId: chat.id, isUnderAiControl: false, aiDisableReason: "manual" },
+    })
+    await heard.stop()
+    expect(await controlChanges(chat)).toEqual([
+      { isUnderAiControl: false, aiDisableReason: "MANUAL", actorKind: "TOKEN", actorId: acme.tokenId },
+    ])
+  })
+
+  it("that waited for a return of AI wait no more; those off by hand hear nothing", async () => {
+    const assistant = await acme.makeAssistant()
+    const [waiting, off] = [await acme.chat({ assistantId: assistant.id }), await acme.chat({ assistantId: assistant.id })]
+    for (const [chat, aiDisableReason] of [
+      [waiting, "auto"],
+      [off, "manual"],
+    ] as const)
+      await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false, aiDisableReason }).expect(200)
+    const news = () => sql("select chat_id from event where type = 'CHAT_MODE_CHANGED' and chat_id = any($1)", [[waiting.id, off.id]])
+    expect(await news()).toHaveLength(2)
+    await remove(assistant).expect(200)
+    for (const chat of [waiting, off])
+      expect(await look(chat)).toMatchObject({ assistantId: null, aiDisableReason: "manual", needsAttention: false })
+    expect((await news()).map(({ chat_id }) => chat_id).sort()).toEqual([waiting.id, waiting.id, off.id].sort())
+  })
+
+  it("are told nothing that was being answered", async () => {
+    const model = hold(openAi)
+    const assistant = await acme.makeAssistant()
+    const chat = await acme.chat({ assistantId: assistant.id })
+    await write(chat)
+    const call = await model.next()
+    await remove(assistant).expect(200, { id: assistant.id, deleted: true, terminating: false })
+    call.answer({ text: "Too late" })
+    await w.services.running.settled()
+    expect(await said(chat)).toEqual(["Customer: Hello"])
+    expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
+    openAi.reply = async () => ({ text: "ok" })
+  })
+
+  it("are not sent what had not left yet", async () => {
+    const assistant = await acme.makeAssistant()
+    const chat = await acme.chat({ messenger: "olx", assistantId: assistant.id })
+    await sql(
+      `insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, status)
+       values ($1, now(), now(), $2, $3, 1, 'Assistant', 'Text', 'On its way', 'queued')`,
+      [v7(), acme.id, chat.id],
+    )
+    await sql("update chat set last_sequence = 1 where id = $1", [chat.id])
+    await remove(assistant).expect(200)
+    expect(await sql("select status from message where chat_id = $1", [chat.id])).toEqual([{ status: "cancelled" }])
+    const events = await sql("select type from event where chat_id = $1 order by id", [chat.id])
+    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["CHAT_MODE_CHANGED", "MESSAGE_UPDATED"]))
+  })
+
+  it("are thousands, and none waits: one that is being written to is left for last, and the rest is free meanwhile", async () => {
+    const assistant = await acme.makeAssistant()
+    await sql(
+      `insert into chat (id, created_at, updated_at, company_id, messenger, from_id, assistant_id, is_under_ai_control, reply_due_at)
+       select gen_random_uuid(), now(), now(), $1, 'olx', 'many', $2, n % 3 > 0, case when n % 7 = 0 then now() + interval '1 hour' end
+       from generate_series(1, 2500) n`,
+      [acme.id, assistant.id],
+    )
+    const writer = new pg.Client({ connectionString: w.databaseUrl })
+    await writer.connect()
+    await writer.query("begin")
+    const [held] = (await writer.query("select id from chat where from_id = 'many' limit 1 for update")).rows
+    const deletion = remove(assistant).then((answer) => answer)
+    const left = async () => (await sql("select count(*)::int as count from chat where assistant_id = $1", [assistant.id]))[0].count
+    await until(async () => (await left()) === 1)
+    expect((await find(assistant).expect(200)).body.voiceAgentStatus).toBe("terminating")
+    expect((await sql("select id from chat where assistant_id = $1", [assistant.id]))[0].id).toBe(held.id)
+    await writer.query("commit")
+    await writer.end()
+    expect((await deletion).body).toEqual({ id: assistant.id, deleted: true, terminating: false })
+
+    const [counts] = await sql(
+      `select (select count(*)::int from chat where from_id = 'many' and not is_under_ai_control and ai_disable_reason = 'manual'
+                and reply_due_at is null and assistant_id is null) as chats,
+              (select count(distinct x.id)::int from control_change x join chat c on c.id = x.chat_id where c.from_id = 'many') as changes,
+              (select count(distinct c.id)::int from event e join chat c on c.id = e.chat_id
+                where c.from_id = 'many' and e.type = 'CHAT_MODE_CHANGED') as events`,
+    )
+    expect(counts).toEqual({ chats: 2500, changes: 2500, events: 2500 })
+  })
+})
+
+describe("a chat that is given to an assistant while it is deleted", () => {
+  it.each([
+    ["without", {}],
+    ["with", { vaRegistration: { provider: "simulated" } }],
+  ])("%s a voice gets it first or not at all", async (_word, voice) => {
+    const assistant = await acme.makeAssistant(voice)
+    const chats = await Promise.all(Array.from({ length: 12 }, () => acme.chat()))
+    const patch = (chat: { id: string }) =>
+      rest.as(acme.token).patch(`/api/chats/${chat.id}`, { assistantId: assistant.id, isUnderAiControl: true })
+    const create = () =>
+      rest.as(acme.token).post("/api/chats", { messenger: "playground", fromId: "race", externalId: v7(), assistantId: assistant.id })
+    const gives = chats.map((chat, index) => (index % 3 === 0 ? assign(chat, assistant) : index % 3 === 1 ? patch(chat) : create()))
+    const [deletion, ...given] = await Promise.all([remove(assistant), ...gives])
+    expect(deletion!.status).toBe(200)
+    for (const { status } of given) expect([200, 201, 400]).toContain(status)
+    const has = "select id from chat where assistant_id = $1 or (is_under_ai_control and id = any($2))"
+    expect(await sql(has, [assistant.id, [...chats, ...given.map(({ body }) => body)].map(({ id }) => id).filter(Boolean)])).toEqual([])
+    await until(async () => (await find(assistant)).status === 404)
+  })
+})
+
+describe("an assistant that is being deleted", () => {
+  it("answers nobody from the request on, and is shown until its agent is torn down", async () => {
+    const assistant = await speaking()
+    const chat = await acme.chat({ assistantId: assistant.id })
+    await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
+    await sql("update assistant set voice_work_id = $1, voice_lease_until = now() + interval '1 hour' where id = $2", [v7(), assistant.id])
+    await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
+    expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
+    expect((await find(assistant).expect(200)).body).toMatchObject({
+      voiceAgentStatus: "terminating",
+      vaRegistration: { provider: "simulated" },
+    })
+    await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
+    // Its worker comes back to life.
+    await sql("update assistant set voice_work_id = null, voice_lease_until = null, voice_due_at = now() where id = $1", [assistant.id])
+    await until(async () => (await find(assistant)).status === 404)
+  })
+
+  it("can neither be changed, copied nor given to a chat", async () => {
+    const assistant = await terminating()
+    const chat = await acme.chat()
+    const as = rest.as(acme.token)
+    for (const refused of [
+      as.patch(`${path}/${assistant.id}`, { name: "Bea" }),
+      as.patch(`${path}/${assistant.id}`, { vaRegistration: null }),
+      as.patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: assistant.id }),
+      as.patch(`/api/chats/${chat.id}`, { assistantId: assistant.id }),
+      as.post("/api/chats", { messenger: "playground", fromId: "x", externalId: v7(), assistantId: assistant.id }),
+    ])
+      expect((await refused.expect(400)).body.message).toBe("This assistant is being deleted")
+    expect(await look(chat)).toMatchObject({ assistantId: null })
+  })
+
+  it("is not what a new customer on its channel gets", async () => {
+    const assistant = await terminating()
+    await sql("update channel set assistant_id = $1 where id = $2", [assistant.id, acme.widget.id])
+    const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hello" }).expect(201)
+    expect(await look({ id: body.chatId })).toMatchObject({ assistantId: null, isUnderAiControl: false })
+  })
+})
+
+describe("the clock", () => {
+  it("makes an agent, and tears it down, without anybody looking", async () => {
+    const assistant = await speaking()
+    await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
+    await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
+    await until(async () => (await find(assistant)).status === 404)
+  })
+})

@@ -1,0 +1,73 @@
+import type { VoiceAgentWish, VoiceProvider } from "../../src/ports/voice.js"
+
+/** What a fake voice provider was asked. */
+export interface VoiceCall {
+  task: "provision" | "tearDown"
+  assistantId: string
+  agentId: string | null
+  wish: VoiceAgentWish | null
+  signal: AbortSignal
+}
+
+export interface FakeVoice {
+  calls: VoiceCall[]
+  /** By assistant: the agent's id, and what it was told to be. */
+  agents: Map<string, { id: string; wish: VoiceAgentWish }>
+  reply(call: VoiceCall): Promise<void>
+  /** Forgets what happened before. */
+  reset(): void
+  /** Holds every call from here on; `next` is the next one that came. */
+  hold(): { next(): Promise<HeldVoiceCall> }
+  provider: VoiceProvider
+}
+
+/** A voice provider in this process: set `reply` to refuse (throw) or to delay (await); `agents` is what it has. */
+export function fakeVoice(name = "fake"): FakeVoice {
+  let count = 0
+  const fake: FakeVoice = {
+    calls: [],
+    agents: new Map(),
+    reply: async () => {},
+    reset() {
+      fake.calls.length = 0
+      fake.agents.clear()
+      fake.reply = async () => {}
+    },
+    hold() {
+      const came: HeldVoiceCall[] = []
+      const awaited: ((call: HeldVoiceCall) => void)[] = []
+      fake.reply = (call) =>
+        new Promise((resolve, reject) => {
+          const held = { ...call, answer: resolve, refuse: reject }
+          const hear = awaited.shift()
+          if (hear) hear(held)
+          else came.push(held)
+        })
+      return { next: async (): Promise<HeldVoiceCall> => came.shift() ?? new Promise((resolve) => awaited.push(resolve)) }
+    },
+    provider: {
+      name,
+      async provision(wish, signal) {
+        const call = { task: "provision" as const, assistantId: wish.assistantId, agentId: wish.agentId, wish, signal }
+        fake.calls.push(call)
+        await fake.reply(call)
+        const id = fake.agents.get(wish.assistantId)?.id ?? `${name}-${++count}`
+        fake.agents.set(wish.assistantId, { id, wish })
+        return id
+      },
+      async tearDown(agent, signal) {
+        const call = { task: "tearDown" as const, ...agent, wish: null, signal }
+        fake.calls.push(call)
+        await fake.reply(call)
+        fake.agents.delete(agent.assistantId)
+      },
+    },
+  }
+  return fake
+}
+
+/** A call that a fake holds until the test answers or refuses it. */
+export interface HeldVoiceCall extends VoiceCall {
+  answer(): void
+  refuse(error: Error): void
+}

@@ -1,0 +1,39 @@
+import { indexDue } from "../../src/knowledge/indexing.js"
+import type { Services } from "../../src/schema/kit/services.js"
+import type { World } from "./world.js"
+
+// biome-ignore lint/suspicious/noExplicitAny: a knowledge item as REST shows it.
+type Item = any
+
+/** Indexes everything that is due, and waits until nothing runs any more. */
+export async function indexAll({ services }: { services: Services }) {
+  await indexDue(services)
+  await services.running.settled()
+}
+
+/** Knowledge of a world's Acme. */
+export function knowledgeOf(world: World) {
+  const { acme, rest, sql } = world
+  const path = "/api/assistant-knowledge-new"
+  return {
+    path,
+    look: async (id: string): Promise<Item> => (await rest.as(acme.token).get(`${path}/${id}`).expect(200)).body,
+    change: async (id: string, body: object): Promise<Item> => (await rest.as(acme.token).patch(`${path}/${id}`, body).expect(200)).body,
+    remove: (id: string) => rest.as(acme.token).delete(`${path}/${id}`).expect(200),
+    /** The chunks that are searched, in their order. */
+    chunks: (id: string) =>
+      sql(
+        `select c.id, c.position, c.content, c.embedding_model as model, array_length(c.embedding, 1) as dimensions
+         from knowledge_chunk c join knowledge k on k.id = c.knowledge_id and k.index_generation = c.generation
+         where k.id = $1 and k.index_status = 'indexed' order by position`,
+        [id],
+      ),
+    /** Every chunk that is kept, of whatever generation. */
+    kept: (id: string) =>
+      sql("select content, generation from knowledge_chunk where knowledge_id = $1 order by generation, position", [id]),
+  }
+}
+
+/** So many paragraphs, each as long as a chunk of 200 characters takes, so that each is a chunk of its own. */
+export const paragraphs = (count: number, word = "Paragraph") =>
+  Array.from({ length: count }, (_, index) => `${word} ${index} ${"says something of some length. ".repeat(5)}`.trim())
