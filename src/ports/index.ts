@@ -2,7 +2,6 @@ import { join } from "node:path"
 import type { Config, ModelService } from "../config.js"
 import { webCrawler } from "./crawler/web.js"
 import type { Crawler } from "./crawler.js"
-import { openAiEmbedding } from "./embedding/ai-sdk.js"
 import { offlineEmbedding } from "./embedding/offline.js"
 import type { Embedding } from "./embedding.js"
 import { DocumentProcesses } from "./extractor/processes.js"
@@ -10,7 +9,6 @@ import type { Extractor } from "./extractor.js"
 import type { Outside } from "./kit/outside.js"
 import { diskStorage } from "./storage/disk.js"
 import type { Storage } from "./storage.js"
-import { anthropic, openAiCompatible } from "./text-model/ai-sdk.js"
 import { offlineModel } from "./text-model/offline.js"
 import type { TextModel } from "./text-model.js"
 import { simulatedVoice } from "./voice/simulated.js"
@@ -19,7 +17,10 @@ import type { VoiceProvider } from "./voice.js"
 const options = ({ baseUrl, apiKey, model }: ModelService) => ({ baseUrl, model, ...(apiKey && { apiKey }) })
 
 /** The text models of this deployment: configured ones first, the offline model last and always. */
-export function textModels(config: Config): TextModel[] {
+export async function textModels(config: Config): Promise<TextModel[]> {
+  if (!config.openai && !config.anthropic) return [offlineModel()]
+  // Loaded only where it is used, like every large client.
+  const { anthropic, openAiCompatible } = await import("./text-model/ai-sdk.js")
   return [
     ...(config.openai ? [openAiCompatible(options(config.openai))] : []),
     ...(config.anthropic ? [anthropic(options(config.anthropic))] : []),
@@ -33,8 +34,9 @@ export function voiceProviders(): VoiceProvider[] {
 }
 
 /** What this deployment makes vectors with: the configured service, else the built-in embedding. */
-export function embedding(config: Config): Embedding {
-  return config.embedding ? openAiEmbedding(options(config.embedding)) : offlineEmbedding()
+export async function embedding(config: Config): Promise<Embedding> {
+  if (!config.embedding) return offlineEmbedding()
+  return (await import("./embedding/ai-sdk.js")).openAiEmbedding(options(config.embedding))
 }
 
 /** How pages are fetched: through the guard, like everything that customers choose. */
@@ -46,6 +48,5 @@ export const extractor = (): Extractor => new DocumentProcesses()
 /** Where this deployment keeps uploaded files. */
 export async function storage(config: Config): Promise<Storage> {
   if (!config.s3) return diskStorage(join(config.dataDir, "media"))
-  // Loaded only where it is used: Amazon's client is large.
   return (await import("./storage/s3.js")).s3Storage(config.s3)
 }
