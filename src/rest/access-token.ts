@@ -10,13 +10,13 @@ export const accessTokenRoutes = routes("Access tokens", {
   },
   "POST /api/companies/{companyId}/access-tokens": {
     does: "Create a token; its value is in this answer alone.",
-    run: `mutation ($companyId: UUID!, $name: Text1to100!) { createAccessToken(companyId: $companyId, name: $name) { ${record} token } }`,
+    run: `mutation ($companyId: UUID!, $name: String!) { createAccessToken(companyId: $companyId, name: $name) { ${record} token } }`,
     body: "fields",
     fails: [400, 403],
   },
   "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": {
     does: "Rename a token.",
-    run: `mutation ($companyId: UUID!, $tokenId: UUID!, $name: Text1to100!) {
+    run: `mutation ($companyId: UUID!, $tokenId: UUID!, $name: String!) {
       renameAccessToken(companyId: $companyId, id: $tokenId, name: $name) { ${record} } }`,
     body: "fields",
     fails: [400, 403, 404],

@@ -10,7 +10,7 @@ export const chatInboxRoutes = routes("Inbox", {
   },
   "POST /api/chats/{id}/meta/labels": {
     does: "Mark the chat with a label.",
-    ...answersChat("$id: UUID!, $label: Text1to64!", "addChatLabel(id: $id, label: $label)"),
+    ...answersChat("$id: UUID!, $label: String!", "addChatLabel(id: $id, label: $label)"),
     body: "fields",
   },
   "DELETE /api/chats/{id}/meta/labels/{label}": {
@@ -39,7 +39,7 @@ export const chatInboxRoutes = routes("Inbox", {
   },
   "POST /api/chats/{id}/meta/comments": {
     does: "Add an internal comment.",
-    ...answersChat("$id: UUID!, $text: Text1to2000!", "addChatComment(id: $id, text: $text)"),
+    ...answersChat("$id: UUID!, $text: String!", "addChatComment(id: $id, text: $text)"),
     body: "fields",
   },
   "DELETE /api/chats/{id}/meta/comments/{commentId}": {

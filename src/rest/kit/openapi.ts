@@ -1,6 +1,15 @@
 import { STATUS_CODES } from "node:http"
-import { type FieldNode, getNullableType, isNonNullType, isObjectType, type OperationDefinitionNode } from "graphql"
+import {
+  type FieldNode,
+  type GraphQLInputType,
+  GraphQLNonNull,
+  getNullableType,
+  isNonNullType,
+  isObjectType,
+  type OperationDefinitionNode,
+} from "graphql"
 import { limits } from "../../limits.js"
+import { textOf } from "../../schema/kit/text-arguments.js"
 import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
 import type { Operation } from "./operation.js"
 import { isBesideFile } from "./variables.js"
@@ -110,12 +119,16 @@ function parameters(operation: Operation): JsonSchema[] {
 }
 
 function bodySchema(operation: Operation): JsonSchema {
-  const { route, variables } = operation
+  const { route, variables, root } = operation
   if (route.body !== "fields") return withoutKey(inputSchema(variables.get(route.body!)!.type))
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
   const required = fields.filter(([name, { required }]) => required || route.needs?.includes(name)).map(([name]) => name)
-  const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, inputSchema(type)]))
+  const shown = (name: string, type: GraphQLInputType) => {
+    const text = textOf(root.args.find((arg) => arg.name === name))
+    return inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type)
+  }
+  const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, shown(name, type)]))
   return { type: "object", properties, ...(required.length > 0 && { required }) }
 }
 

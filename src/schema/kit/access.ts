@@ -4,6 +4,7 @@ import { sourceOf } from "../../database/source.js"
 import { Row } from "../../entities/kit/row.js"
 import { Forbidden, Unauthenticated } from "../../errors.js"
 import { selectionOf } from "./selection.js"
+import { readTexts, showTextsAsStrings } from "./text-arguments.js"
 import type { Viewer } from "./viewer.js"
 
 /**
@@ -50,6 +51,7 @@ export const accessOf = (field: { extensions?: unknown } | undefined): AccessExt
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   const unguarded: string[] = []
   for (const type of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
+    if (type) showTextsAsStrings(type)
     for (const field of Object.values(type?.getFields() ?? {})) {
       const access = accessOf(field)
       if (!access) unguarded.push(`${type!.name}.${field.name}`)
@@ -71,7 +73,10 @@ function guard(schema: GraphQLSchema, type: GraphQLObjectType, field: GraphQLFie
     return
   }
   const isUnit = type === schema.getMutationType() && !access.steps
-  field.resolve = (root, args, viewer, info) => {
+  const declared = type.getFields()[(field as unknown as { name: string }).name]!.args
+  field.resolve = (root, given, viewer, info) => {
+    mustBeKnown(access.rule, viewer)
+    const args = readTexts(declared, given)
     authorize(access.rule, viewer, args)
     if (!isUnit) return resolve(root, args, viewer, info)
     return viewer.change(async (within, unit) => {
