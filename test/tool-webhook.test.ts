@@ -210,7 +210,7 @@ describe("a request", () => {
       type: "object",
       properties: {
         order: { type: "integer", minimum: 1 },
-        to: { type: "object", properties: { mail: { type: "string", format: "email" } } },
+        to: { type: "object", properties: { mail: { type: "string", format: "email" }, "a/b~": { type: "string" } } },
       },
       required: ["order"],
       additionalProperties: false,
@@ -220,7 +220,8 @@ describe("a request", () => {
       [{}, ["params.order"]],
       [{ order: "7" }, ["params.order"]],
       [{ order: 0, to: { mail: "nobody" } }, ["params.to.mail", "params.order"]],
-      [{ order: 1, more: 1 }, ["params"]],
+      [{ order: 1, "mo/re~": 1 }, ["params.mo/re~"]],
+      [{ order: 1, to: { "a/b~": 1 } }, ["params.to.a/b~"]],
       [[], ["params"]],
       ["order", ["params"]],
     ] as const) {

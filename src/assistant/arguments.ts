@@ -104,7 +104,7 @@ export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
     const validate = validatorOf(params)
     if (within(limits.toolArgumentsMs, () => validate(args))) return []
     return (validate.errors ?? []).slice(0, limits.toolArgumentFaults).map((error) => ({
-      path: ["params", ...error.instancePath.split("/").slice(1), ...(missingOf(error.params) ?? [])].join("."),
+      path: ["params", ...partsOf(error.instancePath), ...namedIn(error.params)].join("."),
       message: error.message ?? "does not fit",
     }))
   } catch (error) {
@@ -113,4 +113,13 @@ export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
   }
 }
 
-const missingOf = (params: Record<string, unknown>) => (typeof params["missingProperty"] === "string" ? [params["missingProperty"]] : null)
+/** The parts of a JSON Pointer. */
+const partsOf = (pointer: string) =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+
+/** The property that is missing or too much, which stands beside its place. */
+const namedIn = ({ missingProperty, additionalProperty, unevaluatedProperty }: Record<string, unknown>) =>
+  [missingProperty, additionalProperty, unevaluatedProperty].filter((name) => typeof name === "string")

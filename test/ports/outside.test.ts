@@ -231,6 +231,8 @@ describe("a request", () => {
   it.each([
     ["http://127.0.0.1:9/", "The address refused the connection"],
     ["http://nobody.invalid/", "The host of the address was not found"],
+    ["ftp://shop.example/", "No usable answer came from the address"],
+    ["nonsense", "No usable answer came from the address"],
   ])("that reaches nobody says why: %s", async (url, message) => {
     await expect(outside.request(url, wish())).rejects.toMatchObject({ name: "OutsideFailure", reason: "unreachable", message })
   })

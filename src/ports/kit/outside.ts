@@ -57,16 +57,24 @@ export class Outside {
   async request(url: string | URL, wish: OutsideRequest): Promise<OutsideAnswer> {
     const deadline = AbortSignal.timeout(wish.timeoutMs)
     const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
-    const { origin, pathname, search } = new URL(url)
-    // No connection is used twice: a kept one may be closed under a request, and its address was judged for another. The deadline covers the rest.
-    const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
       // Raced, since a client that is still connecting does not hear its signal.
-      return await Promise.race([exchange(client, `${pathname}${search}`, wish, signal), aborted(signal)])
+      return await Promise.race([this.exchange(url, wish, signal), aborted(signal)])
     } catch (error) {
       if (deadline.aborted) throw new OutsideFailure(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
       if (wish.signal?.aborted) throw new OutsideFailure("The request was stopped", "aborted")
       throw failureOf(error)
+    }
+  }
+
+  private async exchange(url: string | URL, wish: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
+    const { origin, pathname, search } = new URL(url)
+    // No connection is used twice: a kept one may be closed under a request, and its address was judged for another. The deadline covers the rest.
+    const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
+    try {
+      const { method, headers = {}, body = null, maxBytes } = wish
+      const answer = await client.request({ path: pathname + search, method: method as "GET", headers, body, signal })
+      return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, maxBytes)) }
     } finally {
       void client.destroy()
     }
@@ -75,6 +83,7 @@ export class Outside {
   /** Connects to an address that was judged, unless it is too late; a literal one is never looked up, so the look-up cannot judge it. */
   private judged(signal: AbortSignal): buildConnector.connector {
     return (options, done) => {
+      if (signal.aborted) return done(signal.reason, null)
       const literal = options.hostname.replace(/^\[|\]$/g, "")
       if (!this.allowPrivate && isIP(literal) && !isPublic(literal)) return done(notPublic(), null)
       const socket = this.connect(options, done)
@@ -87,12 +96,6 @@ export class Outside {
   close() {
     for (const socket of this.open) socket.destroy()
   }
-}
-
-async function exchange(client: HttpClient, path: string, wish: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
-  const { method, headers = {}, body = null } = wish
-  const answer = await client.request({ path, method: method as "GET", headers, body, signal })
-  return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, wish.maxBytes)) }
 }
 
 const aborted = (signal: AbortSignal) =>
