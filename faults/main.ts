@@ -7,6 +7,7 @@ import { type Chance, chanceOf } from "./kit/chance.js"
 import { killAll } from "./kit/instance.js"
 import { Report } from "./kit/report.js"
 import { openStage, type Scene, type Stage } from "./kit/stage.js"
+import { comesToAnEnd, knowledgeCampaign } from "./knowledge.js"
 import { resumeCampaign } from "./resume.js"
 import { nothingAfter, takeOverCampaign } from "./take-over.js"
 import { framesInPairs, toolCampaign } from "./tools.js"
@@ -41,12 +42,20 @@ const sound: Record<string, Record<string, Campaign>> = {
     "kill -9 during turns with a tool, second half": (...scene) => toolCampaign(...scene, { lane: "second", kills: 15, customers: 3 }),
   },
   resume: { "subscribers that are cut": (...scene) => resumeCampaign(...scene, { messages: 500, cuts: 20 }) },
+  knowledge: {
+    "knowledge that is indexed while its worker is killed": (...scene) =>
+      knowledgeCampaign(...scene, { good: 280, poisonedOfEach: 4, kills: 10, patienceMs: 60_000 }),
+  },
   write: { "messages while instances are killed": (...scene) => writeCampaign(...scene, 200) },
 }
 
 /** What has to notice that something was taken out, and the check that has to say so. */
 const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
   fence: { campaign: (...scene) => takeOverCampaign(...scene, 16), notices: nothingAfter },
+  "indexing-lease": {
+    campaign: (...scene) => knowledgeCampaign(...scene, { good: 40, poisonedOfEach: 1, kills: 5, patienceMs: 30_000 }),
+    notices: comesToAnEnd,
+  },
   lease: { campaign: kills("lease", 1, ["in the model", "before due", "in the model"], 30_000), notices: answeredOnce },
   frames: { campaign: (...scene) => toolCampaign(...scene, { lane: "frames", kills: 5, customers: 4 }), notices: framesInPairs },
 }

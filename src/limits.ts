@@ -59,6 +59,8 @@ export const limits = {
   jwtSecretCharacters: 32,
   /** Size of `ENCRYPTION_KEY`: the key of AES-256. */
   encryptionKeyBytes: 32,
+  /** Secrets that are sealed anew in one transaction when the key changes; ours. */
+  sealedBatch: 500,
   /** Longest name of an access token. */
   accessTokenName: 100,
   /** Random base62 characters in an access token. */

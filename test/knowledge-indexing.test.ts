@@ -201,6 +201,19 @@ describe("an item that changes while it is indexed", () => {
     expect(await sql("select 1 from knowledge where id = any($1)", [[one.id, other.id]])).toEqual([])
   })
 
+  it("does not fail for what it was before", async () => {
+    const [old, fresh] = [some(1), some(1)]
+    const { id } = await searchable(old)
+    vendor.reply = async () => {
+      vendor.reply = ordinary
+      await change(id, { resourceContent: fresh.join("\n\n") })
+      return { status: 401 }
+    }
+    await indexAll(w)
+    expect(await look(id)).toMatchObject({ indexStatus: "indexed", indexError: null })
+    expect((await chunks(id)).map(({ content }) => content)).toEqual(fresh)
+  })
+
   it("embeds what it was to take over from an item that is deleted at that moment", async () => {
     const [shared, mine] = some(2) as [string, string]
     const other = await indexed([shared])

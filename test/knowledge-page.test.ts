@@ -154,6 +154,19 @@ describe("a page that is crawled again", () => {
     expect((await look(id)).resourceContent).toContain("within 3 days")
   })
 
+  it("at another address while the old one is on its way is what the new one says", async () => {
+    const { id, path } = await indexedPage()
+    site.pages["/moved"] = returns(3)
+    site.pages[path] = async (_request, response) => {
+      await change(id, { resourceUrl: `${site.url}/moved` })
+      // Known already, so that nothing is embedded on the way to the index.
+      response.writeHead(200, { "content-type": "text/html" }).end(returns(30).body)
+    }
+    await recrawl(id)
+    expect(await look(id)).toMatchObject({ indexStatus: "indexed", resourceContent: expect.stringContaining("within 3 days") })
+    expect((await chunks(id))[0].content).toContain("within 3 days")
+  })
+
   it("while it is being crawled is crawled once more", async () => {
     const { id, path } = await indexedPage()
     site.pages[path] = async (_request, response) => {

@@ -33,6 +33,12 @@ export const mutations = {
     line: "for (const callId of openCalls)",
     instead: "for (const callId of [])",
   },
+  /** A running indexing stays with its worker for ever, so that what a killed one had under way stays pending. */
+  "indexing-lease": {
+    file: "dist/src/entities/knowledge.js",
+    line: "return this.indexLeaseUntil !== null && this.indexLeaseUntil <= now;",
+    instead: "return false;",
+  },
 } satisfies Record<string, Mutation>
 
 /** A name of the list above. */

@@ -31,7 +31,8 @@ export interface Scene extends Furniture {
   sql(text: string, values?: unknown[]): Promise<any[]>
   /** A connection of its own, for a lock. */
   connection(): Promise<pg.Client>
-  start(name: string): Promise<Instance>
+  /** Starts a server, with more in its environment if that is said. */
+  start(name: string, more?: Record<string, string>): Promise<Instance>
   /** A subscriber from the beginning of the scene on. */
   listen(url: () => string, credentials: Record<string, string>, onEvent?: () => void): Listener
   /** What the servers logged. */
@@ -115,9 +116,9 @@ async function openScene(server: string, name: string, build: string, furniture:
       await client.connect()
       return client
     },
-    start(instance) {
+    start(instance, more = {}) {
       // The key says to the model who asks.
-      const made = new Instance(instance, build, { ...env, OPENAI_API_KEY: instance })
+      const made = new Instance(instance, build, { ...env, OPENAI_API_KEY: instance, ...more })
       instances.push(made)
       return made.start()
     },

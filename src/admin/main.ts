@@ -9,11 +9,18 @@ import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
 import { loadSecrets } from "../secrets.js"
 import { checkCommands } from "./checks.js"
 import { connectionCommands } from "./connections.js"
+import { encryptionCommands } from "./encryption.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
 import { peopleCommands } from "./people.js"
 
-const commands: Record<string, Command> = { ...peopleCommands, ...connectionCommands, ...knowledgeCommands, ...checkCommands }
+const commands: Record<string, Command> = {
+  ...peopleCommands,
+  ...connectionCommands,
+  ...knowledgeCommands,
+  ...encryptionCommands,
+  ...checkCommands,
+}
 
 /** What can be said to the command line. */
 function usage(): string {

@@ -22,6 +22,8 @@ export async function vectorExtension({ pool, url }: Database, log: Logger): Pro
   return (dimensions) => {
     // On a connection of its own: it is busy for as long as it takes.
     const client = new Client({ connectionString: url })
+    // A lost connection also fails what it was asked.
+    client.on("error", () => {})
     const made = client.connect().then(() => makeVectorIndex(async (text) => (await client.query(text)).rows, dimensions))
     made
       .finally(() => client.end())

@@ -41,8 +41,8 @@ export class PackedVectors implements VectorSearch {
       await this.inTurn(assistantId, async () => {
         // Who was before us may have read them.
         const unread = await this.score(missing, vector, best)
-        for await (const [item, block] of readBlocks(reader, unread)) {
-          this.blocks.set(item.generation, block)
+        for await (const [item, block] of readBlocks(reader, unread, vector.length)) {
+          this.blocks.set(keyOf(item, vector), block)
           scoreBlock(block, vector, best)
         }
       })
@@ -55,7 +55,7 @@ export class PackedVectors implements VectorSearch {
     let sinceBreath = 0
     const missing: IndexedItem[] = []
     for (const item of items) {
-      const block = this.blocks.get(item.generation)
+      const block = this.blocks.get(keyOf(item, vector))
       if (!block) {
         missing.push(item)
         continue
@@ -90,10 +90,11 @@ export class PackedVectors implements VectorSearch {
 /** What an id and its place in a list take, about. */
 const ID_BYTES = 80
 
+/** A vendor may come to make longer vectors under the same name: those of another length are not compared. */
+const keyOf = ({ generation }: IndexedItem, vector: Float32Array) => `${generation} ${vector.length}`
+
 function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
   const size = vector.length
-  // Made by the same model before it changed its length: nothing to compare.
-  if (vectors.length !== ids.length * size) return
   for (let chunk = 0; chunk < ids.length; chunk++) {
     const base = chunk * size
     // Four sums do not wait for each other.
@@ -110,22 +111,22 @@ function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
     }
     for (; at < size; at++) a += vectors[base + at]! * vector[at]!
     const score = a + b + c + d
-    if (score > best.floor) best.put(ids[chunk]!, score)
+    if (score >= best.floor && score > 0) best.put(ids[chunk]!, score)
   }
 }
 
-/** The best of many by their scores: those above 0, highest first. */
+/** The best of many by their scores, highest first, and alike ones always in the same order. */
 class Best {
   readonly ids: string[] = []
   private readonly scores: number[] = []
-  /** What has to be exceeded. */
+  /** What has to be reached. */
   floor = 0
 
   constructor(private readonly most: number) {}
 
   put(id: string, score: number) {
     let at = this.scores.length
-    while (at > 0 && this.scores[at - 1]! < score) at--
+    while (at > 0 && (this.scores[at - 1]! < score || (this.scores[at - 1] === score && this.ids[at - 1]! > id))) at--
     this.scores.splice(at, 0, score)
     this.ids.splice(at, 0, id)
     if (this.ids.length > this.most) {
@@ -136,8 +137,8 @@ class Best {
   }
 }
 
-/** Reads the vectors of items, some thousand at a time; an item that was deleted or indexed anew meanwhile has none. */
-async function* readBlocks(reader: Reader, items: IndexedItem[]): AsyncGenerator<[IndexedItem, Block]> {
+/** Reads the vectors of items, some hundred at a time; an item that was deleted or indexed anew meanwhile has none. */
+async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): AsyncGenerator<[IndexedItem, Block]> {
   for (const batch of batches(items)) {
     const parts = new Map<string, { ids: string[]; parts: Float32Array[] }>()
     const most = Math.max(...batch.map(({ chunks }) => chunks))
@@ -146,6 +147,7 @@ async function* readBlocks(reader: Reader, items: IndexedItem[]): AsyncGenerator
         .scoped(chunkSource)
         .where("t.knowledge_id", "=", sql`any(${batch.map(({ id }) => id)}::uuid[])`)
         .where("t.generation", "=", sql`any(${batch.map(({ generation }) => generation)}::uuid[])`)
+        .where(sql<boolean>`cardinality(t.embedding) = ${size}`)
         .where("t.position", ">=", from)
         .where("t.position", "<", from + limits.vectorReadRows)
         .select(["t.id", "t.generation", sql<Buffer>`array_send(t.embedding)`.as("sent")])
@@ -160,7 +162,7 @@ async function* readBlocks(reader: Reader, items: IndexedItem[]): AsyncGenerator
     }
     for (const item of batch) {
       const found = parts.get(item.generation)
-      if (found) yield [item, { ids: found.ids, vectors: packed(found.parts) }]
+      if (found) yield [item, { ids: found.ids, vectors: packed(found.parts, size) }]
     }
   }
 }
@@ -171,7 +173,8 @@ function batches(items: IndexedItem[]): IndexedItem[][] {
   let room = 0
   for (const item of items) {
     room -= item.chunks
-    if (room >= 0) made.at(-1)!.push(item)
+    const last = made.at(-1)
+    if (last && room >= 0) last.push(item)
     else {
       made.push([item])
       room = limits.vectorReadRows - item.chunks
@@ -188,9 +191,7 @@ function floatsOf(sent: Buffer): Float32Array {
   return floats
 }
 
-function packed(parts: Float32Array[]): Float32Array {
-  const size = parts[0]!.length
-  if (parts.some((part) => part.length !== size)) return new Float32Array(0)
+function packed(parts: Float32Array[], size: number): Float32Array {
   const vectors = new Float32Array(parts.length * size)
   for (const [at, part] of parts.entries()) vectors.set(part, at * size)
   return vectors

@@ -179,6 +179,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/admin/demo.ts": "is the database empty?",
   "src/doors/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
   "src/jobs/stray-files.ts": "which stored files have a row, in any company",
+  "src/admin/encryption.ts": "the operator seals the secrets of all companies anew",
   "src/admin/checks.ts": "the operator proves the books of all companies",
   "src/admin/people.ts": "the operator lists all companies, or names one by its id",
   "src/admin/connections.ts": "the operator names a channel or a token by its id; the company is the answer",

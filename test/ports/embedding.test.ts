@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { openAiEmbedding } from "../../src/ports/embedding/ai-sdk.js"
 import { offlineEmbedding } from "../../src/ports/embedding/offline.js"
 import { type Embedding, EmbeddingFailure } from "../../src/ports/embedding.js"
@@ -213,6 +214,16 @@ describe("the offline embedding", () => {
     ["Japanese", "返品の送料はいくらですか", "返品の送料は無料です", "営業時間のお知らせ"],
   ])("finds the like in spite of %s", async (_what, text, like, unlike) => {
     expect(await likeness(text, like)).toBeGreaterThan((await likeness(text, unlike)) + 0.15)
+  })
+
+  it("makes the same vectors as ever under the same id", async () => {
+    const { id, embed } = offlineEmbedding()
+    const vectors = await embed(["How long does delivery take?", "Скільки коштує доставка?", "退货运费 4711"], patient)
+    const digest = createHash("sha256")
+      .update(vectors.map((vector) => [...vector].map((value) => value.toFixed(4)).join()).join())
+      .digest("hex")
+    // Stored vectors do not change with the code: when this fails, the id has to change too, so that all of them are made anew.
+    expect([id, digest]).toEqual(["offline/words-1", "da24122bd4d5402e43ca823edc89328f1035f270a342b09a2ec3fe660e1ce1ee"])
   })
 
   it("has nothing to compare in a text without a word", async () => {

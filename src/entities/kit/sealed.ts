@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:
 
 const scheme = "v2"
 /** The scheme from before: it does not name its key. */
-const unnamed = "v1"
+const unnamed = "v1."
 
 /** A sealed text that the key at hand does not open; says nothing of what is in it. */
 export class CannotUnseal extends Error {
@@ -29,10 +29,10 @@ export function seal(text: string, key: Buffer): string {
 
 /** Reads a sealed text back; throws `CannotUnseal` when it was sealed with another key, or changed. */
 export function unseal(sealed: string, key: Buffer): string {
-  const parts = sealed.split(".")
-  const mark = parts[0] === unnamed ? "" : sealMark(key)
-  if (!sealed.startsWith(mark || `${unnamed}.`)) throw new CannotUnseal()
-  const [nonce, tag, text] = parts.slice(-3).map((part) => Buffer.from(part, "base64url"))
+  const mark = sealed.startsWith(unnamed) ? "" : sealMark(key)
+  if (!sealed.startsWith(mark)) throw new CannotUnseal()
+  const parts = sealed.split(".").slice(-3)
+  const [nonce, tag, text] = parts.map((part) => Buffer.from(part, "base64url"))
   try {
     const decipher = createDecipheriv("aes-256-gcm", key, nonce!, { authTagLength: 16 }).setAuthTag(tag!).setAAD(Buffer.from(mark))
     return Buffer.concat([decipher.update(text!), decipher.final()]).toString("utf8")

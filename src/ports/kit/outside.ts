@@ -1,8 +1,8 @@
 import { type LookupAddress, lookup } from "node:dns"
-import { isIP, type LookupFunction } from "node:net"
+import { isIP, type LookupFunction, type Socket } from "node:net"
 import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
-import { Agent, buildConnector, request } from "undici"
+import { buildConnector, Client as HttpClient } from "undici"
 import { limits } from "../../limits.js"
 
 /** One request to an address that a customer of ours has chosen. */
@@ -40,54 +40,66 @@ export class OutsideFailure extends Error {
 
 /** The way to addresses that customers choose: webhooks, pages, files, event receivers. Every resolved address is judged when it is connected to. */
 export class Outside {
-  private readonly agent: Agent
+  private readonly connect: (options: buildConnector.Options, done: buildConnector.Callback) => Socket
+  private readonly open = new Set<Socket>()
 
   /** `look` looks names up, as the system does unless another is given. */
-  constructor(allowPrivate: boolean, look: LookupFunction = lookup) {
-    const connect = buildConnector({
-      allowH2: false,
-      timeout: limits.outsideConnectMs,
-      lookup: allowPrivate ? look : onlyPublic(look),
-    } as buildConnector.BuildOptions)
-    this.agent = new Agent({
-      // No connection is used twice: a kept one may be closed under a request, and its address was judged for another.
-      pipelining: 0,
-      connect: (options, done) => {
-        // A literal address is never looked up, so the look-up cannot judge it.
-        const literal = options.hostname.replace(/^\[|\]$/g, "")
-        if (!allowPrivate && isIP(literal) && !isPublic(literal)) done(notPublic(), null)
-        else connect(options, done)
-      },
-    })
+  constructor(
+    private readonly allowPrivate: boolean,
+    look: LookupFunction = lookup,
+  ) {
+    const options = { allowH2: false, timeout: limits.outsideConnectMs, lookup: allowPrivate ? look : onlyPublic(look) }
+    // It answers the socket, which its type does not say.
+    this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as Outside["connect"]
   }
 
   /** Sends exactly one request and reads its answer; throws `OutsideFailure` and nothing else. */
   async request(url: string | URL, wish: OutsideRequest): Promise<OutsideAnswer> {
     const deadline = AbortSignal.timeout(wish.timeoutMs)
     const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
+    const { origin, pathname, search } = new URL(url)
+    // No connection is used twice: a kept one may be closed under a request, and its address was judged for another. The deadline covers the rest.
+    const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
-      const answer = await request(url, {
-        dispatcher: this.agent,
-        method: wish.method as "GET",
-        ...(wish.headers && { headers: wish.headers }),
-        ...(wish.body !== undefined && { body: wish.body }),
-        signal,
-        // The deadline covers these.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
-      return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, wish.maxBytes)) }
+      // Raced, since a client that is still connecting does not hear its signal.
+      return await Promise.race([exchange(client, `${pathname}${search}`, wish, signal), aborted(signal)])
     } catch (error) {
       if (deadline.aborted) throw new OutsideFailure(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
       if (wish.signal?.aborted) throw new OutsideFailure("The request was stopped", "aborted")
       throw failureOf(error)
+    } finally {
+      void client.destroy()
     }
   }
 
-  async close() {
-    await this.agent.destroy()
+  /** Connects to an address that was judged, unless it is too late; a literal one is never looked up, so the look-up cannot judge it. */
+  private judged(signal: AbortSignal): buildConnector.connector {
+    return (options, done) => {
+      const literal = options.hostname.replace(/^\[|\]$/g, "")
+      if (!this.allowPrivate && isIP(literal) && !isPublic(literal)) return done(notPublic(), null)
+      const socket = this.connect(options, done)
+      this.open.add(socket)
+      socket.once("close", () => this.open.delete(socket))
+      signal.addEventListener("abort", () => socket.destroy(signal.reason), { once: true })
+    }
+  }
+
+  close() {
+    for (const socket of this.open) socket.destroy()
   }
 }
+
+async function exchange(client: HttpClient, path: string, wish: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
+  const { method, headers = {}, body = null } = wish
+  const answer = await client.request({ path, method: method as "GET", headers, body, signal })
+  return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, wish.maxBytes)) }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+  })
 
 async function readUpTo(stream: AsyncIterable<Buffer> & { destroy(): unknown }, maxBytes: number) {
   const parts: Buffer[] = []
@@ -141,10 +153,14 @@ const sentences: Record<string, string> = {
   UND_ERR_SOCKET: "The connection was closed before an answer came",
 }
 
+/** What OpenSSL and Node say of a certificate that they do not believe. */
+const aboutCertificate = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
+
 function failureOf(error: unknown): OutsideFailure {
   for (let cause = error; isNativeError(cause); cause = cause.cause) {
     if (cause instanceof OutsideFailure) return cause
-    const sentence = sentences[(cause as NodeJS.ErrnoException).code ?? ""]
+    const code = (cause as NodeJS.ErrnoException).code ?? ""
+    const sentence = aboutCertificate.test(code) ? "The address has no valid certificate" : sentences[code]
     if (sentence) return new OutsideFailure(sentence, "unreachable")
   }
   return new OutsideFailure("No usable answer came from the address", "unreachable")

@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type FakeEmbeddings, startFakeEmbeddings } from "../test/kit/fake-embeddings.js"
+import { openSite } from "../test/kit/site.js"
+import type { Chance } from "./kit/chance.js"
+import type { Instance } from "./kit/instance.js"
+import { type Book, fill, goodBooks, poisonedBooks, privateBooks } from "./kit/library.js"
+import { type Report, tally, worst } from "./kit/report.js"
+import { post, type Scene } from "./kit/stage.js"
+import { must, sleep, until } from "./kit/wait.js"
+
+export const comesToAnEnd = "every item is indexed or failed, none is pending, in time after the last start"
+
+/** What a knowledge campaign is to do. */
+export interface KnowledgeSize {
+  /** Items that can be indexed. */
+  good: number
+  /** Poisoned ones of each of five sorts. */
+  poisonedOfEach: number
+  kills: number
+  /** How long it may take after the last start. */
+  patienceMs: number
+}
+
+/**
+ * Hundreds of items are indexed, some of them poisoned, by a worker that is killed again and again. Pages of the campaign are on this machine,
+ * so most of it runs with the private network allowed; what a guarded server has to refuse comes last, under a server with its guard on.
+ */
+export async function knowledgeCampaign(scene: Scene, report: Report, chance: Chance, size: KnowledgeSize) {
+  const [site, vendor] = [await openSite(), await startFakeEmbeddings()]
+  const folder = mkdtempSync(join(tmpdir(), "knowledge-faults-"))
+  try {
+    const env = { DATA_DIR: folder, EMBEDDING_BASE_URL: vendor.url, EMBEDDING_MODEL: "letters" }
+    const guardedShare = Math.round(size.good / 20)
+    const open = [...goodBooks(site, chance, size.good - guardedShare, true), ...poisonedBooks(site, size.poisonedOfEach)]
+    const guarded = [...goodBooks(site, chance, guardedShare, false), ...privateBooks(site, size.poisonedOfEach)]
+    const lastKills = Math.floor(size.kills / 5)
+    const first = await scene.start("knowledge", { ...env, ALLOW_PRIVATE_NETWORK: "true" })
+    const assistant = await post(`${first.url}/api/assistants-new`, scene.token, { name: "Librarian", prompt: "Answer." })
+    const assistantId = assistant.body.id
+    const strikes = { scene, vendor, chance, assistantId }
+    const ids = await killedMeanwhile(strikes, first, chance.shuffled(open), size.kills - lastKills)
+    await settled(scene, size.patienceMs)
+    await first.kill()
+    const second = await scene.start("guarded", { ...env, ALLOW_PRIVATE_NETWORK: "false" })
+    for (const [name, id] of await killedMeanwhile(strikes, second, chance.shuffled(guarded), lastKills)) ids.set(name, id)
+    const begin = performance.now()
+    const isSettled = await settled(scene, size.patienceMs)
+    report.note(`${ids.size} items, ${size.kills} kills; all settled ${worst([performance.now() - begin])} after the last start`)
+    await judge(scene, report, [...open, ...guarded], ids, isSettled)
+    checkEmbeddings(report, vendor, size.kills)
+    await checkSearch(report, scene, second, assistantId, [...open, ...guarded])
+  } finally {
+    await Promise.all([site.close(), vendor.close()])
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Strikes {
+  scene: Scene
+  vendor: FakeEmbeddings
+  chance: Chance
+  assistantId: string
+}
+
+/** Gives the assistant its items while nothing of them can be embedded, lets the work begin, and kills the worker in the midst of it. */
+async function killedMeanwhile({ scene, vendor, chance, assistantId }: Strikes, server: Instance, books: Book[], kills: number) {
+  const pauses = Array.from({ length: kills }, () => chance.whole(50, 900))
+  const embed = vendor.reply
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  vendor.reply = async (request) => {
+    await begun
+    await sleep(150)
+    return embed(request)
+  }
+  const ids = await fill(scene, server, assistantId, books)
+  begin()
+  for (const pause of pauses) {
+    await must(
+      "an item is being indexed",
+      async () => (await scene.sql("select 1 from knowledge where index_run is not null limit 1")).length > 0,
+    )
+    await sleep(pause)
+    await server.kill()
+    await server.start()
+  }
+  vendor.reply = embed
+  return ids
+}
+
+/** Waits until nothing is pending or being worked at; answers whether it came to that in time. */
+const settled = (scene: Scene, patienceMs: number) =>
+  until(async () => {
+    const open = "select 1 from knowledge where index_status = 'pending' or index_due_at is not null or index_run is not null limit 1"
+    return (await scene.sql(open)).length === 0
+  }, patienceMs)
+
+async function judge(scene: Scene, report: Report, books: Book[], ids: Map<string, string>, isSettled: boolean) {
+  const rows = await scene.sql(
+    `select id, name, index_status as status, index_error as error, chunk_count as chunks,
+       (select count(*)::integer from knowledge_chunk c where c.knowledge_id = k.id) as kept,
+       (select count(distinct position)::integer from knowledge_chunk c
+         where c.knowledge_id = k.id and c.generation = k.index_generation and position < k.chunk_count) as searched
+     from knowledge k where id = any($1::uuid[])`,
+    [[...ids.values()]],
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const faults = { pending: [] as string[], good: [] as string[], poisoned: [] as string[], chunks: [] as string[] }
+  for (const { name, fails } of books) {
+    const row = byId.get(ids.get(name)!)
+    const said = `${name}: ${row?.status} ${row?.error ?? ""}`
+    if (row?.status !== "indexed" && row?.status !== "failed") faults.pending.push(said)
+    else if (fails && (row.status !== "failed" || !fails.test(row.error ?? ""))) faults.poisoned.push(said)
+    else if (!fails && (row.status !== "indexed" || row.error || row.chunks === 0)) faults.good.push(said)
+    if (row?.status === "indexed" && (row.searched !== row.chunks || row.kept !== row.chunks))
+      faults.chunks.push(`${name}: ${row.chunks} chunks, ${row.searched} searched, ${row.kept} kept`)
+  }
+  if (!isSettled && faults.pending.length === 0) faults.pending.push("something was still due or running")
+  report.note(tally(rows.map((row) => row.status)))
+  report.check(comesToAnEnd, faults.pending)
+  report.check("every item that can be indexed is", faults.good)
+  report.check("every poisoned item failed with its own reason", faults.poisoned)
+  report.check("what is indexed has each of its chunks once, and nothing is left of what was lost", faults.chunks)
+}
+
+/** Items that a process has under way: as many it may lose with a kill. */
+const underWay = 4
+
+function checkEmbeddings(report: Report, vendor: FakeEmbeddings, kills: number) {
+  const times = new Map<string, number>()
+  for (const text of vendor.requests.flatMap(({ input }) => input)) times.set(text, (times.get(text) ?? 0) + 1)
+  const again = [...times.values()].reduce((sum, each) => sum + each - 1, 0)
+  report.note(`${times.size} texts embedded, ${again} of them again`)
+  // Each has five chunks at most and embeds them together: a kill loses what was on its way.
+  const most = kills * underWay * 5
+  report.check("a kill costs no more embeddings than were on their way", again <= most ? [] : [`${again} were made again, ${most} at most`])
+}
+
+async function checkSearch(report: Report, scene: Scene, server: Instance, assistantId: string, books: Book[]) {
+  const faults: string[] = []
+  for (const { name, mark } of books.filter((book) => !book.fails).filter((_, index) => index % 30 === 0)) {
+    const { body } = await post(`${server.url}/api/assistant-knowledge-new/query`, scene.token, { assistantId, query: mark, take: 1 })
+    if (body.data?.[0]?.knowledgeName !== name) faults.push(`${mark}: ${JSON.stringify(body.data?.[0] ?? body)}`)
+  }
+  report.check("what is indexed is found", faults)
+}

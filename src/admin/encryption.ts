@@ -1,0 +1,86 @@
+import { unscoped } from "../database/unscoped.js"
+import { CannotUnseal, seal, sealMark, unseal } from "../entities/kit/sealed.js"
+import { parseEncryptionKey } from "../environment.js"
+import { limits } from "../limits.js"
+import { type Command, type Desk, Refusal, UsageError } from "./kit.js"
+
+/** Every column that holds sealed texts; a test looks that none is missing. */
+export const sealedColumns: readonly [table: string, column: string][] = [
+  ["channel", "credentials"],
+  ["assistant_tool", "sealed_secret"],
+]
+
+const startOfAll = "00000000-0000-0000-0000-000000000000"
+
+const statementsOf = (table: string, column: string) => ({
+  read: {
+    name: `sealed-${table}`,
+    text: `select id, ${column} as sealed from ${table}
+           where ${column} is not null and not starts_with(${column}, $1) and id > $2 order by id limit $3`,
+  },
+  // Only what is still as it was read: a secret that was given anew meanwhile is sealed already.
+  write: {
+    name: `seal-${table}`,
+    text: `update ${table} set ${column} = anew.sealed from unnest($1::uuid[], $2::text[], $3::text[]) as anew (id, was, sealed)
+           where ${table}.id = anew.id and ${table}.${column} = anew.was returning ${table}.id`,
+  },
+})
+
+interface Outcome {
+  rotated: number
+  /** Rows whose secret neither key opens. */
+  lost: string[]
+}
+
+/** Goes once through a column, in batches that are a transaction each. */
+async function pass(desk: Desk, [table, column]: readonly [string, string], from: Buffer): Promise<Outcome> {
+  const { read, write } = statementsOf(table, column)
+  const outcome: Outcome = { rotated: 0, lost: [] }
+  for (let after = startOfAll; ; ) {
+    const rows = await unscoped(desk.database, read, [sealMark(desk.encryptionKey), after, limits.sealedBatch])
+    if (rows.length === 0) return outcome
+    const texts = rows.map((row) => opened(row["sealed"], from, desk.encryptionKey))
+    outcome.lost.push(...rows.flatMap((row, at) => (texts[at] === null ? [`${table} ${row["id"]}`] : [])))
+    const anew = rows.flatMap((row, at) => (texts[at] == null ? [] : [[row["id"], row["sealed"], seal(texts[at], desk.encryptionKey)]]))
+    const columns = [0, 1, 2].map((part) => anew.map((each) => each[part]))
+    outcome.rotated += (await unscoped(desk.database, write, columns)).length
+    after = rows.at(-1)!["id"]
+  }
+}
+
+/** A sealed text by the first key that opens it; the old scheme does not say which one does. */
+function opened(sealed: string, ...keys: Buffer[]): string | null {
+  for (const key of keys) {
+    try {
+      return unseal(sealed, key)
+    } catch (error) {
+      if (!(error instanceof CannotUnseal)) throw error
+    }
+  }
+  return null
+}
+
+/** What is encrypted at rest. */
+export const encryptionCommands: Record<string, Command> = {
+  "encryption:rotate": {
+    does: "Seals every secret anew with the current ENCRYPTION_KEY. It may be stopped at any time and run again, also while the server runs.",
+    options: { from: { required: true, description: "the ENCRYPTION_KEY of before, as base64 or hexadecimal" } },
+    async run(desk, options) {
+      const from = parseEncryptionKey(options["from"]!)
+      if (!from) throw new UsageError(`--from must be ${limits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`)
+      const all: Outcome = { rotated: 0, lost: [] }
+      for (const column of sealedColumns) {
+        let last: Outcome
+        do {
+          last = await pass(desk, column, from)
+          all.rotated += last.rotated
+          // Again until there is nothing left: an instance that still has the old key may have written meanwhile.
+        } while (last.rotated > 0)
+        all.lost.push(...last.lost)
+      }
+      const { rotated, lost } = all
+      if (lost.length > 0) throw new Refusal(`Sealed anew: ${rotated}. Neither key opens ${lost.length}: ${lost.join(", ")}`)
+      return { rotated }
+    },
+  },
+}
