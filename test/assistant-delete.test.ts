@@ -4,6 +4,7 @@ import { Assistant } from "../src/entities/assistant.js"
 import { voiceSweep } from "../src/jobs/voice-sweep.js"
 import { systemViewer } from "../src/schema/kit/viewer.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
+import { gateOn } from "./kit/gate.js"
 import { subscribe } from "./kit/sockets.js"
 import { chatViews, hold } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -119,6 +120,26 @@ describe("the chats of a deleted assistant", () => {
     expect((await news()).map(({ chat_id }) => chat_id).sort()).toEqual([waiting.id, waiting.id, off.id].sort())
   })
 
+  it("are as if each had been taken off it and over by hand", async () => {
+    const assistant = await acme.makeAssistant()
+    const [deleted, byHand] = [await acme.chat({ assistantId: assistant.id }), await acme.chat({ assistantId: assistant.id })]
+    // As a failed try of an answer leaves a chat.
+    await sql(
+      `update chat set reply_first_at = now(), reply_due_at = now() + interval '1 hour', turn_failures = 2, turn_is_final = true, turn_rounds = 3,
+         quiet_since = now(), updated_at = '2026-01-01' where id = any($1)`,
+      [[deleted.id, byHand.id]],
+    )
+    await rest.as(acme.token).patch(`/api/chats/${byHand.id}/unassign-assistant`).expect(200)
+    await rest.as(acme.token).patch(`/api/chats/${byHand.id}/ai-control`, { isUnderAiControl: false }).expect(200)
+    await remove(assistant).expect(200)
+    const row = async ({ id }: { id: string }) => {
+      const [{ chat }] = await sql("select to_jsonb(chat) as chat from chat where id = $1", [id])
+      const { id: _id, external_id: _customer, created_at: _made, recency: _also, updated_at, ...rest } = chat
+      return { ...rest, isTouched: updated_at > "2026-01-02" }
+    }
+    expect(await row(deleted)).toEqual(await row(byHand))
+  })
+
   it("are told nothing that was being answered", async () => {
     const model = hold(openAi)
     const assistant = await acme.makeAssistant()
@@ -181,23 +202,52 @@ describe("the chats of a deleted assistant", () => {
 })
 
 describe("a chat that is given to an assistant while it is deleted", () => {
-  it.each([
-    ["without", {}],
-    ["with", { vaRegistration: { provider: "simulated" } }],
-  ])("%s a voice gets it first or not at all", async (_word, voice) => {
-    const assistant = await acme.makeAssistant(voice)
-    const chats = await Promise.all(Array.from({ length: 12 }, () => acme.chat()))
-    const patch = (chat: { id: string }) =>
-      rest.as(acme.token).patch(`/api/chats/${chat.id}`, { assistantId: assistant.id, isUnderAiControl: true })
-    const create = () =>
-      rest.as(acme.token).post("/api/chats", { messenger: "playground", fromId: "race", externalId: v7(), assistantId: assistant.id })
-    const gives = chats.map((chat, index) => (index % 3 === 0 ? assign(chat, assistant) : index % 3 === 1 ? patch(chat) : create()))
-    const [deletion, ...given] = await Promise.all([remove(assistant), ...gives])
-    expect(deletion!.status).toBe(200)
-    for (const { status } of given) expect([200, 201, 400]).toContain(status)
-    const has = "select id from chat where assistant_id = $1 or (is_under_ai_control and id = any($2))"
-    expect(await sql(has, [assistant.id, [...chats, ...given.map(({ body }) => body)].map(({ id }) => id).filter(Boolean)])).toEqual([])
+  const widget = "update channel set assistant_id = $1 where id = $2"
+  const ways: Record<
+    string,
+    (assistant: { id: string }, chat: { id: string }) => PromiseLike<{ status: number; body: { id?: string; chatId?: string } }>
+  > = {
+    "is assigned": (assistant, chat) => assign(chat, assistant),
+    "is changed": ({ id }, chat) => rest.as(acme.token).patch(`/api/chats/${chat.id}`, { assistantId: id, isUnderAiControl: true }),
+    "is created": ({ id }) =>
+      rest.as(acme.token).post("/api/chats", { messenger: "playground", fromId: "race", externalId: v7(), assistantId: id }),
+    "is opened by a customer": () => rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hello" }),
+  }
+  const voices = { "without a voice": {}, "with a voice": { vaRegistration: { provider: "simulated" } } }
+  const cases = Object.entries(ways).flatMap(([way, give]) =>
+    Object.entries(voices).map(([kind, voice]) => [way, kind, give, voice] as const),
+  )
+
+  it.each(cases)("%s (%s) is freed by the deletion, which waits for it", async (_way, _kind, give, voice) => {
+    const [assistant, chat] = [await acme.makeAssistant(voice), await acme.chat()]
+    await sql(widget, [assistant.id, acme.widget.id])
+    const gate = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
+    // What was given has read the assistant and is not committed yet.
+    const giving = Promise.resolve(give(assistant, chat))
+    await gate.waiting(1)
+    let isDeleted = false
+    const deletion = remove(assistant).then((answer) => {
+      isDeleted = true
+      return answer
+    })
+    await gate.waiting(2, () => isDeleted)
+    await gate.open()
+    const [given, { status }] = await Promise.all([giving, deletion])
+    expect([given.status, status]).toEqual([expect.any(Number), 200])
+    expect([200, 201]).toContain(given.status)
+    const id = given.body.chatId ?? given.body.id!
+    expect(await look({ id })).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
     await until(async () => (await find(assistant)).status === 404)
+    await sql(widget, [acme.assistant.id, acme.widget.id])
+  })
+
+  it("by twenty at once gets it first or not at all", async () => {
+    const assistant = await acme.makeAssistant()
+    const chats = await Promise.all(Array.from({ length: 20 }, () => acme.chat()))
+    const [deletion, ...given] = await Promise.all([remove(assistant), ...chats.map((chat) => assign(chat, assistant))])
+    expect(deletion!.status).toBe(200)
+    for (const { status } of given) expect([200, 400]).toContain(status)
+    for (const chat of chats) expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false })
   })
 })
 

@@ -1,6 +1,8 @@
+import { Assistant } from "../src/entities/assistant.js"
 import { voiceSweep } from "../src/jobs/voice-sweep.js"
 import { VoiceFailure } from "../src/ports/voice.js"
 import type { Services } from "../src/schema/kit/services.js"
+import { systemViewer } from "../src/schema/kit/viewer.js"
 import { fakeVoice } from "./kit/fake-voice.js"
 import { stillTime, stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -356,6 +358,19 @@ describe("what comes in between", () => {
     expect([fake.agents.size, tasks()]).toEqual([0, ["provision", "tearDown"]])
     await work()
     await gone(assistant)
+  })
+
+  it("a deletion whose request died leaves no chat with AI on, however long the provider refuses", async () => {
+    const assistant = await made()
+    const chat = await acme.chat({ assistantId: assistant.id })
+    await systemViewer(w.services, acme.id).change(async (within) => (await within.find(Assistant, assistant.id)).terminate())
+    fake.reply = async () => {
+      throw new VoiceFailure("Not now")
+    }
+    await work()
+    const { body } = await rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)
+    expect(body).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
+    expect(await status(assistant)).toBe("terminating")
   })
 
   it("a deletion before anybody was asked asks nobody", async () => {

@@ -107,6 +107,15 @@ describe("changing an assistant", () => {
     expect((await rest.as(acme.token).get(`${path}/${made.id}`)).body).toEqual(body)
   })
 
+  it("of a draft into no draft makes it nobody's variant", async () => {
+    const draft = await acme.makeAssistant({ isDraft: true, draftOfId: acme.assistant.id })
+    await rest.as(acme.token).patch(`${path}/${draft.id}`, { isDraft: false, draftOfId: acme.assistant.id }).expect(400)
+    const { body } = await rest.as(acme.token).patch(`${path}/${draft.id}`, { isDraft: false }).expect(200)
+    expect(body).toMatchObject({ isDraft: false, draftOfId: null })
+    const chat = await acme.chat()
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: draft.id }).expect(200)
+  })
+
   it("refuses bad values and foreign references", async () => {
     const { id } = await acme.makeAssistant()
     for (const body of [{ temperature: 3 }, { textModelId: v7() }, { folderId: await folder(globex) }, { draftOfId: acme.assistant.id }])

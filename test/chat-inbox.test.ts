@@ -51,6 +51,14 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect(await sql("select 1 from chat_tagging g join chat_tag t on t.id = g.tag_id where lower(t.name) = 'rush'", [])).toHaveLength(2)
     })
 
+    it.each(["a/b", "50%", "a b+c", "?#&;=", "😀 ok", "ünï", "%2F", '"quoted"'])("%s comes off URL-encoded", async (label) => {
+      const chat = await acme.chat()
+      await post(`/api/chats/${chat.id}/meta/labels`, { label: "kept" }).expect(201)
+      await post(`/api/chats/${chat.id}/meta/labels`, { label }).expect(201)
+      const path = `/api/chats/${chat.id}/meta/labels/${encodeURIComponent(label)}`
+      expect((await rest.as(acme.token).delete(path).expect(200)).body.meta.labels).toEqual(["kept"])
+    })
+
     it("come off by name, in any case and URL-encoded; an absent one is no error", async () => {
       const chat = await acme.chat()
       await post(`/api/chats/${chat.id}/meta/labels`, { label: "50% off/now" }).expect(201)
@@ -161,6 +169,23 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect((await remove()).body.meta.comments).toHaveLength(1)
       expect((await remove()).body.meta.comments).toHaveLength(1)
       for (const text of ["", "x".repeat(2001), 7]) await post(`/api/chats/${chat.id}/meta/comments`, { text }).expect(400)
+    })
+
+    it("have 1 to 2000 characters, counted in code points after trimming, and say when they were written", async () => {
+      const chat = await acme.chat()
+      const add = (text: unknown) => post(`/api/chats/${chat.id}/meta/comments`, { text })
+      const { body } = await add(` ${"📝".repeat(2000)}\n`).expect(201)
+      expect(body.meta.comments).toEqual([
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          text: "📝".repeat(2000),
+          authorId: null,
+          createdAt: expect.stringMatching(/\.\d{3}Z$/),
+        },
+      ])
+      for (const text of ["📝".repeat(2001), " \n", "a\u0000b", null, undefined]) await add(text).expect(400)
+      // Half of a character, as a text that was cut carries it, is kept as what every encoder makes of it.
+      expect((await add("cut \ud83d").expect(201)).body.meta.comments[1].text).toBe("cut \ufffd")
     })
 
     it("are all kept when ten are added at once", async () => {

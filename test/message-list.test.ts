@@ -1,3 +1,6 @@
+import { v7 } from "uuid"
+import { append } from "../src/database/append-message.js"
+import { systemViewer } from "../src/schema/kit/viewer.js"
 import { doors } from "./kit/graphql-door.js"
 import { world } from "./kit/world.js"
 
@@ -66,6 +69,42 @@ describe.each(doors)("over %s:", (_name, door) => {
       ])
         expect((await refused(query)).body.details[0].path).toBe("cursor")
       for (const bad of ["take=0", "take=101", "skip=-1"]) await refused(`chatId=${chatId}&${bad}`)
+    })
+
+    it("include the tool frames of the assistant, which are no last message and nothing unread", async () => {
+      const chatId = await talk(1)
+      const callId = v7()
+      await systemViewer(w.services, acme.id).change(async (_viewer, unit) => {
+        const frame = { chatId, role: "Assistant" } as const
+        const functionCall = { callId, name: "lookUp", arguments: { order: 5 } }
+        const functionCallOutput = { callId, output: { found: true }, status: "success" } as const
+        await append(unit, { ...frame, type: "FunctionCall", functionCall })
+        await append(unit, { ...frame, type: "FunctionCallOutput", functionCallOutput })
+      })
+      const frames = [
+        {
+          sequence: 3,
+          type: "FunctionCallOutput",
+          functionCall: null,
+          functionCallOutput: { callId, output: { found: true }, status: "success" },
+        },
+        { sequence: 2, type: "FunctionCall", functionCall: { callId, name: "lookUp", arguments: { order: 5 } }, functionCallOutput: null },
+        { sequence: 1, type: "Text", functionCall: null, functionCallOutput: null },
+      ]
+      expect(await list(`chatId=${chatId}&take=3`)).toMatchObject({ data: frames, totalCount: 3 })
+      expect((await w.rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(200)).body).toMatchObject({
+        data: frames,
+        totalCount: 3,
+      })
+      const chats = (await rest.as(acme.token).get("/api/chats?include=lastMessage&take=1").expect(200)).body.data
+      expect(chats).toMatchObject([{ id: chatId, unreadCount: 0, lastMessage: { sequence: 1, type: "Text" } }])
+    })
+
+    it("are not counted when nobody asks", async () => {
+      const chatId = await talk(2)
+      expect(await list(`chatId=${chatId}&take=1&withCount=false`)).toMatchObject({ totalCount: null, nextCursor: expect.any(String) })
+      const { body } = await w.rest.as(acme.token).get(`/api/messages?chatId=${chatId}&withCount=false`).expect(200)
+      expect(body).toMatchObject({ totalCount: null, data: [{ sequence: 2 }, { sequence: 1 }] })
     })
 
     it("of an empty chat are none", async () => {

@@ -8,6 +8,7 @@ import { Kysely, PostgresDialect } from "kysely"
 import { v7 } from "uuid"
 import { ormOptions } from "../src/database/options.js"
 import { Reader } from "../src/database/reader.js"
+import type { PlainRow } from "../src/database/source.js"
 import { type Ask, hasVectors, makeVectorIndex } from "../src/database/vector-index.js"
 import { fullText } from "../src/knowledge/full-text.js"
 import { type IndexedItem, indexedItems } from "../src/knowledge/indexed-items.js"
@@ -81,7 +82,7 @@ async function assistantThatKnows(names: string[]) {
       )
     }
   }
-  const reader = new Reader(orm, kysely, [companyId])
+  const reader = new Reader(orm, kysely, [companyId], async ({ text }, values) => (await client.query(text, values)).rows as PlainRow[])
   // What a search takes of a viewer: planned reads, and a transaction with planned reads in it.
   const viewer = {
     reader,

@@ -281,9 +281,9 @@ describe("handing over with tools", () => {
 
 describe("tagging", () => {
   it("attaches tags of the dictionary that are not excluded, and tells the company's clients", async () => {
-    for (const name of ["Parcel", "VIP", "Angry"]) await acme.tag({ name })
+    for (const name of ["Parcel", "VIP", "Straße", "Angry"]) await acme.tag({ name })
     await globex.tag({ name: "Foreign" })
-    const eve = await acme.makeAssistant({ name: "Eve", excludedTags: ["vip"] })
+    const eve = await acme.makeAssistant({ name: "Eve", excludedTags: ["vip", "STRASSE"] })
     answers({ toolCalls: [{ name: "setChatTags", arguments: { tags: ["Parcel", "Angry"] } }] }, { text: "Noted." })
     const chat = await chatToAnswer(eve)
     await rest.as(acme.token).post(`/api/chats/${chat.id}/meta/labels`, { label: "Angry" }).expect(201)

@@ -14,6 +14,7 @@ export function welcome(config: Config, url: string, services: Services, demo: D
     `  Database      ${config.databaseUrl ? "as DATABASE_URL says" : `embedded PostgreSQL in ${config.dataDir}`}`,
     `  Text model    ${model!.name}${model!.provider === "offline" ? " (built in: it quotes the assistant's knowledge; set OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one)" : ""}`,
     `  Embedding     ${embedding.id}${config.embedding ? "" : " (built in: it compares words, not meanings; set EMBEDDING_API_KEY for a real one)"}`,
+    `  Voice         ${services.voices.map(({ name }) => name).join(", ")}${services.voices.length > 1 ? "" : " (built in: it calls nobody)"}`,
     ...(demo ? tryIt(url, demo) : []),
     "",
   ]

@@ -1,7 +1,7 @@
 import type { Unit } from "../database/unit.js"
 import type { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
-import { ChatTag } from "../entities/chat-tag.js"
+import { ChatTag, folded } from "../entities/chat-tag.js"
 import { searchKnowledge, setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { limits } from "../limits.js"
@@ -47,6 +47,6 @@ const isSearchable = async (unit: Unit, { id: assistantId }: Assistant) =>
 /** Names of the company's tags that the assistant may suggest. */
 async function suggestibleTags(unit: Unit, { companyId, excludedTags }: Assistant): Promise<string[]> {
   const tags = await unit.em.find(ChatTag, { companyId }, { orderBy: { name: "asc" }, limit: limits.suggestedTags })
-  const excluded = new Set(excludedTags.map((name) => name.toLowerCase()))
-  return tags.map(({ name }) => name).filter((name) => !excluded.has(name.toLowerCase()))
+  const excluded = new Set(excludedTags.map(folded))
+  return tags.map(({ name }) => name).filter((name) => !excluded.has(folded(name)))
 }

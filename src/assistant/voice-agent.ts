@@ -4,10 +4,12 @@ import { limits } from "../limits.js"
 import { type VoiceAgentWish, VoiceFailure } from "../ports/voice.js"
 import type { Services } from "../schema/kit/services.js"
 import { systemViewer, type Viewer } from "../schema/kit/viewer.js"
-import { removeAssistant } from "./removal.js"
+import { freeChats, removeAssistant } from "./removal.js"
 
 /** Work on a voice agent that this worker has taken. */
 interface Taken extends VoiceWork {
+  /** Whether the assistant is being deleted. */
+  isTerminating: boolean
   /** The provider that is to be asked, by its name. */
   provider: string
   agent: { assistantId: string; agentId: string | null }
@@ -21,6 +23,8 @@ export async function workOnVoiceAgent(services: Services, companyId: string, as
   const work = await take(viewer, assistantId)
   if (!work) return
   if (work.task === "remove") return removeAssistant(viewer, assistantId)
+  // Whoever asked for the deletion may have died before all were: no provider is waited for with an assistant that still answers.
+  if (work.isTerminating) await freeChats(viewer, assistantId)
   try {
     await ask(viewer, work, AbortSignal.any([AbortSignal.timeout(limits.voiceProviderMs), services.stopping]))
   } catch (error) {
@@ -37,8 +41,9 @@ function take(viewer: Viewer, assistantId: string): Promise<Taken | null> {
     const assistant = await locked(within, assistantId)
     const work = assistant?.takeVoiceWork()
     if (!assistant || !work) return null
-    const agent = { assistantId, agentId: assistant.voiceAgentId }
-    return { ...work, provider: assistant.voiceAgentProvider!, agent, wish: work.task === "provision" ? wishOf(assistant) : null }
+    const { isTerminating, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
+    const wish = work.task === "provision" ? wishOf(assistant) : null
+    return { ...work, isTerminating, provider: provider!, agent: { assistantId, agentId }, wish }
   })
 }
 

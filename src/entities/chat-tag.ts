@@ -3,6 +3,9 @@ import { Field, ObjectType } from "type-graphql"
 import { CompanyOwned } from "./kit/row.js"
 import { HexColor } from "./kit/scalars.js"
 
+/** A name of a tag as it is compared: the same in any case, as folded() has it in the database. */
+export const folded = (name: string) => name.toLowerCase().toUpperCase().toLowerCase()
+
 @ObjectType({ description: "A word of the company's dictionary that chats are marked with." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })

@@ -10,7 +10,7 @@ import { ChatConnection, ChatSortEnum, chatSource, SortOrderEnum } from "../sche
 import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { Access } from "../schema/kit/access.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
-import { connection, pageOffset, pageSize, type Walk } from "../schema/kit/page.js"
+import { connection, pageOffset, pageSize, placeOf, type Walk } from "../schema/kit/page.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 
@@ -74,6 +74,8 @@ export class ChatListResolver {
       ...(filter ? parseFilter(chatFilterFields, filter) : []),
     ]
     const walk = walkOf(sortBy, sortOrder, first, after, skip)
+    // What is malformed is told before what is out of reach.
+    placeOf(walk)
     const isWhole = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
     if (isWhole) return connection(viewer.reader, chatSource, selectionOf(info), walk, everything, viewer.reach(companyId))
     const matching = filtered(viewer, conditions)

@@ -16,7 +16,7 @@ import { limits } from "../limits.js"
 import { chatSource } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
 import { completed, idempotent } from "../schema/kit/idempotent.js"
-import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
+import { connection, pageOffset, pageSize, placeOf } from "../schema/kit/page.js"
 import { nodesOf, selectionOf } from "../schema/kit/selection.js"
 import { snapshotSelection } from "../schema/kit/snapshot.js"
 import type { Viewer } from "../schema/kit/viewer.js"
@@ -79,9 +79,6 @@ export class MessageResolver {
     @Arg("skip", () => Int, { nullable: true, description: "How many to pass over, the legacy way; not with after." }) skip?: number,
   ) {
     if (after && skip != null) throw bad("cursor", "must not come together with skip")
-    const { identity } = viewer
-    if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
-    if (!(await viewer.reader.byId(chatSource, chatId, {}))) throw notYours()
     const walk = {
       list: `messages ${chatId}`,
       keys: [{ property: "sequence", column: "sequence", type: "integer" as const }],
@@ -90,6 +87,11 @@ export class MessageResolver {
       after,
       skip: skip == null ? null : pageOffset(skip),
     }
+    // What is malformed is told before what is out of reach.
+    placeOf(walk)
+    const { identity } = viewer
+    if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
+    if (!(await viewer.reader.byId(chatSource, chatId, {}))) throw notYours()
     if (identity.kind !== "visitor") {
       return connection(viewer.reader, messageSource, selectionOf(info), walk, {
         key: "of a chat",

@@ -104,9 +104,11 @@ const columns: Record<string, string> = {
   createdAt: "t.created_at",
 }
 
-/** Applies conditions to a query on chats. */
-export const filtered = (viewer: Viewer, conditions: Condition[]) => (query: Query) =>
-  conditions.reduce((found, condition) => found.where(sqlOf(viewer, condition)), query)
+/** Makes conditions ready to be applied to a query on chats. */
+export function filtered(viewer: Viewer, conditions: Condition[]) {
+  const ready = conditions.map((condition) => sqlOf(viewer, condition))
+  return (query: Query) => ready.reduce((found, condition) => found.where(condition), query)
+}
 
 function sqlOf(viewer: Viewer, { field, operator, values }: Condition): RawBuilder<boolean> {
   const [first, second] = values

@@ -172,8 +172,8 @@ export async function connection(
   }
 }
 
-/** The keyset's values at the place that a cursor names. */
-function placeOf({ after, list, keys }: Walk): unknown[] | null {
+/** The keyset's values at the place that a cursor names; one that is no cursor of this walk is refused. */
+export function placeOf({ after, list, keys }: Walk): unknown[] | null {
   if (!after) return null
   const parts = readCursor(list, after, keys.length)
   if (!keys.every((key, index) => partFits[key.type](parts[index]))) throw bad("cursor", "is not a cursor of this list and order")

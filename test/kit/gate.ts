@@ -1,0 +1,37 @@
+import pg from "pg"
+import type { World } from "./world.js"
+
+/** Any number, in no use elsewhere. */
+const lock = 4_711
+
+/**
+ * Holds every transaction that is about to write such a row, in the middle of it, until the gate is opened.
+ * @example const gate = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
+ */
+export async function gateOn(world: World, writes: string, condition: string) {
+  const keeper = new pg.Client({ connectionString: world.databaseUrl })
+  await keeper.connect()
+  await keeper.query(`select pg_advisory_lock(${lock})`)
+  await keeper.query(
+    `create function wait_at_gate() returns trigger language plpgsql as
+     $$ begin perform pg_advisory_xact_lock_shared(${lock}); return new; end $$`,
+  )
+  await keeper.query(`create trigger gate before ${writes} for each row when (${condition}) execute function wait_at_gate()`)
+  const waiters = async () => {
+    const asked = "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    return (await world.sql(asked))[0].count as number
+  }
+  return {
+    /** Resolves when so many transactions wait, at the gate or for one that does; or when something else has happened. */
+    async waiting(count: number, orElse: () => boolean = () => false) {
+      while (!orElse() && (await waiters()) < count) await new Promise((resolve) => setTimeout(resolve, 20))
+    },
+    /** Lets everybody through, and takes the gate away. */
+    async open() {
+      await keeper.query(`select pg_advisory_unlock(${lock})`)
+      while ((await waiters()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+      await keeper.query("drop function wait_at_gate cascade")
+      await keeper.end()
+    },
+  }
+}
