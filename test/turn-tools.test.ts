@@ -485,6 +485,42 @@ describe("while a tool is waited for", () => {
   })
 })
 
+it("two instances, and persons who take chats over at any moment, leave each chat with one call, both its frames, and nothing after a take-over", async () => {
+  const second = await w.another()
+  await stopClockwork(second)
+  openAi.reply = async ({ body }) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return body.messages.some(({ role }: { role: string }) => role === "tool") ? { text: "It was shipped." } : callsOrder()
+  }
+  endpoint.answer(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 40))
+    return shipped
+  })
+  const chats = await Promise.all(Array.from({ length: 24 }, () => acme.chat({ assistantId: ada.id })))
+  await Promise.all(chats.map((chat) => write(chat, "Where is order 77?")))
+  time.pass(7_000)
+  const takeOvers = chats.map(async (chat, index) => {
+    if (index % 2 === 0) return
+    await new Promise((resolve) => setTimeout(resolve, index * 15))
+    await control(chat, false)
+    return said(chat)
+  })
+  for (const { services } of [w, second, w, second]) await sweep.run(services)
+  const saidThen = await Promise.all(takeOvers)
+  await Promise.all([w, second].map(({ services }) => services.running.settled()))
+
+  const callIds = reached().map(({ callId }) => callId)
+  expect(new Set(callIds).size).toBe(callIds.length)
+  for (const [index, chat] of chats.entries()) {
+    const pair = await frames(chat)
+    expect(pair.map(({ callId }: { callId: string }) => callId)).toEqual(pair[0] ? [pair[0].callId, pair[0].callId] : [])
+    if (saidThen[index]) expect(await said(chat)).toEqual(saidThen[index])
+    else expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
+  }
+  const { body } = await rest.as(acme.token).get(`/api/assistant-tools-new/${tool.id}/logs?status=pending`).expect(200)
+  expect(body.data).toEqual([])
+})
+
 it("a call that a crash left pending, and that no turn will find, ends as an error after a while", async () => {
   const insert = `insert into tool_call (id, company_id, tool_id, params, created_at) values (gen_random_uuid(), $1, $2, '{}', $3) returning id`
   const at = (seconds: number) => new Date(time.now() - seconds * 1000)
