@@ -111,6 +111,13 @@ describe("a knowledge item", () => {
     expect(new Set(nodes.map((item: { resourceContent: null }) => item.resourceContent))).toEqual(new Set([null]))
   })
 
+  it("that changes twice in one request is shown as it is after each", async () => {
+    const { id } = await acme.makeKnowledge()
+    const change = (name: string) => `${name}: updateKnowledgeItem(id: "${id}", input: { name: "${name}" }) { name }`
+    const { data } = await gql(acme.token, `mutation { ${change("first")} ${change("second")} }`)
+    expect(data).toEqual({ first: { name: "first" }, second: { name: "second" } })
+  })
+
   it.each([
     ["name", ""],
     ["name", "x".repeat(201)],

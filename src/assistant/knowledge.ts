@@ -1,6 +1,4 @@
-import { raw } from "@mikro-orm/postgresql"
 import { Assistant } from "../entities/assistant.js"
-import { Company } from "../entities/company.js"
 import { BadUserInput } from "../errors.js"
 import { type KnowledgeMatch, searchChunks } from "../knowledge/search.js"
 import type { Viewer } from "../schema/kit/viewer.js"
@@ -13,24 +11,29 @@ export async function searchKnowledge(viewer: Viewer, assistantId: string, query
     const [vector] = await embedding.embed([query], stopping)
     return await searchChunks(viewer, assistantId, query, vector!, take)
   } catch (error) {
-    await addCredits(viewer, companyId, 1)
+    await viewer.change((within) => within.run(giveBack, [companyId, viewer.companyIds]))
     throw error
   }
 }
 
-/** Takes a credit before anything is done for it: of two searches for the last one, one is refused. */
-async function spendCredit(viewer: Viewer, assistantId: string): Promise<string> {
-  return viewer.change(async (within) => {
-    const { companyId } = await within.referred(Assistant, assistantId, "assistantId")
-    if (!(await addCredits(within, companyId, -1))) throw new BadUserInput("The company has no embedding credits left")
-    return companyId
-  })
+const spend = {
+  name: "spend-embedding-credit",
+  text: `update company set embedding_credits = embedding_credits - 1 from assistant
+         where assistant.id = $1 and assistant.company_id = any($2::uuid[]) and company.id = assistant.company_id and embedding_credits > 0
+         returning company.id`,
 }
 
-/** Answers false when there would be less than none. */
-async function addCredits(viewer: Viewer, companyId: string, credits: number): Promise<boolean> {
-  return viewer.change(async ({ em }) => {
-    const embeddingCredits = raw("embedding_credits + ?", [credits])
-    return (await em.nativeUpdate(Company, { id: companyId, embeddingCredits: { $gte: -credits } }, { embeddingCredits })) > 0
+const giveBack = {
+  name: "give-embedding-credit-back",
+  text: "update company set embedding_credits = embedding_credits + 1 where id = $1 and id = any($2::uuid[])",
+}
+
+/** Takes a credit before anything is done for it: of two searches for the last one, one is refused. Answers whose it was. */
+async function spendCredit(viewer: Viewer, assistantId: string): Promise<string> {
+  return viewer.change(async (within) => {
+    const [spent] = await within.run(spend, [assistantId, viewer.companyIds])
+    if (spent) return spent["id"]
+    await within.referred(Assistant, assistantId, "assistantId")
+    throw new BadUserInput("The company has no embedding credits left")
   })
 }

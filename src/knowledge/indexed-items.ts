@@ -3,7 +3,13 @@ import type { Reader } from "../database/reader.js"
 import { type Query, source } from "../database/source.js"
 import { knowledgeSource } from "../schema/knowledge.js"
 
-export const chunkSource = source("KnowledgeChunk")
+/**
+ * A chunk is always looked for by its words, its item or its id. That it is of a company in reach is asked of what was found, in a way that no
+ * index answers: the planner would walk through all that the company has, and then throw it away.
+ */
+export const chunkSource = source("KnowledgeChunk", {}, (query, companyIds) =>
+  query.where(sql<boolean>`coalesce(t.company_id = any(${companyIds}::uuid[]), false)`),
+)
 
 /** An item whose chunks are searched. What a generation holds never changes, so it may be remembered by its id. */
 export interface IndexedItem {

@@ -5,6 +5,7 @@ import type { Query as Sql } from "../database/source.js"
 import { Assistant } from "../entities/assistant.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { NotFound } from "../errors.js"
 import { attachFile, giveText, type ReadFile, withText } from "../knowledge/files.js"
 import { limits } from "../limits.js"
 import { Access } from "../schema/kit/access.js"
@@ -57,7 +58,7 @@ export class KnowledgeResolver {
       within.em.persist(item)
       return settled(within, item, input, {}, read)
     })
-    return viewer.one(knowledgeSource, id, info)
+    return shown(viewer, id, info)
   }
 
   @Access("company", { steps: true })
@@ -74,7 +75,7 @@ export class KnowledgeResolver {
       item.mustTake(input)
       return settled(within, patch(within, item, input), input, before, read)
     })
-    return viewer.one(knowledgeSource, id, info, "Knowledge item")
+    return shown(viewer, id, info)
   }
 
   @Access("company")
@@ -84,6 +85,13 @@ export class KnowledgeResolver {
     item.leavesFile()
     return deleted(viewer, item)
   }
+}
+
+/** An item as it is after a change, whatever the request had read of it before. */
+async function shown(viewer: Viewer, id: string, info: GraphQLResolveInfo) {
+  const row = await viewer.freshReader().byId(knowledgeSource, id, selectionOf(info))
+  if (!row) throw new NotFound("Knowledge item")
+  return row
 }
 
 /** What a new item has when nothing is said: an overlap that fits its chunks. */

@@ -189,6 +189,7 @@ export const unscopedCallers: Record<string, string> = {
 export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
   "src/database/append-message.ts": "append-message, inside a unit",
+  "src/assistant/knowledge.ts": "spend-embedding-credit and give-embedding-credit-back: … company_id = any($2)",
   "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
   "src/database/copy-rows.ts": "copies rows of the companies in reach: … and company_id = any(…)",

@@ -1,0 +1,107 @@
+import "reflect-metadata"
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import pg from "pg"
+import { connect } from "../src/database/connect.js"
+import { openEmbedded } from "../src/database/embedded.js"
+import { migrate } from "../src/database/migrate.js"
+import { cores, cpuMs, end, freePort, pinPostgres, postgresCpuMs, postmasterOf, residentMb, startNode, untilAnswers } from "./processes.js"
+import { fillSearched, type SearchedAssistant, sizes } from "./search-fill.js"
+
+const data = join(fileURLToPath(new URL(".", import.meta.url)), "data")
+const name = "bench_search"
+const targetMs = 20
+
+/** K1: searches of what an assistant knows, through the door, one after the other; answers what to print. */
+export async function measureSearch(say: (line: string) => void): Promise<string> {
+  await using stack = new AsyncDisposableStack()
+  const embedded = await openEmbedded({ dataDir: data, role: "command", log: say })
+  stack.defer(() => embedded.stop())
+  const url = Object.assign(new URL(embedded.url), { pathname: `/${name}` }).href
+  const admin = new pg.Client({ connectionString: embedded.url })
+  await admin.connect()
+  await admin.query(`drop database if exists ${name} with (force)`)
+  await admin.query(`create database ${name}`)
+  const postmaster = postmasterOf((await admin.query("select pg_backend_pid() as pid")).rows[0].pid)
+  if (postmaster) pinPostgres(postmaster, cores.rest)
+  await admin.end()
+  const database = await connect(url)
+  await migrate(database)
+  await database.close()
+
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  stack.defer(() => client.end())
+  say(`filling ${sizes.items * sizes.chunksOfItem} chunks, and as many for each of ${sizes.strangers} strangers …`)
+  const searched = await fillSearched(client)
+
+  const port = await freePort()
+  const server = startNode(cores.server, ["--enable-source-maps", "dist/src/main.js"], {
+    NODE_ENV: "production",
+    DATABASE_URL: url,
+    DATA_DIR: join(data, "search"),
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    JWT_SECRET: randomBytes(32).toString("hex"),
+    ENCRYPTION_KEY: randomBytes(32).toString("hex"),
+    LOG_LEVEL: "warn",
+    RATE_LIMIT_PER_MINUTE: "0",
+  })
+  stack.defer(() => end(server))
+  await untilAnswers(server, `http://127.0.0.1:${port}/health/ready`)
+  return report(await measure(`http://127.0.0.1:${port}`, server.pid!, postmaster, searched))
+}
+
+interface Measured {
+  /** Milliseconds of the first search, which reads the vectors, and of the others, the shortest first. */
+  first: number
+  times: number[]
+  /** CPU milliseconds of a search in the server and in PostgreSQL: what they say does not depend on who else is busy. */
+  cpu: number[]
+  /** Resident memory of the server before the first search and after the last one, in megabytes. */
+  before: number
+  after: number
+}
+
+async function measure(
+  url: string,
+  pid: number,
+  postmaster: number | null,
+  { token, assistantId, queries }: SearchedAssistant,
+): Promise<Measured> {
+  const search = async (query: string) => {
+    const begin = performance.now()
+    const response = await fetch(`${url}/api/assistant-knowledge-new/query`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Access-Token": token },
+      body: JSON.stringify({ assistantId, query }),
+    })
+    const { data: found } = (await response.json()) as { data?: { content: string }[] }
+    const took = performance.now() - begin
+    if (response.status !== 201 || found?.length !== 5) throw new Error(`A search answered ${response.status} with ${found?.length} chunks`)
+    if (!query.split(" ").some((word) => found[0]!.content.includes(word)))
+      throw new Error(`Nothing of "${query}" is in ${found[0]!.content}`)
+    return took
+  }
+  const before = residentMb(pid)
+  const first = await search(queries[0]!)
+  for (const query of queries.slice(0, 50)) await search(query)
+  const times: number[] = []
+  const cpuBefore = [cpuMs(pid), postgresCpuMs(postmaster)]
+  for (const query of queries) times.push(await search(query))
+  const cpu = [cpuMs(pid), postgresCpuMs(postmaster)].map((each, index) => (each - cpuBefore[index]!) / queries.length)
+  return { first, times: times.sort((one, other) => one - other), cpu, before, after: residentMb(pid) }
+}
+
+function report({ first, times, cpu, before, after }: Measured): string {
+  const chunks = sizes.items * sizes.chunksOfItem
+  const at = (share: number) => times[Math.floor(times.length * share)]!
+  return [
+    `K1  search through the door over ${chunks} chunks of one assistant, among ${chunks * (1 + sizes.strangers)}, without pgvector`,
+    `    the first ${first.toFixed(0)} ms (it reads the vectors); then median ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, of ${times.length}`,
+    `    CPU of one: ${cpu[0]!.toFixed(1)} ms in the server, ${cpu[1]!.toFixed(1)} ms in PostgreSQL`,
+    `    resident ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`,
+    `K1  ${at(0.5).toFixed(1)} ms median, target at most ${targetMs}: ${at(0.5) <= targetMs ? "ok" : "missed"}`,
+  ].join("\n")
+}
