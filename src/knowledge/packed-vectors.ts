@@ -139,8 +139,10 @@ class Best {
 
 /** Reads the vectors of items, some hundred at a time; an item that was deleted or indexed anew meanwhile has none. */
 async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): AsyncGenerator<[IndexedItem, Block]> {
+  // One for all: ten thousand small ones would stay for a while, and vectors are many.
+  const scratch = Buffer.allocUnsafe(SENT_HEAD + size * SENT_NUMBER)
   for (const batch of batches(items)) {
-    const parts = new Map<string, { ids: string[]; parts: Float32Array[] }>()
+    const found = new Map<string, { ids: string[]; parts: Float32Array[] }>()
     const most = Math.max(...batch.map(({ chunks }) => chunks))
     for (let from = 0; from < most; from += limits.vectorReadRows) {
       const rows = await reader
@@ -150,19 +152,19 @@ async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): 
         .where(sql<boolean>`cardinality(t.embedding) = ${size}`)
         .where("t.position", ">=", from)
         .where("t.position", "<", from + limits.vectorReadRows)
-        .select(["t.id", "t.generation", sql<Buffer>`array_send(t.embedding)`.as("sent")])
+        .select(["t.id", "t.generation", sql<string>`encode(array_send(t.embedding), 'base64')`.as("sent")])
         .orderBy("t.position")
         .execute()
       for (const row of rows) {
-        const block = parts.get(row["generation"]) ?? { ids: [], parts: [] }
-        parts.set(row["generation"], block)
+        const block = found.get(row["generation"]) ?? { ids: [], parts: [] }
+        found.set(row["generation"], block)
         block.ids.push(row["id"])
-        block.parts.push(floatsOf(row["sent"]))
+        block.parts.push(floatsOf(row["sent"], scratch))
       }
     }
     for (const item of batch) {
-      const found = parts.get(item.generation)
-      if (found) yield [item, { ids: found.ids, vectors: packed(found.parts, size) }]
+      const block = found.get(item.generation)
+      if (block) yield [item, { ids: block.ids, vectors: packed(block.parts, size) }]
     }
   }
 }
@@ -183,11 +185,14 @@ function batches(items: IndexedItem[]): IndexedItem[][] {
   return made
 }
 
-/** The numbers of a real[] as PostgreSQL sends it: a head of 20 bytes, then for each its length and itself. */
-function floatsOf(sent: Buffer): Float32Array {
-  const bytes = new DataView(sent.buffer, sent.byteOffset, sent.byteLength)
-  const floats = new Float32Array((sent.byteLength - 20) / 8)
-  for (let at = 0; at < floats.length; at++) floats[at] = bytes.getFloat32(24 + at * 8)
+/** How PostgreSQL sends a real[]: a head, then for each number its length and itself. */
+const SENT_HEAD = 20
+const SENT_NUMBER = 8
+
+function floatsOf(sent: string, scratch: Buffer): Float32Array {
+  scratch.write(sent, "base64")
+  const floats = new Float32Array((scratch.length - SENT_HEAD) / SENT_NUMBER)
+  for (let at = 0; at < floats.length; at++) floats[at] = scratch.readFloatBE(SENT_HEAD + at * SENT_NUMBER + 4)
   return floats
 }
 
