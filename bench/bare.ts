@@ -12,6 +12,12 @@ export interface Answers {
   createMessage(chatId: string, text: string): Promise<string>
 }
 
+/**
+ * The name under which a statement is prepared. A search has none: it is planned for its term each time, because what is frequent is found by
+ * walking down the list, and what is rare by its trigrams.
+ */
+export const preparedAs = (name: string) => (name === "found" ? undefined : name)
+
 /** The pool of a bare server. */
 export const openPool = (types?: pg.CustomTypesConfig) => new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: 10, types })
 

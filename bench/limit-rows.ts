@@ -1,6 +1,6 @@
 import pg from "pg"
 import { v7 } from "uuid"
-import { openPool, serve } from "./bare.js"
+import { openPool, preparedAs, serve } from "./bare.js"
 import { chatPages, column, countFiltered, messageFields, selections, storeMessage } from "./statements.js"
 
 // biome-ignore lint/suspicious/noExplicitAny: a row, as PostgreSQL answers it.
@@ -18,7 +18,7 @@ const pool = openPool({
 const isoText = (text: string) => `${text.slice(0, 10)}T${text.slice(11, -3)}Z`
 
 async function run(name: string, text: string, values: unknown[]): Promise<Row[]> {
-  const { rows } = await pool.query({ name, text, values })
+  const { rows } = await pool.query({ name: preparedAs(name), text, values })
   return rows
 }
 

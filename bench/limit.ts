@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { openPool, serve } from "./bare.js"
+import { openPool, preparedAs, serve } from "./bare.js"
 import { chatStatements, json, messageFields, messageStatement, storeMessage } from "./statements.js"
 
 /** LIMIT: what can be had at all. One prepared statement per workload, the answer's JSON built by PostgreSQL. */
@@ -7,7 +7,7 @@ const pool = openPool()
 const stored = storeMessage("$1::uuid", "$2", "$3", `(${json("made", messageFields)})::text as body`)
 
 async function run(name: string, text: string, values: unknown[]): Promise<string> {
-  const { rows } = await pool.query({ name, text, values })
+  const { rows } = await pool.query({ name: preparedAs(name), text, values })
   return rows[0].body
 }
 

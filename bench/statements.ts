@@ -75,22 +75,13 @@ export const filter = (company: string, messenger: string, tags: string) =>
 export const search = (company: string, term: string) => `t.company_id = ${company} and t.search_text like lower(${term})`
 
 const matching = filter("$1", "$2", "$3::uuid[]")
-const searched = search("$1", "$2")
 
 /** The rows of a page of chats. */
 export const chatPages = {
   latest: `select * from chat where company_id = $1 ${newestFirst} limit 50`,
   after: `select * from chat where company_id = $1 and (recency, id) < ($2::timestamptz, $3::uuid) ${newestFirst} limit 50`,
   filtered: `select * from chat t where ${matching} ${newestFirst} limit 50`,
-  // What is frequent fills the page from the latest chats, what is rare is found by its trigrams: the planner cannot tell them apart.
-  found: `with recent as materialized (select id, recency, search_text from chat where company_id = $1 ${newestFirst} limit 2000),
-      early as materialized (select id, recency from recent where search_text like lower($2) ${newestFirst} limit 50)
-    select * from chat where id in (
-      select id from (
-        select id, recency from early where (select count(*) from early) = 50
-        union all
-        select id, recency from (select t.id, t.recency from chat t where ${searched} and (select count(*) from early) < 50 offset 0) rare
-      ) either ${newestFirst} limit 50)`,
+  found: `select * from chat t where ${search("$1", "$2")} ${newestFirst} limit 50`,
 }
 
 /** How many chats W3 finds. */
