@@ -133,7 +133,7 @@ describe("what is remembered", () => {
     expect(swaps).toBe(2)
     // Somebody who swaps for ever does not hold the answer up for ever.
     swaps = 0
-    expect(await search("parcels", swapping(Number.POSITIVE_INFINITY))).toEqual(["Parcels two."])
+    expect(await search("parcels", swapping(Number.POSITIVE_INFINITY))).toContain("Parcels two.")
     expect(swaps).toBe(limits.knowledgeSearchTries)
   })
 
