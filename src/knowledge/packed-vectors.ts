@@ -5,6 +5,7 @@ import type { Reader } from "../database/reader.js"
 import { limits } from "../limits.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { chunkSource, type IndexedItem } from "./indexed-items.js"
+import { Best, likeness } from "./likeness.js"
 import type { VectorSearch } from "./vectors.js"
 
 /** The vectors of one generation, one after the other, and whose they are. */
@@ -94,46 +95,9 @@ const ID_BYTES = 80
 const keyOf = ({ generation }: IndexedItem, vector: Float32Array) => `${generation} ${vector.length}`
 
 function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
-  const size = vector.length
   for (let chunk = 0; chunk < ids.length; chunk++) {
-    const base = chunk * size
-    // Four sums do not wait for each other.
-    let a = 0
-    let b = 0
-    let c = 0
-    let d = 0
-    let at = 0
-    for (; at + 3 < size; at += 4) {
-      a += vectors[base + at]! * vector[at]!
-      b += vectors[base + at + 1]! * vector[at + 1]!
-      c += vectors[base + at + 2]! * vector[at + 2]!
-      d += vectors[base + at + 3]! * vector[at + 3]!
-    }
-    for (; at < size; at++) a += vectors[base + at]! * vector[at]!
-    const score = a + b + c + d
+    const score = likeness(vector, vectors, chunk * vector.length)
     if (score >= best.floor && score > 0) best.put(ids[chunk]!, score)
-  }
-}
-
-/** The best of many by their scores, highest first, and alike ones always in the same order. */
-class Best {
-  readonly ids: string[] = []
-  private readonly scores: number[] = []
-  /** What has to be reached. */
-  floor = 0
-
-  constructor(private readonly most: number) {}
-
-  put(id: string, score: number) {
-    let at = this.scores.length
-    while (at > 0 && (this.scores[at - 1]! < score || (this.scores[at - 1] === score && this.ids[at - 1]! > id))) at--
-    this.scores.splice(at, 0, score)
-    this.ids.splice(at, 0, id)
-    if (this.ids.length > this.most) {
-      this.ids.pop()
-      this.scores.pop()
-    }
-    if (this.ids.length === this.most) this.floor = this.scores.at(-1)!
   }
 }
 
