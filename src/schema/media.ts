@@ -1,4 +1,4 @@
-import { inList, type Reader } from "../database/reader.js"
+import { anyOf, arrayOf, type Reader } from "../database/reader.js"
 import { one, type PlainRow, source } from "../database/source.js"
 
 export const mediaSource = source("Media", {
@@ -25,8 +25,14 @@ export const messageMedia = {
     const found =
       ids.length === 0
         ? []
-        : await reader.list(messageMediaSource, { ...selection, messageId: {} }, (query) =>
-            query.where("t.message_id", ...inList(ids)).orderBy("t.position"),
+        : await reader.fixedList(
+            messageMediaSource,
+            { ...selection, messageId: {} },
+            {
+              key: "of messages",
+              values: [arrayOf(ids)],
+              build: (query, [list]) => query.where("t.message_id", "=", anyOf(list)).orderBy("t.position"),
+            },
           )
     for (const row of bare) row["messageMedia"] = found.filter((link) => link["messageId"] === row["id"])
   },
