@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { constants, tmpdir } from "node:os"
@@ -11,8 +11,10 @@ import { migrate } from "../../src/database/migrate.js"
 /** The migrated, empty database that every world is a copy of. */
 const TEMPLATE = "template_world"
 
-/** `npm test`: one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
+/** `npm test`: the build, one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
 async function main(): Promise<number> {
+  // What tests start as a process of its own is the build, as operators have it.
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { stdio: "inherit" })
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
   // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
   chmodSync(folder, 0o755)
