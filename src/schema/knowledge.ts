@@ -12,15 +12,38 @@ export const knowledgeSource = source("Knowledge", { file: one("file", () => med
 export const KnowledgePage = pageOf(Knowledge, "knowledge items")
 
 const KnowledgeText = Verbatim(limits.knowledgeSearchedText)
-const ofText = `Its text, for a text item; at most ${limits.knowledgeText} characters unless it is searchable.`
-const ofUrl = "The page it is read from, for a url item."
-const ofFile = "The uploaded file it is read from, for a file item: PDF, Word, Excel, PowerPoint, text or CSV."
-const ofSearch = "Whether it is chunked and searched instead of given to the model as it is; a url item always is."
-const ofSize = `Most characters of a chunk, ${limits.chunkSizeMin} to ${limits.chunkSizeMax}.`
-const ofOverlap = "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize."
+@InputType()
+abstract class KnowledgeFields {
+  @Field(() => KnowledgeText, {
+    nullable: true,
+    description: `Its text, for a text item; at most ${limits.knowledgeText} characters unless it is searchable.`,
+  })
+  resourceContent?: string | null
+
+  @Field(() => WebAddress, { nullable: true, description: "The page it is read from, for a url item." })
+  resourceUrl?: string | null
+
+  @Field(() => UUID, {
+    nullable: true,
+    description: "The uploaded file it is read from, for a file item: PDF, Word, Excel, PowerPoint, text or CSV.",
+  })
+  fileId?: string | null
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: "Whether it is chunked and searched instead of given to the model as it is; a url item always is.",
+  })
+  isVector?: boolean | null
+
+  @Field(() => Int, { nullable: true, description: `Most characters of a chunk, ${limits.chunkSizeMin} to ${limits.chunkSizeMax}.` })
+  chunkSize?: number | null
+
+  @Field(() => Int, { nullable: true, description: "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize." })
+  chunkOverlap?: number | null
+}
 
 @InputType({ description: "A new knowledge item." })
-export class CreateKnowledgeItemInput {
+export class CreateKnowledgeItemInput extends KnowledgeFields {
   @Field(() => UUID, { description: "The assistant that is to know it." })
   assistantId!: string
 
@@ -29,48 +52,12 @@ export class CreateKnowledgeItemInput {
 
   @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; its field is required, the others must be absent." })
   kind!: KnowledgeKind
-
-  @Field(() => KnowledgeText, { nullable: true, description: ofText })
-  resourceContent?: string | null
-
-  @Field(() => WebAddress, { nullable: true, description: ofUrl })
-  resourceUrl?: string | null
-
-  @Field(() => UUID, { nullable: true, description: ofFile })
-  fileId?: string | null
-
-  @Field(() => Boolean, { nullable: true, description: ofSearch })
-  isVector?: boolean | null
-
-  @Field(() => Int, { nullable: true, description: ofSize })
-  chunkSize?: number | null
-
-  @Field(() => Int, { nullable: true, description: ofOverlap })
-  chunkOverlap?: number | null
 }
 
 @InputType({ description: "What changes about a knowledge item; whatever concerns its content or its chunks has it indexed again." })
-export class UpdateKnowledgeItemInput {
+export class UpdateKnowledgeItemInput extends KnowledgeFields {
   @Field(() => Trimmed({ max: limits.knowledgeName }), { nullable: true, description: "Its name." })
   name?: string | null
-
-  @Field(() => KnowledgeText, { nullable: true, description: ofText })
-  resourceContent?: string | null
-
-  @Field(() => WebAddress, { nullable: true, description: ofUrl })
-  resourceUrl?: string | null
-
-  @Field(() => UUID, { nullable: true, description: ofFile })
-  fileId?: string | null
-
-  @Field(() => Boolean, { nullable: true, description: ofSearch })
-  isVector?: boolean | null
-
-  @Field(() => Int, { nullable: true, description: ofSize })
-  chunkSize?: number | null
-
-  @Field(() => Int, { nullable: true, description: ofOverlap })
-  chunkOverlap?: number | null
 }
 
 @InputType({ description: "A question to what an assistant knows." })
