@@ -32,6 +32,9 @@ export const limits = {
   graphqlCost: 20_000,
   /** Items that a list without paging is reckoned to have, in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
+  /** Sets of page sizes of a document whose cost is remembered, and how long one may be as text; ours. */
+  costsKept: 100,
+  costKeyLength: 200,
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */

@@ -62,6 +62,8 @@ export const ormOptions = (url: string, poolSize = 10, log: (line: string) => vo
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: poolSize },
+    // Statements that are sent together on a connection do not wait for each other's answers.
+    driverOptions: { pipeline: true },
     discovery: { warnWhenNoEntities: false, checkDuplicateTableNames: true },
     allowGlobalContext: false,
     logger: log,

@@ -5,6 +5,7 @@ import type { Sql } from "./connect.js"
 import { fixed } from "./fixed.js"
 import { prepared } from "./prepared.js"
 import { columnsOf, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
+import type { Run } from "./together.js"
 
 /** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
 export interface FixedPart {
@@ -25,7 +26,7 @@ export class Reader {
     readonly sql: Sql,
     readonly companyIds: string[],
     /** Runs a statement where this reader reads: on the pool, or inside a transaction. */
-    private readonly run: (statement: { name?: string; text: string }, values: unknown[]) => Promise<PlainRow[]>,
+    private readonly run: Run,
     /** The signed address of a file. */
     readonly mediaUrl: (id: string) => string = noAddress,
   ) {}

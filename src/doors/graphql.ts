@@ -54,6 +54,27 @@ function statusOf(
   return accept?.includes(responseJson) || status === 405 ? status : 200
 }
 
+/**
+ * The data of an answer on its way through Apollo, which keeps what it has answered reachable until the next full garbage collection
+ * (seen with 5.5 on Node 24): the data is taken out when it is written, and only the empty hull is kept.
+ */
+class Hull {
+  constructor(private data: unknown) {}
+
+  take(): unknown {
+    const { data } = this
+    this.data = undefined
+    return data
+  }
+}
+
+function inHull<T extends { data?: unknown }>(result: T) {
+  return result.data ? { ...result, data: new Hull(result.data) } : result
+}
+
+/** An answer as text. */
+const written = ({ data, ...rest }: { data?: unknown }) => JSON.stringify({ ...rest, data: data instanceof Hull ? data.take() : data })
+
 /** Apollo over the compiled executor. */
 export async function startApollo(schema: GraphQLSchema): Promise<ApolloServer<Viewer & BaseContext>> {
   const server = new ApolloServer<Viewer & BaseContext>({
@@ -61,7 +82,7 @@ export async function startApollo(schema: GraphQLSchema): Promise<ApolloServer<V
       async load() {
         return {
           executor: async ({ document, operationName, request, context }) =>
-            (await compiled(schema, document, operationName ?? "")(context, request.variables ?? {})) as never,
+            inHull(await compiled(schema, document, operationName ?? "")(context, request.variables ?? {})) as never,
         }
       },
       onSchemaLoadOrUpdate(hear) {
@@ -75,6 +96,7 @@ export async function startApollo(schema: GraphQLSchema): Promise<ApolloServer<V
     parseOptions: { maxTokens: limits.graphqlTokens },
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
+    stringifyResult: written,
     formatError: (_shown, error) => shownError(error, currentRequest.getStore()!).toJSON(),
     plugins: [ApolloServerPluginCacheControlDisabled(), beforeExecution(schema)],
   })
@@ -97,9 +119,10 @@ export function graphqlDoor(server: ApolloServer<Viewer & BaseContext>, receptio
       })
       // Only @defer and @stream answer in pieces, and the schema has neither.
       if (answer.body.kind !== "complete") throw new Error("The operation answered in pieces")
-      ctx.body = answer.body.string
       ctx.status = answer.status ?? 200
       for (const [name, value] of answer.headers) ctx.set(name, value)
+      // As bytes: a long text would be copied once to find its type, and once more behind its headers.
+      ctx.body = Buffer.from(answer.body.string)
     } catch (error) {
       refuseWhole(ctx, error)
     } finally {

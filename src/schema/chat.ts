@@ -16,13 +16,15 @@ import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageSource } from "./message.js"
 
-/** The tags of a page of chats: read once, for its tags and its labels alike. */
-const readTags = new WeakMap<PlainRow[], Promise<Map<string, PlainRow[]>>>()
+const readTags = Symbol("tags that were read")
 
-function tagsOf(rows: PlainRow[], reader: Reader, asked: Selection): Promise<Map<string, PlainRow[]>> {
-  const known = readTags.get(rows) ?? findTags(rows, reader, { ...asked["tags"], ...(asked["meta"]?.["labels"] && { name: {} }) })
-  readTags.set(rows, known)
-  return known
+/**
+ * The tags of a page of chats: read once, for its tags and its labels alike. They are remembered on the page itself: a WeakMap would keep
+ * every page until the next full garbage collection.
+ */
+function tagsOf(rows: PlainRow[] & { [readTags]?: ReturnType<typeof findTags> }, reader: Reader, asked: Selection) {
+  rows[readTags] ??= findTags(rows, reader, { ...asked["tags"], ...(asked["meta"]?.["labels"] && { name: {} }) })
+  return rows[readTags]
 }
 
 async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) {

@@ -16,8 +16,8 @@ import { type ComplexityEstimator, getComplexity } from "graphql-query-complexit
 import { BadUserInput } from "../../errors.js"
 import { limits } from "../../limits.js"
 
-/** Operations that were found within the limits whatever their variables, by document: measured once. */
-const passed = new WeakMap<DocumentNode, Set<OperationDefinitionNode>>()
+/** What was found within the limits, by document: operations with the variables that their cost hangs on. Each is measured once. */
+const passed = new WeakMap<DocumentNode, { costly: string[]; known: Set<string> }>()
 
 /** Refuses an operation that is too deep, too wide or too costly, before any of it runs (contract, section 1). */
 export function refuseExcess(
@@ -26,26 +26,32 @@ export function refuseExcess(
   operation: OperationDefinitionNode,
   variables: Record<string, unknown>,
 ) {
-  if (passed.get(document)?.has(operation)) return
+  const { costly, known } = passed.get(document) ?? { costly: costlyVariables(document), known: new Set() }
+  const key = JSON.stringify([operation.name?.value, ...costly.map((name) => variables[name])])
+  if (known.has(key)) return
   refuseNul(document)
   const { depth, rootFields } = measure(document, operation)
   if (depth > limits.graphqlDepth) throw new BadUserInput(`The operation nests ${depth} levels, more than ${limits.graphqlDepth}`)
   if (rootFields > limits.graphqlRootFields)
     throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${limits.graphqlRootFields}`)
   const cost = costOf(schema, document, operation, variables)
+  // Execution refuses bad variables, in the right words; nothing was measured with them.
+  if (cost === null) return
   if (cost > limits.graphqlCost)
     throw new BadUserInput(`The operation could return ${cost} objects, more than ${limits.graphqlCost}: ask for smaller pages`)
-  if (!costVaries(document)) passed.set(document, (passed.get(document) ?? new Set()).add(operation))
+  // Who asks for ever other sizes is measured each time.
+  if (known.size < limits.costsKept && key.length < limits.costKeyLength) known.add(key)
+  passed.set(document, { costly, known })
 }
 
-/** Whether the cost of a document depends on variables: on a page size, or on what is included. */
-function costVaries(document: DocumentNode): boolean {
-  let varies = false
-  const look = (node: ArgumentNode) => {
-    if (node.value.kind === Kind.VARIABLE && ["first", "take", "if"].includes(node.name.value)) varies = true
+/** The variables that the cost of a document hangs on: page sizes, and what is included. */
+function costlyVariables(document: DocumentNode): string[] {
+  const names = new Set<string>()
+  const look = ({ name, value }: ArgumentNode) => {
+    if (value.kind === Kind.VARIABLE && ["first", "take", "if"].includes(name.value)) names.add(value.name.value)
   }
   visit(document, { Argument: look })
-  return varies
+  return [...names]
 }
 
 /** NUL is refused everywhere: PostgreSQL cannot store it. Variables are looked at by `refuseNulIn`. */
@@ -109,11 +115,11 @@ const bySize: ComplexityEstimator = ({ field, args, childComplexity }) => {
   return limits.graphqlPlainListSize * (1 + childComplexity)
 }
 
+/** How many objects an operation could return; null when its variables are bad. */
 function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>) {
   try {
     return getComplexity({ schema, query: document, operationName: operation.name?.value, variables, estimators: [bySize] })
   } catch {
-    // Bad variables: execution refuses them, in the right words.
-    return 0
+    return null
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from "pino"
 import { meaningOf } from "../../database/conflicts.js"
 import { Reader } from "../../database/reader.js"
 import type { PlainRow, Source } from "../../database/source.js"
+import { together } from "../../database/together.js"
 import { runUnit, type Statement, Unit } from "../../database/unit.js"
 import type { Actor } from "../../entities/control-change.js"
 import type { Row } from "../../entities/kit/row.js"
@@ -61,9 +62,7 @@ export class Viewer {
   /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
   freshReader(): Reader {
     const { database, mediaUrls } = this.services
-    const run = async (statement: { name?: string; text: string }, values: unknown[]) =>
-      (await database.pool.query({ ...statement, values })).rows
-    return new Reader(database.orm, database.sql, this.companyIds, run, (id) => mediaUrls.of(id))
+    return new Reader(database.orm, database.sql, this.companyIds, together(database.pool), (id) => mediaUrls.of(id))
   }
 
   /** The EntityManager of the running mutation. */
