@@ -3,10 +3,11 @@ import cors from "@koa/cors"
 import Router from "@koa/router"
 import { type GraphQLSchema, printSchema } from "graphql"
 import Koa from "koa"
-import { graphqlDoor, shownError, startApollo } from "./doors/graphql.js"
+import { graphqlDoor, startApollo } from "./doors/graphql.js"
 import { healthRouter } from "./doors/health.js"
 import { hookRouter } from "./doors/hooks.js"
 import { mediaRouter } from "./doors/media.js"
+import { shownError } from "./doors/operation-answer.js"
 import { Reception, requestFrame } from "./doors/request.js"
 import { nothingFound, prepareRoutes, restRouter } from "./doors/rest.js"
 import { serveSockets } from "./events/graphql-ws.js"
@@ -24,7 +25,7 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
   const reception = new Reception(services)
   const operations = prepareRoutes(restSchema)
-  const apollo = await startApollo(schema)
+  const server = await startApollo(schema)
   const rest = restRouter(operations, reception, services)
   const others = documents(schema, operations)
   const health = healthRouter(services)
@@ -34,7 +35,7 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
   app.use(requestFrame(log))
   app.use(crossOrigin(config.corsOrigins))
   app.use(pages())
-  const graphql = graphqlDoor(apollo, reception)
+  const graphql = graphqlDoor(server, reception)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
   const routers = [rest, others, health, hooks, media]
   for (const router of routers) app.use(router.routes())
@@ -51,7 +52,7 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
       await open.close()
       http.closeIdleConnections()
       await closed
-      await apollo.stop()
+      await server.apollo.stop()
     },
   }
 }

@@ -35,6 +35,9 @@ export const limits = {
   /** Sets of page sizes of a document whose cost is remembered, and how long one may be as text; ours. */
   costsKept: 100,
   costKeyLength: 200,
+  /** Operations that are remembered as valid, and their length together in characters; ours. */
+  knownOperations: 1_000,
+  knownOperationsLength: 10_000_000,
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */

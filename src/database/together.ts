@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream"
 import type { Pool, PoolClient, QueryResult } from "pg"
 import type { PlainRow } from "./source.js"
 
@@ -31,9 +32,25 @@ export function together(pool: Pool): Run {
 }
 
 /** By callback: the driver's own promises keep each other's rows until the next full garbage collection (seen with pg 8.23 on Node 24). */
-const rowsOf = (client: PoolClient, statement: { name?: string; text: string }, values: unknown[]) =>
-  new Promise<PlainRow[]>((resolve, reject) => {
+function rowsOf(client: PoolClient, statement: { name?: string; text: string }, values: unknown[]): Promise<PlainRow[]> {
+  inOnePacket(client)
+  return new Promise((resolve, reject) => {
     client.query({ ...statement, values }, (error: Error | null, result: QueryResult<PlainRow>) =>
       error ? reject(error) : resolve(result.rows),
     )
   })
+}
+
+const held = new WeakSet<PoolClient>()
+
+/** Holds back what a connection writes until everything is written that follows from what it read: system calls are dear. */
+function inOnePacket(client: PoolClient) {
+  if (held.has(client)) return
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  held.add(client)
+  stream.cork()
+  process.nextTick(() => {
+    held.delete(client)
+    stream.uncork()
+  })
+}

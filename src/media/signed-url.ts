@@ -1,10 +1,10 @@
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
 
 /** Signs the addresses of files, and knows its own signatures again. */
 export class MediaUrls {
-  readonly #key: Buffer
+  readonly #key: KeyObject
 
   constructor(
     jwtSecret: string,
@@ -12,7 +12,7 @@ export class MediaUrls {
     private readonly base: () => string,
   ) {
     // A key of its own, so that no signature of another kind is ever one of these.
-    this.#key = Buffer.from(hkdfSync("sha256", jwtSecret, "", "media url", 32))
+    this.#key = createSecretKey(Buffer.from(hkdfSync("sha256", jwtSecret, "", "media url", 32)))
   }
 
   /** The address of a file, good for an hour unless said otherwise. */

@@ -91,14 +91,15 @@ export class MessageResolver {
     placeOf(walk)
     const { identity } = viewer
     if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
-    if (!(await viewer.reader.byId(chatSource, chatId, {}))) throw notYours()
+    const isThere = viewer.reader.byIds(chatSource, [chatId], {}).then(({ size }) => {
+      if (size === 0) throw notYours()
+    })
     if (identity.kind !== "visitor") {
-      return connection(viewer.reader, messageSource, selectionOf(info), walk, {
-        key: "of a chat",
-        values: [chatId],
-        build: (query, [id]) => query.where("t.chat_id", "=", id),
-      })
+      const all = { key: "of a chat", values: [chatId], build: (query: Sql, [id]: unknown[]) => query.where("t.chat_id", "=", id) }
+      const [page] = await Promise.all([connection(viewer.reader, messageSource, selectionOf(info), walk, all), isThere])
+      return page
     }
+    await isThere
     const shown = (query: Sql) =>
       query
         .where("t.chat_id", "=", chatId)

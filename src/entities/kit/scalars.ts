@@ -1,4 +1,5 @@
-import { GraphQLScalarType, Kind, type ValueNode } from "graphql"
+import { GraphQLScalarType, Kind, type ValueNode, visit } from "graphql"
+import { GraphQLJSON } from "graphql-scalars"
 import { BadUserInput } from "../../errors.js"
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -124,4 +125,15 @@ export const PhoneNumber = new GraphQLScalarType({
 })
 
 /** Any JSON value, passed through as it is; for event payloads and tool arguments. */
-export { GraphQLJSON as JSONValue } from "graphql-scalars"
+export const JSONValue = new GraphQLScalarType({
+  ...GraphQLJSON.toConfig(),
+  // The compiled executor would leave a variable inside a literal out, and what it stands for with it.
+  parseLiteral(node) {
+    visit(node, {
+      Variable({ name }) {
+        throw new BadUserInput(`$${name.value} stands inside a JSON value: give the whole value as a variable`)
+      },
+    })
+    return GraphQLJSON.parseLiteral(node, {})
+  },
+})

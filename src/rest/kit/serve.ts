@@ -23,7 +23,9 @@ export async function answer(operation: Operation, ctx: RouterContext, viewer: u
   const value = await rootField(operation, viewer, isWhole ? { ...variables, first: limits.pageMax } : variables)
   ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
   ctx.type = "application/json"
-  ctx.body = isWhole ? Readable.from(wholeList(operation, viewer, variables, value as Page)) : JSON.stringify(shaped(route, value))
+  ctx.body = isWhole
+    ? Readable.from(wholeList(operation, viewer, variables, value as Page))
+    : Buffer.from(JSON.stringify(shaped(route, value)))
 }
 
 async function rootField(operation: Operation, viewer: unknown, variables: Record<string, unknown>): Promise<unknown> {
