@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream"
-import type { Pool, PoolClient, QueryResult } from "pg"
+import type { Pool, PoolClient } from "pg"
 import type { PlainRow } from "./source.js"
 
 /** Runs a statement and answers its rows. */
@@ -17,7 +17,9 @@ export function together(pool: Pool): Run {
     const taking = taken ?? pool.connect()
     taken = taking
     try {
-      return await rowsOf(await taking, statement, values)
+      const client = await taking
+      inOnePacket(client)
+      return (await client.query({ ...statement, values })).rows
     } finally {
       running -= 1
       // What the rows lead to is asked for within this turn of the event loop.
@@ -25,20 +27,11 @@ export function together(pool: Pool): Run {
         setImmediate(() => {
           if (running > 0 || taken !== taking) return
           taken = null
+          // Who waited for a connection that could not be had was told.
           taking.then((client) => client.release()).catch(() => {})
         })
     }
   }
-}
-
-/** By callback: the driver's own promises keep each other's rows until the next full garbage collection (seen with pg 8.23 on Node 24). */
-function rowsOf(client: PoolClient, statement: { name?: string; text: string }, values: unknown[]): Promise<PlainRow[]> {
-  inOnePacket(client)
-  return new Promise((resolve, reject) => {
-    client.query({ ...statement, values }, (error: Error | null, result: QueryResult<PlainRow>) =>
-      error ? reject(error) : resolve(result.rows),
-    )
-  })
 }
 
 const held = new WeakSet<PoolClient>()

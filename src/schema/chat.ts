@@ -19,8 +19,8 @@ import { messageSource } from "./message.js"
 const readTags = Symbol("tags that were read")
 
 /**
- * The tags of a page of chats: read once, for its tags and its labels alike. They are remembered on the page itself: a WeakMap would keep
- * every page until the next full garbage collection.
+ * The tags of a page of chats: read once, for its tags and its labels alike. They are remembered on the page itself: an old WeakMap keeps
+ * its values until the next full garbage collection.
  */
 function tagsOf(rows: PlainRow[] & { [readTags]?: ReturnType<typeof findTags> }, reader: Reader, asked: Selection) {
   rows[readTags] ??= findTags(rows, reader, { ...asked["tags"], ...(asked["meta"]?.["labels"] && { name: {} }) })
