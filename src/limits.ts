@@ -38,6 +38,8 @@ export const limits = {
   /** Operations that are remembered as valid, and their length together in characters; ours. */
   knownOperations: 1_000,
   knownOperationsLength: 10_000_000,
+  /** Accept headers whose answer's type is remembered; ours. */
+  knownTypes: 100,
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
   /** How long the answer to an idempotency key is kept. */

@@ -14,7 +14,8 @@ interface Known {
 const isName = (value: unknown): value is string | null | undefined => value == null || typeof value === "string"
 const isVariables = (value: unknown): value is Record<string, unknown> | null | undefined =>
   value == null || (typeof value === "object" && !Array.isArray(value))
-const keyOf = (query: string, operationName: string | null | undefined) => `${operationName ?? ""} ${query}`
+// No valid document holds NUL: where the name ends is never in doubt.
+const keyOf = (query: string, operationName: string | null | undefined) => `${operationName ?? ""}\u0000${query}`
 
 /**
  * Operations that Apollo has parsed, validated and answered once. One that comes again is run at once, under the same limits: Apollo's way
@@ -27,7 +28,7 @@ export class KnownOperations {
     sizeCalculation: (_known, key) => key.length,
   })
   /** The media type that Apollo chose for an Accept header. */
-  readonly #types = new LRUCache<string, string>({ max: limits.knownOperations })
+  readonly #types = new LRUCache<string, string>({ max: limits.knownTypes })
 
   constructor(private readonly schema: GraphQLSchema) {}
 
