@@ -30,6 +30,8 @@ async function main() {
     execFileSync("npm", ["ci", "--prefix", here, "--no-audit", "--no-fund"], { stdio: ["ignore", "ignore", "inherit"] })
   }
   await using stack = new AsyncDisposableStack()
+  // Servers that stand still would outlive an interrupted run.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
   const database = await openDatabase(options, say)
   stack.defer(() => database.close())
   const postmaster = postmasterOf((await database.client.query("select pg_backend_pid() as pid")).rows[0].pid)

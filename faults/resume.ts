@@ -17,10 +17,10 @@ export async function resumeCampaign(scene: Scene, report: Report, chance: Chanc
   const instances = await Promise.all(["a", "b"].map((name) => scene.start(name)))
   const chats = await openChats(scene, instances[0]!, 8)
   const plans = count(size.messages).map((index) => ({ chatId: chance.pick(chats), role: chance.pick(["User", "Customer"]), index }))
-  // The first and the last tenth are left whole, so that every cut comes while messages are written.
+  // The first tenth and the last fifth are left whole, so that every cut comes while messages are written: writers are a tenth ahead at most.
   const moments = () =>
     count(size.cuts)
-      .map(() => chance.whole(size.messages / 10, (size.messages * 9) / 10))
+      .map(() => chance.whole(size.messages / 10, (size.messages * 8) / 10))
       .sort((one, other) => one - other)
   let written = 0
   const subscribers = [moments(), moments()].map((cuts, index) => subscriber(scene, instances, cuts, index, () => written))
