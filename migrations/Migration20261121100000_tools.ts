@@ -1,4 +1,5 @@
 import { Migration } from "@mikro-orm/migrations"
+import { systemTools } from "../src/entities/kit/system-tools.js"
 
 /** Table, its columns, the table they point to with its columns, and what a deletion there does. */
 const references: [string, string, string, string, string][] = [
@@ -6,51 +7,6 @@ const references: [string, string, string, string, string][] = [
   ["tool_call", "company_id, tool_id", "assistant_tool", "company_id, id", "cascade"],
   ["tool_call", "company_id, chat_id", "chat", "company_id, id", "set null (chat_id)"],
   ["tool_call_tally", "company_id, tool_id", "assistant_tool", "company_id, id", "cascade"],
-]
-
-/** What a statement adds to the sums over the calls of each tool, in the order of their ids: the rows are locked in that order. */
-const add = (counted: string) => `
-  insert into tool_call_tally as tally (tool_id, company_id, total, success, error, latency_ms, timed)
-  select tool_id, company_id, sum(new_call), count(*) filter (where status = 'success'), count(*) filter (where status = 'error'),
-    coalesce(sum(latency_ms), 0), count(latency_ms)
-  from (${counted}) counted group by tool_id, company_id order by tool_id
-  on conflict (tool_id) do update set total = tally.total + excluded.total, success = tally.success + excluded.success,
-    error = tally.error + excluded.error, latency_ms = tally.latency_ms + excluded.latency_ms, timed = tally.timed + excluded.timed`
-
-/** The tools that assistants were created with when this was written: name, type, description, arguments. */
-const systemTools: [string, string, string, object][] = [
-  [
-    "turnOffAiMode",
-    "webhook_action",
-    "Hand this chat over to a human colleague, when the customer asks for one or when you cannot help. You will not answer until the chat is given back to you.",
-    { type: "object", properties: { reason: { type: "string", description: "Why a person is needed, in one sentence." } } },
-  ],
-  [
-    "searchKnowledge",
-    "webhook_action",
-    "Search your indexed knowledge for passages about a question. Use it before you say that you do not know, and answer from what it finds alone.",
-    {
-      type: "object",
-      properties: { query: { type: "string", description: "What to look for, in the words of the question.", minLength: 1 } },
-      required: ["query"],
-    },
-  ],
-  [
-    "setChatTags",
-    "webhook_action",
-    "Attach tags of the company's dictionary to this chat, so that colleagues find it. Only tags that exist can be attached.",
-    {
-      type: "object",
-      properties: { tags: { type: "array", items: { type: "string" }, minItems: 1, description: "Names of the tags." } },
-      required: ["tags"],
-    },
-  ],
-  [
-    "platformPostCall",
-    "webhook_postcall",
-    "Takes the result of a call after it has ended, for the call history.",
-    { type: "object", properties: {} },
-  ],
 ]
 
 /** Tools of assistants, the log of their calls, and the sums over it. */
@@ -69,7 +25,6 @@ export class Migration20261121100000_tools extends Migration {
     )
     this.addSql("create index tool_call_chat on tool_call (chat_id) where chat_id is not null")
     this.addSql("create index tool_call_turn on tool_call (turn_id) where turn_id is not null")
-    this.addSql("create index tool_call_outcome on tool_call (tool_id, status, created_at desc, id desc)")
     this.addSql("create index tool_call_newest on tool_call (tool_id, created_at desc, id desc)")
     this.addSql('alter table "tool_call" add constraint "tool_call_company_id_id_unique" unique ("company_id", "id")')
     this.addSql(
@@ -85,35 +40,25 @@ export class Migration20261121100000_tools extends Migration {
     this.equipOldAssistants()
   }
 
-  /** The database counts, once per statement and under locks in one order: no code that writes or settles a call can forget it. */
+  /** The database counts: no code that writes or settles a call can forget it, and reading the sums costs one row. */
   private tallyCalls() {
-    // The tool comes before its sums, as it does for whoever deletes it. The reference alone would lock it at the commit, after them: a
-    // call that is noted and a tool that is deleted would wait for each other.
     this.addSql(`
-      create function tally_noted_tool_calls() returns trigger language plpgsql as $$
+      create function tally_tool_call() returns trigger language plpgsql as $$
       begin
-        perform 1 from assistant_tool where id in (select tool_id from noted) order by id for key share;
-        ${add("select tool_id, company_id, status, latency_ms, 1 as new_call from noted")};
+        if tg_op = 'UPDATE' and (old.status <> 'pending' or new.status = 'pending') then return null; end if;
+        insert into tool_call_tally as tally (tool_id, company_id, total, success, error, latency_ms, timed)
+        values (new.tool_id, new.company_id, (tg_op = 'INSERT')::int, (new.status = 'success')::int, (new.status = 'error')::int,
+          coalesce(new.latency_ms, 0), (new.latency_ms is not null)::int)
+        on conflict (tool_id) do update set total = tally.total + excluded.total, success = tally.success + excluded.success,
+          error = tally.error + excluded.error, latency_ms = tally.latency_ms + excluded.latency_ms, timed = tally.timed + excluded.timed;
         return null;
       end $$`)
-    this.addSql(`
-      create function tally_settled_tool_calls() returns trigger language plpgsql as $$
-      begin
-        ${add(`select now_is.tool_id, now_is.company_id, now_is.status, now_is.latency_ms, 0 as new_call
-          from now_is join was using (id) where was.status = 'pending' and now_is.status <> 'pending'`)};
-        return null;
-      end $$`)
-    this.addSql(
-      "create trigger tool_calls_noted after insert on tool_call referencing new table as noted for each statement execute function tally_noted_tool_calls()",
-    )
-    this.addSql(
-      "create trigger tool_calls_settled after update on tool_call referencing old table as was new table as now_is for each statement execute function tally_settled_tool_calls()",
-    )
+    this.addSql("create trigger tool_call_tallied after insert or update on tool_call for each row execute function tally_tool_call()")
   }
 
   /** Assistants from before get the tools that every new one is created with. */
   private equipOldAssistants() {
-    for (const [name, type, description, params] of systemTools) {
+    for (const { name, description, type, params } of systemTools) {
       const [what, schema] = [description, JSON.stringify(params)].map((text) => text.replaceAll("'", "''"))
       this.addSql(`
         insert into assistant_tool (id, created_at, updated_at, company_id, assistant_id, name, description, params, type, http_method, is_system)
