@@ -45,26 +45,27 @@ export class Reader {
   async list(source: Source, selection: Selection, build: (query: Query) => Query, companyIds?: string[]): Promise<PlainRow[]> {
     const query = this.selecting(source, this.properties(source, selection), build(this.scoped(source, companyIds)))
     const { sql: text, parameters } = query.compile()
-    return this.complete(source, await this.run({ text }, parameters as unknown[]), selection)
+    return this.complete(source, await this.run({ text }, parameters as unknown[], extrasIn(source, selection)), selection)
   }
 
   /** The same for a list that a fixed statement reads. */
   async fixedList(source: Source, selection: Selection, part: FixedPart, companyIds = this.companyIds): Promise<PlainRow[]> {
     const properties = this.properties(source, selection)
     const build: FixedPart["build"] = (query, values) => this.selecting(source, properties, part.build(query, values))
-    const rows = await this.fixedRows(source, { ...part, key: `${part.key} ${properties}`, build }, companyIds)
+    const whole = { ...part, key: `${part.key} ${properties}`, build }
+    const rows = await this.fixedRows(source, whole, companyIds, extrasIn(source, selection))
     return this.complete(source, rows, selection)
   }
 
   /** Plain rows of a fixed statement on a type's table: it is built once, and prepared. */
-  async fixedRows(source: Source, { key, values, build }: FixedPart, companyIds = this.companyIds): Promise<PlainRow[]> {
+  async fixedRows(source: Source, { key, values, build }: FixedPart, companyIds = this.companyIds, later?: string[]): Promise<PlainRow[]> {
     if (source.scope) throw new Error(`${source.name} has a scope of its own, whose text is not fixed`)
     // One company is compared as one: an index on the column then gives its order too.
     const isOne = companyIds.length === 1
     const scoped = (company: unknown) => this.table(source).where("t.company_id", "=", isOne ? company : anyOf(company))
     const all = [isOne ? companyIds[0] : arrayOf(companyIds), ...values]
     const statement = fixed(`${source.name} ${isOne} ${key}`, all, ([company, ...rest]) => build(scoped(company), rest))
-    return this.run(prepared(statement.text), statement.values)
+    return this.run(prepared(statement.text), statement.values, later)
   }
 
   private properties(source: Source, selection: Selection) {
@@ -79,11 +80,7 @@ export class Reader {
   /** Puts the selected fields that are no columns on rows that were read before. */
   async complete(source: Source, rows: PlainRow[], selection: Selection): Promise<PlainRow[]> {
     if (rows.length === 0) return rows
-    const extras = Object.keys(selection).flatMap((field) => {
-      const extra = source.extras[field]
-      return extra ? [extra.load(rows, this, selection[field]!, selection)] : []
-    })
-    await Promise.all(extras)
+    await Promise.all(extrasIn(source, selection).map((field) => source.extras[field]!.load(rows, this, selection[field]!, selection)))
     return rows
   }
 
@@ -121,6 +118,9 @@ export class Reader {
     return new Map(rows.map((row) => [row["id"] as string, row]))
   }
 }
+
+/** The selected fields that are no columns. */
+const extrasIn = (source: Source, selection: Selection) => Object.keys(selection).filter((field) => source.extras[field])
 
 function noAddress(): never {
   throw new Error("Who reads here has no address to show files at")

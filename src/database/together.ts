@@ -1,9 +1,10 @@
 import type { Duplex } from "node:stream"
-import type { Pool, PoolClient } from "pg"
+import type { Pool, PoolClient, QueryArrayConfig, QueryArrayResult } from "pg"
+import { rowMaker } from "./rows.js"
 import type { PlainRow } from "./source.js"
 
-/** Runs a statement and answers its rows. */
-export type Run = (statement: { name?: string; text: string }, values: unknown[]) => Promise<PlainRow[]>
+/** Runs a statement and answers its rows, which may be told what will be put on them `later`. */
+export type Run = (statement: { name?: string; text: string }, values: unknown[], later?: string[]) => Promise<PlainRow[]>
 
 /**
  * Runs a reader's statements on one connection of the pool for as long as one of them follows another: those of a level are sent together,
@@ -12,14 +13,20 @@ export type Run = (statement: { name?: string; text: string }, values: unknown[]
 export function together(pool: Pool): Run {
   let taken: Promise<PoolClient> | null = null
   let running = 0
-  return async (statement, values) => {
+  return async (statement, values, later = []) => {
     running += 1
     const taking = taken ?? pool.connect()
     taken = taking
     try {
       const client = await taking
       inOnePacket(client)
-      return (await client.query({ ...statement, values })).rows
+      const { rows, fields } = await answer(client, { ...statement, values, rowMode: "array" })
+      return rows.map(
+        rowMaker(
+          fields.map(({ name }) => name),
+          later,
+        ),
+      )
     } finally {
       running -= 1
       // What the rows lead to is asked for within this turn of the event loop.
@@ -32,6 +39,20 @@ export function together(pool: Pool): Run {
         })
     }
   }
+}
+
+/**
+ * Asks by a callback. Of the driver's own promises each keeps the next one's rows alive once it is old, and so on as long as there is load:
+ * a fifth of all garbage outlived its scavenge.
+ */
+function answer(client: PoolClient, query: QueryArrayConfig): Promise<QueryArrayResult<unknown[][]>> {
+  return new Promise<QueryArrayResult<unknown[][]>>((resolve, reject) => {
+    client.query<unknown[][]>(query, (error, result) => (error ? reject(error) : resolve(result)))
+  }).catch((error: Error) => {
+    // Leads back to who asked, not to the socket that heard of it.
+    Error.captureStackTrace(error)
+    throw error
+  })
 }
 
 const held = new WeakSet<PoolClient>()

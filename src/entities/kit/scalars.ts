@@ -30,6 +30,7 @@ export const UUID = new GraphQLScalarType({
 function isoText(text: string): string {
   const zone = text.endsWith("+00") ? 3 : text.endsWith("+00:00") ? 6 : 0
   if (zone === 0 || text.length < 19 + zone) return new Date(text).toISOString()
+  if (text.length >= 23 + zone) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
   const milliseconds = text.slice(20, -zone).padEnd(3, "0").slice(0, 3)
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`
 }
