@@ -7,6 +7,7 @@ import { apiVersion } from "../src/app.js"
 import { prepareRoutes } from "../src/doors/rest.js"
 import { openApiDocument } from "../src/rest/kit/openapi.js"
 import { buildPlatformSchema, inRestWords } from "../src/schema/build.js"
+import { brokenSeals, sealMigrations } from "./sealed-migrations.js"
 
 /** What is generated from the code and committed, so that a change of the contract is seen in its review: file name and content. */
 function generated(): Record<string, string> {
@@ -29,7 +30,7 @@ async function staleness(): Promise<string[]> {
   if (await orm.migrator.checkSchema())
     stale.push("migrations/ do not say what the entities say: run `node_modules/.bin/mikro-orm migration:create` and commit what it writes")
   await orm.close()
-  return stale
+  return [...stale, ...(await brokenSeals(place("migrations")))]
 }
 
 if (process.argv.includes("--check")) {
@@ -38,4 +39,5 @@ if (process.argv.includes("--check")) {
   process.exitCode = stale.length > 0 ? 1 : 0
 } else {
   for (const [name, content] of Object.entries(generated())) await writeFile(place(name), content)
+  await sealMigrations(place("migrations"))
 }

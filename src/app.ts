@@ -12,6 +12,7 @@ import { Reception, requestFrame } from "./doors/request.js"
 import { nothingFound, prepareRoutes, restRouter } from "./doors/rest.js"
 import { serveSockets } from "./events/graphql-ws.js"
 import type { OpenSockets } from "./events/open-sockets.js"
+import { Running } from "./jobs/kit/running.js"
 import { limits } from "./limits.js"
 import { pages } from "./pages/pages.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
@@ -42,7 +43,9 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
   app.use(nothingFound(routers))
   app.on("error", (error) => log.debug({ err: error }, "a connection broke while it was answered"))
 
-  const http = createServer(app.callback())
+  const handle = app.callback()
+  const requests = new Running(log)
+  const http = createServer((request, response) => void requests.add(handle(request, response)))
   const open = serveSockets(http, schema, services, sockets, shownError)
   return {
     http,
@@ -52,6 +55,8 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
       await open.close()
       http.closeIdleConnections()
       await closed
+      // A client that has gone took its connection along, and left its request.
+      await requests.settled()
       await server.apollo.stop()
     },
   }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { gateOn } from "./kit/gate.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
@@ -26,5 +28,33 @@ describe("health", () => {
     const second = await acme.message({ chatId })
     expect((await heard.next()).payload).toEqual(second)
     await heard.stop()
+  })
+})
+
+describe("a stop", () => {
+  it("lets a request end whose client has gone", async () => {
+    const leaving = await w.another()
+    const logged = w.logged.length
+    const { id } = await acme.chat()
+    const gate = await gateOn(w, "update on chat", "new.name = 'Late'")
+    const client = new AbortController()
+    const asked = fetch(`${leaving.url}/api/chats/${id}`, {
+      method: "PATCH",
+      headers: { "x-access-token": acme.token, "content-type": "application/json" },
+      body: JSON.stringify({ name: "Late" }),
+      signal: client.signal,
+    })
+    await gate.waiting(1)
+    client.abort()
+    await expect(asked).rejects.toThrow(/abort/)
+    const stopped = leaving.stop()
+    // That the database is not closed under it can only be waited for.
+    for (let waited = 0; waited < 500 && !leaving.services.database.pool.ending; waited += 20) await sleep(20)
+    const isClosed = leaving.services.database.pool.ending
+    await gate.open()
+    await stopped
+    expect(isClosed).toBe(false)
+    expect((await rest.as(acme.token).get(`/api/chats/${id}`).expect(200)).body.name).toBe("Late")
+    expect(w.logged.slice(logged)).toEqual([])
   })
 })

@@ -7,6 +7,8 @@ import { prepared } from "./prepared.js"
 import { columnsOf, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
 import type { Run } from "./together.js"
 
+type Narrow = (query: Query) => Query
+
 /** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
 export interface FixedPart {
   key: string
@@ -82,6 +84,33 @@ export class Reader {
     if (rows.length === 0) return rows
     await Promise.all(extrasIn(source, selection).map((field) => source.extras[field]!.load(rows, this, selection[field]!, selection)))
     return rows
+  }
+
+  /**
+   * A page of what a filter finds, and how many rows that are: counting looks at all of them, so the page is taken from those. `keys` are the
+   * columns by which `page` chooses.
+   */
+  async counted(
+    source: Source,
+    selection: Selection,
+    { filter, keys, page, order }: { filter: Narrow; keys: string[]; page: Narrow; order: Narrow },
+    companyIds?: string[],
+  ): Promise<{ rows: PlainRow[]; totalCount: number }> {
+    const found = filter(this.scoped(source, companyIds)).select([...new Set(["id", ...keys])].map((column) => `t.${column}`))
+    const shown = this.sql
+      .with(
+        (cte) => cte("found").materialized(),
+        () => found,
+      )
+      .selectFrom(`${columnsOf(this.orm, source.name).table} as t`)
+      .where("t.id", "in", page(this.sql.selectFrom("found as t")).select("t.id"))
+      .select(sql`(select count(*) from found)`.as("totalCount"))
+    const query = order(this.selecting(source, this.properties(source, selection), shown))
+    const { sql: text, parameters } = query.compile()
+    const rows = await this.run({ text }, parameters as unknown[], extrasIn(source, selection))
+    // An empty page, of an empty list or behind the end of one, has no row that says it.
+    const totalCount = rows[0] ? Number(rows[0]["totalCount"]) : await this.count(source, filter, companyIds)
+    return { rows: await this.complete(source, rows, selection), totalCount }
   }
 
   /** How many rows a query finds. */

@@ -35,7 +35,10 @@ export function together(pool: Pool): Run {
           if (running > 0 || taken !== taking) return
           taken = null
           // Who waited for a connection that could not be had was told.
-          taking.then((client) => client.release()).catch(() => {})
+          taking.then(
+            (client) => client.release(),
+            () => {},
+          )
         })
     }
   }

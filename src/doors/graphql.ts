@@ -7,7 +7,7 @@ import type { Context, Middleware } from "koa"
 import { BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { limits } from "../limits.js"
 import { compiled } from "../schema/kit/compiled.js"
-import { refuseExcess, refuseNulIn } from "../schema/kit/operation-limits.js"
+import { refuseExcess } from "../schema/kit/operation-limits.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { readJson } from "./body.js"
 import { type Form, openForm } from "./form.js"
@@ -23,7 +23,6 @@ const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloS
         if (!operation) throw new BadUserInput("Say which operation to run: operationName names none of the document's")
         if (operation.operation === "subscription")
           throw new BadUserInput("A subscription needs a WebSocket (graphql-transport-ws) at this address")
-        refuseNulIn(request.variables ?? {})
         refuseExcess(schema, document, operation, request.variables ?? {})
         known.learn(request.query, request.operationName, document)
       },

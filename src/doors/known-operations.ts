@@ -2,7 +2,7 @@ import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationD
 import { LRUCache } from "lru-cache"
 import { limits } from "../limits.js"
 import { compiled } from "../schema/kit/compiled.js"
-import { refuseExcess, refuseNulIn } from "../schema/kit/operation-limits.js"
+import { refuseExcess } from "../schema/kit/operation-limits.js"
 import type { Viewer } from "../schema/kit/viewer.js"
 import { shownError, statusOf } from "./operation-answer.js"
 
@@ -18,8 +18,8 @@ const isVariables = (value: unknown): value is Record<string, unknown> | null | 
 const keyOf = (query: string, operationName: string | null | undefined) => `${operationName ?? ""}\u0000${query}`
 
 /**
- * Operations that Apollo has parsed, validated and answered once. One that comes again is run at once, under the same limits: Apollo's way
- * through its stages costs as much as a small operation itself.
+ * Operations that Apollo has parsed and found valid once. One that comes again is run at once, under the same limits: Apollo's way through
+ * its stages costs as much as a small operation itself.
  */
 export class KnownOperations {
   readonly #operations = new LRUCache<string, Known>({
@@ -59,7 +59,6 @@ export class KnownOperations {
   /** What is over the limits is refused where everything is refused. */
   private isWithinLimits({ document, operation }: Known, variables: Record<string, unknown>): boolean {
     try {
-      refuseNulIn(variables)
       refuseExcess(this.schema, document, operation, variables)
       return true
     } catch {

@@ -20,7 +20,7 @@ import { limits } from "../limits.js"
 import { authenticate, type Credentials, ExpiredCredentials } from "../schema/kit/authenticate.js"
 import { compiled } from "../schema/kit/compiled.js"
 import { companiesOf, type Identity } from "../schema/kit/identity.js"
-import { refuseExcess, refuseNulIn } from "../schema/kit/operation-limits.js"
+import { refuseExcess } from "../schema/kit/operation-limits.js"
 import type { Services } from "../schema/kit/services.js"
 import { Viewer } from "../schema/kit/viewer.js"
 import type { OpenSockets } from "./open-sockets.js"
@@ -162,7 +162,6 @@ function prepared(
   }
   const operation = getOperationAST(document, operationName)
   if (!operation) throw new GraphQLError("Say which operation to run: operationName names none of the document's")
-  refuseNulIn(variables ?? {})
   refuseExcess(schema, document, operation, variables ?? {})
   return { schema, document, operationName, variableValues: variables ?? {}, contextValue: viewer }
 }

@@ -3,7 +3,8 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { receive } from "../assistant/receive.js"
 import { append, appendMessage, appendValues, type MessageDraft } from "../database/append-message.js"
-import type { PlainRow, Query as Sql } from "../database/source.js"
+import type { FixedPart } from "../database/reader.js"
+import type { PlainRow } from "../database/source.js"
 import type { Unit } from "../database/unit.js"
 import { outboundReplies } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
@@ -66,6 +67,22 @@ async function quoted(viewer: Viewer, chat: Chat, id: string, hasMedia: boolean)
   return message
 }
 
+const ofChat = (chatId: string): FixedPart => ({
+  key: "of a chat",
+  values: [chatId],
+  build: (query, [id]) => query.where("t.chat_id", "=", id),
+})
+
+const ofChatForVisitors = (chatId: string): FixedPart => ({
+  key: "of a chat, for visitors",
+  values: [chatId],
+  build: (query, values) =>
+    ofChat(chatId)
+      .build(query, values)
+      .where("t.role", "in", ["Customer", "User", "Assistant"])
+      .where("t.type", "not in", ["FunctionCall", "FunctionCallOutput"]),
+})
+
 @Resolver()
 export class MessageResolver {
   @Access("visitor")
@@ -94,19 +111,14 @@ export class MessageResolver {
     const isThere = viewer.reader.byIds(chatSource, [chatId], {}).then(({ size }) => {
       if (size === 0) throw notYours()
     })
+    const selection = selectionOf(info)
     if (identity.kind !== "visitor") {
-      const all = { key: "of a chat", values: [chatId], build: (query: Sql, [id]: unknown[]) => query.where("t.chat_id", "=", id) }
-      const [page] = await Promise.all([connection(viewer.reader, messageSource, selectionOf(info), walk, all), isThere])
+      const [page] = await Promise.all([connection(viewer.reader, messageSource, selection, walk, ofChat(chatId)), isThere])
       return page
     }
-    await isThere
-    const shown = (query: Sql) =>
-      query
-        .where("t.chat_id", "=", chatId)
-        .where("t.role", "in", ["Customer", "User", "Assistant"])
-        .where("t.type", "not in", ["FunctionCall", "FunctionCallOutput"])
-    const { chat: _hidden, ...asked } = nodesOf(selectionOf(info))
-    const page = await connection(viewer.reader, messageSource, { ...selectionOf(info), nodes: asked, edges: {} }, walk, shown)
+    const { chat: _hidden, ...asked } = nodesOf(selection)
+    const open = { ...selection, nodes: asked, edges: {} }
+    const [page] = await Promise.all([connection(viewer.reader, messageSource, open, walk, ofChatForVisitors(chatId)), isThere])
     return {
       ...page,
       nodes: page.nodes.map(forVisitor),

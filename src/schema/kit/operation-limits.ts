@@ -19,13 +19,14 @@ import { limits } from "../../limits.js"
 /** What was found within the limits, by document: operations with the variables that their cost hangs on. Each is measured once. */
 const passed = new WeakMap<DocumentNode, { costly: string[]; known: Set<string> }>()
 
-/** Refuses an operation that is too deep, too wide or too costly, before any of it runs (contract, section 1). */
+/** Refuses an operation that holds NUL or is too deep, too wide or too costly, before any of it runs (contract, section 1). */
 export function refuseExcess(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Record<string, unknown>,
 ) {
+  refuseNulIn(variables)
   const { costly, known } = passed.get(document) ?? { costly: costlyVariables(document), known: new Set() }
   const key = JSON.stringify([operation.name?.value, ...costly.map((name) => variables[name])])
   if (known.has(key)) return
@@ -54,7 +55,7 @@ function costlyVariables(document: DocumentNode): string[] {
   return [...names]
 }
 
-/** NUL is refused everywhere: PostgreSQL cannot store it. Variables are looked at by `refuseNulIn`. */
+/** NUL is refused everywhere: PostgreSQL cannot store it. */
 function refuseNul(document: DocumentNode) {
   visit(document, {
     StringValue(node) {

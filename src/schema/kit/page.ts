@@ -142,15 +142,7 @@ export async function connection(
 ): Promise<Connection> {
   const asked: Selection = { ...nodesOf(selection) }
   for (const key of walk.keys) asked[key.property] ??= {}
-  const place = placeOf(walk)
-  const filtered = typeof filter === "function" ? filter : (query: Query) => filter.build(query, filter.values)
-  const [rows, totalCount] = await Promise.all([
-    // An offset is not worth a statement of its own.
-    typeof filter === "function" || walk.skip
-      ? reader.list(source, asked, (query) => walked(filtered(query), walk, place), companyIds)
-      : reader.fixedList(source, asked, walkedFixed(filter, walk, place), companyIds),
-    selection["totalCount"] ? reader.count(source, filtered, companyIds) : undefined,
-  ])
+  const { rows, totalCount } = await found(reader, source, asked, walk, filter, Boolean(selection["totalCount"]), companyIds)
   const hasNextPage = rows.length > walk.size
   const nodes = rows.slice(0, walk.size)
   const cursorFor = (row: PlainRow) =>
@@ -172,6 +164,34 @@ export async function connection(
   }
 }
 
+/** The rows of a page with the one that follows, and how many the whole list has, where that is counted. */
+async function found(
+  reader: Reader,
+  source: Source,
+  asked: Selection,
+  walk: Walk,
+  filter: FixedPart | ((query: Query) => Query),
+  isCounted: boolean,
+  companyIds?: string[],
+): Promise<{ rows: PlainRow[]; totalCount?: number }> {
+  const place = placeOf(walk)
+  const page = (query: Query) => walked(query, walk, place)
+  if (typeof filter === "function") {
+    const parts = { filter, keys: walk.keys.map(({ column }) => column), page, order: (query: Query) => ordered(query, walk) }
+    if (isCounted) return reader.counted(source, asked, parts, companyIds)
+    return { rows: await reader.list(source, asked, (query) => page(filter(query)), companyIds) }
+  }
+  const all = (query: Query) => filter.build(query, filter.values)
+  const [rows, totalCount] = await Promise.all([
+    // An offset is not worth a statement of its own.
+    walk.skip
+      ? reader.list(source, asked, (query) => page(all(query)), companyIds)
+      : reader.fixedList(source, asked, walkedFixed(filter, walk, place), companyIds),
+    isCounted ? reader.count(source, all, companyIds) : undefined,
+  ])
+  return { rows, totalCount }
+}
+
 /** The keyset's values at the place that a cursor names; one that is no cursor of this walk is refused. */
 export function placeOf({ after, list, keys }: Walk): unknown[] | null {
   if (!after) return null
@@ -180,16 +200,17 @@ export function placeOf({ after, list, keys }: Walk): unknown[] | null {
   return parts
 }
 
+const ordered = (query: Query, { keys, descending }: Walk): Query =>
+  keys.reduce((page, { column }) => page.orderBy(`t.${column}`, descending ? "desc" : "asc"), query)
+
 function walked(query: Query, walk: Walk, place: unknown[] | null): Query {
-  const direction = walk.descending ? "desc" : "asc"
-  let page = query
+  let page = ordered(query, walk)
   if (place) {
     const columns = sql.join(walk.keys.map((key) => sql.ref(`t.${key.column}`)))
     const values = sql.join(walk.keys.map((key, index) => sql`${place[index]}::${sql.raw(key.type)}`))
     // One row comparison: the same said with OR is 3.7 times slower at page 1,000.
     page = page.where(sql<boolean>`(${columns}) ${sql.raw(walk.descending ? "<" : ">")} (${values})`)
   }
-  for (const key of walk.keys) page = page.orderBy(`t.${key.column}`, direction)
   if (walk.skip) page = page.offset(walk.skip)
   // Written out, so that a prepared statement is planned for it.
   return page.limit(sql.lit(walk.size + 1))
