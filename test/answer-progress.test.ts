@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { sweep } from "../src/jobs/sweep.js"
@@ -109,6 +110,36 @@ it("is heard while the model speaks, on another instance than the one that asks 
   expect(heard.map(({ done }) => done)).toEqual([false, false, false, true])
   expect(new Set(heard.map(({ turnId }) => turnId)).size).toBe(1)
   expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: We are open until six."])
+})
+
+it("is heard to its last word when that comes while the one before is being told", async () => {
+  const chat = await chatToAnswer()
+  const watching = await watch(chat, w)
+  await known(chat)
+  const model = pieces()
+  const { publish } = w.services.wakeUp
+  let goOn!: () => void
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  w.services.wakeUp.publish = async (topic, message) => {
+    await publish.call(w.services.wakeUp, topic, message)
+    if (topic === "progress") await held
+  }
+  try {
+    const done = w.runDue()
+    model.say("Until")
+    expect(await watching.next()).toMatchObject({ text: "Until" })
+    model.say(" six.")
+    // The word is on its way through the vendor's stream, which nobody outside can see.
+    await sleep(200)
+    goOn()
+    expect(await watching.next()).toMatchObject({ text: "Until six.", done: false })
+    model.end()
+    await done
+  } finally {
+    w.services.wakeUp.publish = publish
+  }
 })
 
 it("costs nothing while nobody watches: the model is not asked for a stream", async () => {

@@ -6,6 +6,7 @@ import type { Viewer } from "../schema/kit/viewer.js"
 /** Tells those who watch a chat how far its answer has come, a few times a second, and no more once the turn is somebody else's. */
 export class TurnProgress {
   private said = ""
+  private told = ""
   private toldAt: number | null = null
   private telling: Promise<void> | null = null
   private isOver = false
@@ -21,7 +22,7 @@ export class TurnProgress {
     if (!this.viewer.services.progress.isWatched(this.chatId)) return undefined
     return (text) => {
       this.said = text
-      this.telling ??= this.tellSoon().finally(() => {
+      this.telling ??= this.catchUp().finally(() => {
         this.telling = null
       })
     }
@@ -34,12 +35,18 @@ export class TurnProgress {
     void (this.telling ?? Promise.resolve()).then(() => this.tell(answer ?? "", true))
   }
 
+  /** What is said while something is being told is told after it. */
+  private async catchUp() {
+    while (!this.isOver && this.told !== this.said) await this.tellSoon()
+  }
+
   private async tellSoon() {
     if (this.toldAt !== null) await sleep(Math.max(0, this.toldAt + limits.progressMs - performance.now()))
     this.toldAt = performance.now()
     // Looked at each time: who reads shall not read on when a person has taken the chat over.
     this.isOver ||= !(await this.isStillOurs())
-    if (!this.isOver) await this.tell(this.said, false)
+    this.told = this.said
+    if (!this.isOver) await this.tell(this.told, false)
   }
 
   private async tell(text: string, done: boolean) {
