@@ -66,6 +66,24 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect((await list(`fromId=${fromId}&withCount=true`)).totalCount).toBe(2)
       await refused("withCount=no")
     })
+
+    // A page of what many fit is read where the list begins; of what few fit, out of all that were counted.
+    it.each([
+      ["DESC", 1],
+      ["DESC", 22],
+      ["ASC", 22],
+    ])("counts the same on every page of a filtered list, and behind its end: %s, with %d others", async (order, others) => {
+      const { fromId, newestFirst } = await several(5)
+      await several(others)
+      const wanted = order === "DESC" ? newestFirst : newestFirst.toReversed()
+      const query = `fromId=${fromId}&sortOrder=${order}&take=2`
+      const [first, last] = [await list(query), await list(`${query}&skip=4`)]
+      const next = await list(`${query}&cursor=${first.nextCursor}`)
+      expect([first, next, last].flatMap(({ data }) => ids(data))).toEqual(wanted)
+      const behind = await list(`${query}&skip=6`)
+      expect(behind.data).toEqual([])
+      expect([first, next, last, behind].map(({ totalCount }) => totalCount)).toEqual([5, 5, 5, 5])
+    })
   })
 
   describe("walking by cursor", () => {

@@ -4,10 +4,8 @@ import { sql } from "kysely"
 import type { Sql } from "./connect.js"
 import { fixed } from "./fixed.js"
 import { prepared } from "./prepared.js"
-import { columnsOf, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
+import { columnsOf, type Narrow, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
 import type { Run } from "./together.js"
-
-type Narrow = (query: Query) => Query
 
 /** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
 export interface FixedPart {
@@ -44,7 +42,7 @@ export class Reader {
   }
 
   /** Rows of a type with everything the selection asks for. */
-  async list(source: Source, selection: Selection, build: (query: Query) => Query, companyIds?: string[]): Promise<PlainRow[]> {
+  async list(source: Source, selection: Selection, build: Narrow, companyIds?: string[]): Promise<PlainRow[]> {
     const query = this.selecting(source, this.properties(source, selection), build(this.scoped(source, companyIds)))
     const { sql: text, parameters } = query.compile()
     return this.complete(source, await this.run({ text }, parameters as unknown[], extrasIn(source, selection)), selection)
@@ -114,7 +112,7 @@ export class Reader {
   }
 
   /** How many rows a query finds. */
-  async count(source: Source, build: (query: Query) => Query, companyIds?: string[]): Promise<number> {
+  async count(source: Source, build: Narrow, companyIds?: string[]): Promise<number> {
     const row = await build(this.scoped(source, companyIds)).select(sql<string>`count(*)`.as("count")).executeTakeFirstOrThrow()
     return Number(row["count"])
   }

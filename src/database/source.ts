@@ -13,6 +13,9 @@ export type PlainRow = Record<string, any>
 // biome-ignore lint/suspicious/noExplicitAny: columns are named at run time, from the mapper's metadata.
 export type Query = SelectQueryBuilder<any, any, any>
 
+/** Adds conditions, an order or bounds to a query. */
+export type Narrow = (query: Query) => Query
+
 /** A field that is no column: which columns it needs, and how it is put on all rows of a page at once. */
 export interface Extra {
   needs: string[]

@@ -10,9 +10,10 @@ import { ChatConnection, ChatSortEnum, chatSource, SortOrderEnum } from "../sche
 import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { Access } from "../schema/kit/access.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
-import { connection, pageOffset, pageSize, placeOf, type Walk } from "../schema/kit/page.js"
+import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { selectionOf } from "../schema/kit/selection.js"
 import type { Viewer } from "../schema/kit/viewer.js"
+import { placeOf, type Walk } from "../schema/kit/walk.js"
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 

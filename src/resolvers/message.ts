@@ -17,10 +17,11 @@ import { limits } from "../limits.js"
 import { chatSource } from "../schema/chat.js"
 import { Access } from "../schema/kit/access.js"
 import { completed, idempotent } from "../schema/kit/idempotent.js"
-import { connection, pageOffset, pageSize, placeOf } from "../schema/kit/page.js"
+import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { nodesOf, selectionOf } from "../schema/kit/selection.js"
 import { snapshotSelection } from "../schema/kit/snapshot.js"
 import type { Viewer } from "../schema/kit/viewer.js"
+import { placeOf } from "../schema/kit/walk.js"
 import { CreateMessageInput, forVisitor, MessageConnection, messageSource } from "../schema/message.js"
 
 const notYours = () => new Forbidden("This chat is not yours")
