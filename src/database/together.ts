@@ -3,7 +3,7 @@ import type { Pool, PoolClient, QueryArrayConfig, QueryArrayResult } from "pg"
 import { rowMaker } from "./rows.js"
 import type { PlainRow } from "./source.js"
 
-/** Runs a statement and answers its rows, which may be told what will be put on them `later`. */
+/** Runs a statement and answers its rows, which may have room for the fields that are put on them `later`. */
 export type Run = (statement: { name?: string; text: string }, values: unknown[], later?: string[]) => Promise<PlainRow[]>
 
 /**
