@@ -19,5 +19,6 @@ export default {
     ],
   },
   testTimeout: 30000,
-  maxWorkers: 2,
+  // One more than the cores that the tests are meant for: they wait about as much as they work.
+  maxWorkers: 3,
 }
