@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
+import { TurnProgress } from "../src/assistant/progress.js"
 import { sweep } from "../src/jobs/sweep.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { parametersOf } from "./kit/sockets.js"
@@ -140,6 +141,34 @@ it("is heard to its last word when that comes while the one before is being told
   } finally {
     w.services.wakeUp.publish = publish
   }
+})
+
+it("that cannot be told is no matter to the answer, and the next word tries again", async () => {
+  const chat = await chatToAnswer()
+  const watching = await watch(chat, w)
+  await known(chat)
+  const model = pieces()
+  // biome-ignore lint/suspicious/noExplicitAny: what it asks the database is its own affair.
+  const progress = TurnProgress.prototype as any
+  const { isStillOurs } = progress
+  const failed = new Promise<void>((resolve) => {
+    progress.isStillOurs = async () => {
+      progress.isStillOurs = isStillOurs
+      resolve()
+      throw new Error("The database is away")
+    }
+  })
+  const logged = w.logged.length
+  const done = w.runDue()
+  model.say("At")
+  await failed
+  while (w.logged.length === logged) await sleep(10)
+  model.say(" nine.")
+  expect(await watching.next()).toMatchObject({ text: "At nine.", done: false })
+  model.end()
+  await done
+  expect(w.logged.slice(logged)).toMatchObject([{ msg: "the words of a running answer were not told" }])
+  expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: At nine."])
 })
 
 it("costs nothing while nobody watches: the model is not asked for a stream", async () => {

@@ -22,9 +22,12 @@ export class TurnProgress {
     if (!this.viewer.services.progress.isWatched(this.chatId)) return undefined
     return (text) => {
       this.said = text
-      this.telling ??= this.catchUp().finally(() => {
-        this.telling = null
-      })
+      this.telling ??= this.catchUp()
+        // The answer does not depend on it: the next word tries again.
+        .catch((error) => this.viewer.request.log.warn({ err: error }, "the words of a running answer were not told"))
+        .finally(() => {
+          this.telling = null
+        })
     }
   }
 
