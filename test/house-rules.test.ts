@@ -272,6 +272,12 @@ describe("the house", () => {
     expect(table).toContain(`| **${real.reduce((sum, [, lines]) => sum + Number(lines), 0)}** |`)
   })
 
+  it("an image starts Node as npm start does", () => {
+    const { scripts } = JSON.parse(readFileSync(posix.join(root, "package.json"), "utf8"))
+    const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync(posix.join(root, "Dockerfile"), "utf8"))!
+    expect(scripts.start.split("exec ")[1]).toBe(JSON.parse(command!).join(" "))
+  })
+
   rule("a limit stands in limits.ts", {
     of: rules.limitsStandInLimits,
     breaks: [made("src/resolvers/chat.ts", "const most = 250"), made("src/jobs/reply.ts", "setTimeout(look, 30_000)")],
