@@ -19,6 +19,5 @@ export default {
     ],
   },
   testTimeout: 30000,
-  // One more than the cores that the tests are meant for: they wait about as much as they work.
-  maxWorkers: 3,
+  maxWorkers: 2,
 }
