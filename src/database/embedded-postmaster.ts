@@ -63,7 +63,17 @@ export function launch(home: Home, port: number): Launch {
   })
   closeSync(log)
   child.unref()
-  return watch(child, () => readFileSync(home.logFile).subarray(begin).toString("utf8"))
+  return watch(child, () => saidIn(home.logFile, begin))
+}
+
+/** What a log says from a place on; nothing when it has gone, as with a folder that is removed after a stop. */
+function saidIn(logFile: string, begin: number): string {
+  try {
+    return readFileSync(logFile).subarray(begin).toString("utf8")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return ""
+    throw error
+  }
 }
 
 /** Stops the database process of a data folder, in good order if it can be had, and waits for its end. */
