@@ -1,8 +1,8 @@
 import "reflect-metadata"
+import { inUnit } from "../src/context/request-context.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
-import { inUnit } from "../src/schema/kit/viewer.js"
 import type { Script } from "./script.js"
 import type { Endpoints, Stage } from "./stage.js"
 

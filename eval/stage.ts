@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readConfig } from "../src/config.js"
-import { openEmbedded } from "../src/database/embedded.js"
+import { openEmbedded } from "../src/database/embedded/open.js"
 import { makeLog, type RunningServer, startServer } from "../src/server.js"
 import type { Script } from "./script.js"
 

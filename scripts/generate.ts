@@ -4,9 +4,9 @@ import { MikroORM } from "@mikro-orm/postgresql"
 import { printSchema } from "graphql"
 import mapper from "../mikro-orm.config.js"
 import { apiVersion } from "../src/app.js"
-import { prepareRoutes } from "../src/doors/rest.js"
+import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
+import { prepareRoutes } from "../src/http/rest.js"
 import { openApiDocument } from "../src/rest/kit/openapi.js"
-import { buildPlatformSchema, inRestWords } from "../src/schema/build.js"
 import { brokenSeals, sealMigrations } from "./sealed-migrations.js"
 
 /** What is generated from the code and committed, so that a change of the contract is seen in its review: file name and content. */

@@ -1,7 +1,7 @@
 import { prepareDemo } from "./admin/demo.js"
 import { welcome } from "./admin/welcome.js"
 import { ConfigError, publicUrl, readConfig } from "./config.js"
-import { openEmbedded } from "./database/embedded.js"
+import { openEmbedded } from "./database/embedded/open.js"
 import { makeLog, startServer } from "./server.js"
 
 /** Starts the server, says where it is, and stops it on SIGTERM and SIGINT. */

@@ -20,10 +20,10 @@ import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import pg from "pg"
-import { type EmbeddedDatabase, openEmbedded } from "../src/database/embedded.js"
-import { SHARED_FOLDER } from "../src/database/embedded-home.js"
-import { until } from "../src/database/embedded-locks.js"
-import { findPostmaster, stopPostmaster } from "../src/database/embedded-postmaster.js"
+import { SHARED_FOLDER } from "../src/database/embedded/home.js"
+import { until } from "../src/database/embedded/locks.js"
+import { type EmbeddedDatabase, openEmbedded } from "../src/database/embedded/open.js"
+import { findPostmaster, stopPostmaster } from "../src/database/embedded/postmaster.js"
 
 const root = process.getuid?.() === 0
 const NOBODY = 65_534

@@ -1,6 +1,6 @@
+import { systemViewer } from "../src/context/request-context.js"
 import { Knowledge } from "../src/entities/knowledge.js"
 import { limits } from "../src/limits.js"
-import { systemViewer } from "../src/schema/kit/viewer.js"
 import { administration } from "./kit/command-line.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"

@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { KnownOperations } from "../src/doors/known-operations.js"
+import { KnownOperations } from "../src/graphql/known-operations.js"
 import { world } from "./kit/world.js"
 
 const w = world()

@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
-import { append } from "../src/database/append-message.js"
-import { systemViewer } from "../src/schema/kit/viewer.js"
+import { systemViewer } from "../src/context/request-context.js"
+import { append } from "../src/messages/append.js"
 import { doors } from "./kit/graphql-door.js"
 import { world } from "./kit/world.js"
 

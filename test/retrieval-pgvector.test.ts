@@ -6,16 +6,16 @@ import { Migration } from "@mikro-orm/migrations"
 import { MikroORM } from "@mikro-orm/postgresql"
 import { Kysely, PostgresDialect } from "kysely"
 import { v7 } from "uuid"
+import type { Viewer } from "../src/context/request-context.js"
 import { ormOptions } from "../src/database/options.js"
+import type { PlainRow } from "../src/database/read-model.js"
 import { Reader } from "../src/database/reader.js"
-import type { PlainRow } from "../src/database/source.js"
 import { type Ask, hasVectors, makeVectorIndex } from "../src/database/vector-index.js"
 import { fullText } from "../src/knowledge/full-text.js"
 import { type IndexedItem, indexedItems } from "../src/knowledge/indexed-items.js"
 import { PackedVectors } from "../src/knowledge/packed-vectors.js"
 import { closest, StoredVectors } from "../src/knowledge/stored-vectors.js"
 import { offlineEmbedding } from "../src/ports/embedding/offline.js"
-import type { Viewer } from "../src/schema/kit/viewer.js"
 
 /** PostgreSQL with pgvector, which no machine needs to have for this: both are WebAssembly. */
 const postgres = await PGlite.create({ extensions: { vector, pg_trgm } })

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs"
+import { systemViewer } from "../src/context/request-context.js"
 import { askedWords } from "../src/knowledge/full-text.js"
 import { byMeaning } from "../src/knowledge/search.js"
 import { byWords } from "../src/knowledge/search-words.js"
-import { systemViewer } from "../src/schema/kit/viewer.js"
 import { indexAll } from "./kit/knowledge.js"
 import { world } from "./kit/world.js"
 

@@ -2,7 +2,7 @@ import { connect } from "node:net"
 import { createClient } from "graphql-ws"
 import { v7 } from "uuid"
 import { WebSocket } from "ws"
-import { sign } from "../src/schema/kit/json-web-token.js"
+import { sign } from "../src/context/json-web-token.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { v7 } from "uuid"
-import { append } from "../src/database/append-message.js"
-import { systemViewer } from "../src/schema/kit/viewer.js"
+import { systemViewer } from "../src/context/request-context.js"
+import { append } from "../src/messages/append.js"
 import { endOfLog, type HeardEvent, rawSocket } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 

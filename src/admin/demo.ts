@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { inUnit } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
 import { unscoped } from "../database/unscoped.js"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
@@ -11,8 +13,6 @@ import { Knowledge } from "../entities/knowledge.js"
 import { User } from "../entities/user.js"
 import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
-import type { Services } from "../schema/kit/services.js"
-import { inUnit } from "../schema/kit/viewer.js"
 import { demoKnowledge, demoPrompt } from "./demo-shop.js"
 
 /** What a newcomer needs to use the demo company; kept in DATA_DIR/demo.json, readable by its owner alone. */

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
+import type { WakeUp } from "../context/services.js"
+import { snapshotSelection } from "../context/snapshot.js"
 import type { Database } from "../database/connect.js"
-import { runUnit, Unit } from "../database/unit.js"
+import { runUnit, Unit } from "../database/unit-of-work.js"
 import { codePoints } from "../entities/kit/scalars.js"
-import type { WakeUp } from "../schema/kit/services.js"
-import { snapshotSelection } from "../schema/kit/snapshot.js"
 
 /** What a command reaches. */
 export interface Desk {

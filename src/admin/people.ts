@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Unit } from "../database/unit.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { Company, Member, memberRoles, Subscription, subscriptionStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"

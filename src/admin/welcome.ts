@@ -1,5 +1,5 @@
 import type { Config } from "../config.js"
-import type { Services } from "../schema/kit/services.js"
+import type { Services } from "../context/services.js"
 import type { Demo } from "./demo.js"
 
 /** What the terminal shows once the server listens: where it is, what it runs on, and how to try it. */

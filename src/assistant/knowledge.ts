@@ -1,7 +1,7 @@
+import type { Viewer } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { BadUserInput } from "../errors.js"
 import { type KnowledgeMatch, searchChunks } from "../knowledge/search.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 /** Searches what an assistant knows, for one embedding credit of its company; it is given back when the search fails. */
 export async function searchKnowledge(viewer: Viewer, assistantId: string, query: string, take: number): Promise<KnowledgeMatch[]> {

@@ -1,6 +1,6 @@
+import type { Viewer } from "../context/request-context.js"
+import { keepLease, type Lease } from "../jobs/kit/lease.js"
 import { limits } from "../limits.js"
-import { keepLease, type Lease } from "../schema/kit/lease.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 const renew = {
   name: "renew-turn-lease",

@@ -1,4 +1,4 @@
-import type { Unit } from "../database/unit.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import type { Chat } from "../entities/chat.js"
 import { Knowledge } from "../entities/knowledge.js"

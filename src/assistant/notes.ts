@@ -1,4 +1,4 @@
-import type { Unit } from "../database/unit.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { AssistantTurn } from "../entities/assistant-turn.js"
 import type { Chat } from "../entities/chat.js"
 import { ControlChange } from "../entities/control-change.js"

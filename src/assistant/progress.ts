@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Viewer } from "../context/request-context.js"
 import { limits } from "../limits.js"
 import { chatSource } from "../schema/chat.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 /** Tells those who watch a chat how far its answer has come, a few times a second, and no more once the turn is somebody else's. */
 export class TurnProgress {

@@ -1,10 +1,10 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
+import type { Viewer } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 /**
  * The same as `Chat.setAssistant(null)` and `Chat.turnAiOff("manual")`, for many chats at once: those in which no turn runs and no answer is on

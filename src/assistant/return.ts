@@ -1,13 +1,13 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import type { Unit } from "../database/unit.js"
+import { systemViewer } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { Chat } from "../entities/chat.js"
 import { Subscription } from "../entities/company.js"
 import type { Actor } from "../entities/control-change.js"
 import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import { archiveMessages } from "../entities/message.js"
-import type { Services } from "../schema/kit/services.js"
-import { systemViewer } from "../schema/kit/viewer.js"
 
 const system: Actor = { kind: "system", id: null }
 

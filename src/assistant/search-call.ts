@@ -1,10 +1,10 @@
+import type { Viewer } from "../context/request-context.js"
 import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { ToolCall, ToolOutcome } from "../entities/tool-call.js"
 import { BadUserInput } from "../errors.js"
 import type { KnowledgeMatch } from "../knowledge/search.js"
 import { limits } from "../limits.js"
 import { EmbeddingFailure } from "../ports/embedding.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import { searchKnowledge } from "./knowledge.js"
 
 /** A search that the assistant makes in its knowledge, for one credit; that there is none left, or no embedding, is an outcome. */

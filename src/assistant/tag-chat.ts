@@ -1,5 +1,5 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import type { Unit } from "../database/unit.js"
+import type { Unit } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
 import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
 

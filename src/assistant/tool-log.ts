@@ -1,13 +1,13 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { append } from "../database/append-message.js"
-import type { Unit } from "../database/unit.js"
+import type { Viewer } from "../context/request-context.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { Chat } from "../entities/chat.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
 import { outputFrame } from "../entities/message.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
+import { append } from "../messages/append.js"
 import type { ModelToolCall } from "../ports/text-model.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import type { OfferedTool } from "./tools.js"
 
 /** The turn that calls, as far as its calls are concerned. */

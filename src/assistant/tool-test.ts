@@ -1,8 +1,8 @@
+import type { Viewer } from "../context/request-context.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { storableJson } from "../entities/kit/storable.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
 import { BadUserInput } from "../errors.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import { faultsOfArguments } from "./arguments.js"
 import { callWebhook, type ToolArguments } from "./webhook.js"
 

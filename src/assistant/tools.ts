@@ -1,4 +1,4 @@
-import type { Unit } from "../database/unit.js"
+import type { Unit } from "../database/unit-of-work.js"
 import type { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { ChatTag, folded } from "../entities/chat-tag.js"

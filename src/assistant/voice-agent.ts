@@ -1,9 +1,9 @@
 import { LockMode } from "@mikro-orm/postgresql"
+import { systemViewer, type Viewer } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
 import { Assistant, type VoiceWork } from "../entities/assistant.js"
 import { limits } from "../limits.js"
 import { type VoiceAgentWish, VoiceFailure } from "../ports/voice.js"
-import type { Services } from "../schema/kit/services.js"
-import { systemViewer, type Viewer } from "../schema/kit/viewer.js"
 import { freeChats, removeAssistant } from "./removal.js"
 
 /** Work on a voice agent that this worker has taken. */

@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto"
+import type { Services } from "../context/services.js"
 import type { AssistantTool } from "../entities/assistant-tool.js"
 import { clock } from "../entities/kit/clock.js"
 import { CannotUnseal } from "../entities/kit/sealed.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
 import type { ToolOutcome } from "../entities/tool-call.js"
 import { limits } from "../limits.js"
-import { type OutsideAnswer, OutsideFailure, type OutsideRequest } from "../ports/kit/outside.js"
-import type { Services } from "../schema/kit/services.js"
+import { type OutsideAnswer, OutsideFailure, type OutsideRequest } from "../ports/kit/guarded-http-client.js"
 
 /** The arguments of a call, checked against the tool's `params`. */
 export type ToolArguments = Record<string, unknown>

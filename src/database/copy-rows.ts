@@ -1,6 +1,6 @@
 import type { EntityClass } from "@mikro-orm/postgresql"
 import { limits } from "../limits.js"
-import type { Unit } from "./unit.js"
+import type { Unit } from "./unit-of-work.js"
 
 /** What is different about copies, by property. */
 export interface Anew {

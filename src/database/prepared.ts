@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache"
 import { limits } from "../limits.js"
-import type { Statement } from "./unit.js"
+import type { Statement } from "./unit-of-work.js"
 
 /** How often a text was run of late; those that clients send once must not fill every connection with plans. */
 const seen = new LRUCache<string, number>({ max: limits.preparedStatements })

@@ -2,10 +2,10 @@ import type { MikroORM } from "@mikro-orm/postgresql"
 import DataLoader from "dataloader"
 import { sql } from "kysely"
 import type { Sql } from "./connect.js"
-import { fixed } from "./fixed.js"
+import type { Run } from "./pipelined.js"
 import { prepared } from "./prepared.js"
-import { columnsOf, type Narrow, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./source.js"
-import type { Run } from "./together.js"
+import { fixed } from "./query-template.js"
+import { columnsOf, type Narrow, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./read-model.js"
 
 /** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
 export interface FixedPart {

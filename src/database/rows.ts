@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache"
 import { limits } from "../limits.js"
-import type { PlainRow } from "./source.js"
+import type { PlainRow } from "./read-model.js"
 
 type Maker = (values: unknown[]) => PlainRow
 

@@ -1,6 +1,6 @@
 import type { Database } from "./connect.js"
-import type { PlainRow } from "./source.js"
-import type { Statement } from "./unit.js"
+import type { PlainRow } from "./read-model.js"
+import type { Statement } from "./unit-of-work.js"
 
 /**
  * The one door past the company border, for what has no company yet (whose credentials are these?) or is about all of them (what is due?).

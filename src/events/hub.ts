@@ -1,8 +1,8 @@
 import type { Logger } from "pino"
+import type { WakeUp } from "../context/services.js"
 import type { Database } from "../database/connect.js"
 import { unscoped } from "../database/unscoped.js"
 import { limits } from "../limits.js"
-import type { WakeUp } from "../schema/kit/services.js"
 import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
 
 /** A live end of the log: hears events of its companies, in order, until it is taken off. */

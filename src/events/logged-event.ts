@@ -1,4 +1,4 @@
-import type { PlainRow } from "../database/source.js"
+import type { PlainRow } from "../database/read-model.js"
 import type { EventType } from "../entities/event.js"
 import { BadUserInput } from "../errors.js"
 

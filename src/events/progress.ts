@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 import type { Logger } from "pino"
+import type { WakeUp } from "../context/services.js"
 import { limits } from "../limits.js"
-import type { WakeUp } from "../schema/kit/services.js"
 
 /** How far a running answer has come. */
 export interface Progress {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino"
+import type { Sequencer, WakeUp } from "../context/services.js"
 import type { Database } from "../database/connect.js"
 import { limits } from "../limits.js"
-import type { Sequencer, WakeUp } from "../schema/kit/services.js"
 
 /** Any number, the same on every instance: who holds this lock gives places in the log. */
 const sequencerLock = 7_304_212

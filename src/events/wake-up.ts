@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events"
 import { Client, type Pool } from "pg"
 import type { Logger } from "pino"
-import type { WakeUp, WakeUpTopic } from "../schema/kit/services.js"
+import type { WakeUp, WakeUpTopic } from "../context/services.js"
 
 /** A wake-up that can be closed, and that says when it may have missed something. */
 export interface OpenWakeUp extends WakeUp {

@@ -1,5 +1,5 @@
 import { comeBack } from "../assistant/return.js"
-import type { Job } from "./kit/clockwork.js"
+import type { Job } from "./kit/scheduler.js"
 
 /** A chat has been quiet for long enough, unless somebody wrote meanwhile: its assistant takes it back. */
 export const autoResume: Job = {

@@ -1,5 +1,5 @@
 import { forgetMedia } from "../media/forget.js"
-import type { Job } from "./kit/clockwork.js"
+import type { Job } from "./kit/scheduler.js"
 
 /** Messages are gone: removes the files that nothing shows any more. */
 export const forgetMediaJob: Job = {

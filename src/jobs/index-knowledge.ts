@@ -1,5 +1,5 @@
 import { indexItem } from "../knowledge/indexing.js"
-import type { Job } from "./kit/clockwork.js"
+import type { Job } from "./kit/scheduler.js"
 
 /** A knowledge item is to be indexed. The work outlives the job: the lease on the row says who works. */
 export const indexKnowledge: Job = {

@@ -1,6 +1,6 @@
 import { indexDue } from "../knowledge/indexing.js"
 import { limits } from "../limits.js"
-import type { Sweep } from "./kit/clockwork.js"
+import type { Sweep } from "./kit/scheduler.js"
 
 /** Takes every indexing that is due: what a crash, or a lost wake-up, left behind. */
 export const indexSweep: Sweep = {

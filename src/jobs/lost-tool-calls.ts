@@ -2,7 +2,7 @@ import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { resultLost } from "../entities/tool-call.js"
 import { limits } from "../limits.js"
-import type { Sweep } from "./kit/clockwork.js"
+import type { Sweep } from "./kit/scheduler.js"
 
 const settleLost = {
   name: "settle-lost-tool-calls",

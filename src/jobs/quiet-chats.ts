@@ -4,7 +4,7 @@ import { unscoped } from "../database/unscoped.js"
 import { activeStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
-import type { Sweep } from "./kit/clockwork.js"
+import type { Sweep } from "./kit/scheduler.js"
 
 /** By company, so that the chats of those who do not pay cost nothing while they wait. */
 const quiet = {

@@ -2,7 +2,7 @@ import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
 import { forgetMedia } from "../media/forget.js"
-import type { Sweep } from "./kit/clockwork.js"
+import type { Sweep } from "./kit/scheduler.js"
 
 const clearEvents = {
   name: "clear-events",

@@ -1,10 +1,10 @@
 import { opendir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
+import type { Services } from "../context/services.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
-import type { Services } from "../schema/kit/services.js"
-import type { Sweep } from "./kit/clockwork.js"
+import type { Sweep } from "./kit/scheduler.js"
 
 const knownFiles = { name: "known-files", text: "select storage_key from media where id = any($1::uuid[])" }
 

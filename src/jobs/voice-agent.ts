@@ -1,5 +1,5 @@
 import { workOnVoiceAgent } from "../assistant/voice-agent.js"
-import type { Job } from "./kit/clockwork.js"
+import type { Job } from "./kit/scheduler.js"
 
 /** Something is due about the voice agent of an assistant. The work outlives the job: the lease on the assistant says who does it. */
 export const voiceAgent: Job = {

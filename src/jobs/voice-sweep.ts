@@ -2,7 +2,7 @@ import { workOnVoiceAgent } from "../assistant/voice-agent.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { limits } from "../limits.js"
-import type { Sweep } from "./kit/clockwork.js"
+import type { Sweep } from "./kit/scheduler.js"
 
 const overdue = {
   name: "overdue-voice-work",

@@ -1,6 +1,6 @@
+import type { Services } from "../context/services.js"
 import type { PageVersion } from "../ports/crawler.js"
 import { type DocumentBytes, ExtractionFailure } from "../ports/extractor.js"
-import type { Services } from "../schema/kit/services.js"
 import { fileText } from "./files.js"
 import type { Indexing } from "./indexing.js"
 

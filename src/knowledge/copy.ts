@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
 import { copyRows } from "../database/copy-rows.js"
-import type { Unit } from "../database/unit.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"

@@ -1,11 +1,11 @@
 import { buffer } from "node:stream/consumers"
 import { LockMode } from "@mikro-orm/postgresql"
+import type { Viewer } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
 import type { Knowledge } from "../entities/knowledge.js"
 import { Media } from "../entities/media.js"
 import { BadUserInput } from "../errors.js"
 import { ExtractionFailure, unreadable } from "../ports/extractor.js"
-import type { Services } from "../schema/kit/services.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 const bad = (message: string) => new BadUserInput(`fileId: the file ${message}`, [{ path: "fileId", message: `the file ${message}` }])
 

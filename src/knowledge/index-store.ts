@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { v7 } from "uuid"
-import type { Unit } from "../database/unit.js"
-import type { Viewer } from "../schema/kit/viewer.js"
+import type { Viewer } from "../context/request-context.js"
+import type { Unit } from "../database/unit-of-work.js"
 import { fullText } from "./full-text.js"
 import type { Indexing } from "./indexing.js"
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely"
+import { type Query, source } from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
-import { type Query, source } from "../database/source.js"
 import { knowledgeSource } from "../schema/knowledge.js"
 
 /**

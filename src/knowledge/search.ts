@@ -1,5 +1,5 @@
+import type { Viewer } from "../context/request-context.js"
 import { limits } from "../limits.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import { askedWords } from "./full-text.js"
 import { chunkSource, indexed, indexedItems } from "./indexed-items.js"
 import { byWords } from "./search-words.js"

@@ -1,9 +1,9 @@
+import type { Viewer } from "../context/request-context.js"
+import type { Query } from "../database/read-model.js"
 import { inList, type Reader } from "../database/reader.js"
-import type { Query } from "../database/source.js"
-import type { Statement } from "../database/unit.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { distance, type IndexVectors } from "../database/vector-index.js"
 import { limits } from "../limits.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import { chunkSource, type IndexedItem } from "./indexed-items.js"
 import type { VectorSearch } from "./vectors.js"
 

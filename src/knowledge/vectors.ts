@@ -1,7 +1,7 @@
 import type { Logger } from "pino"
+import type { Viewer } from "../context/request-context.js"
 import type { Database } from "../database/connect.js"
 import { vectorExtension } from "../database/vector-index.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import type { IndexedItem } from "./indexed-items.js"
 import { PackedVectors } from "./packed-vectors.js"
 import { StoredVectors } from "./stored-vectors.js"

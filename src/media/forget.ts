@@ -1,10 +1,10 @@
 import { LockMode } from "@mikro-orm/postgresql"
+import { systemViewer } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { limits } from "../limits.js"
-import type { Services } from "../schema/kit/services.js"
-import { systemViewer } from "../schema/kit/viewer.js"
 
 /** Removes the files of a company that are due to be forgotten and that nothing uses: first the row, then the file, so that no row is without one. */
 export async function forgetMedia(services: Services, companyId: string): Promise<void> {

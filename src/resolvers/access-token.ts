@@ -1,13 +1,13 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
 import { AccessToken } from "../entities/access-token.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { NotFound } from "../errors.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
 import { accessTokenSource } from "../schema/access-token.js"
-import { Access } from "../schema/kit/access.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 const TokenName = Trimmed({ max: limits.accessTokenName })
 

@@ -1,11 +1,11 @@
 import { Arg, Ctx, Resolver, Root, Subscription } from "type-graphql"
+import type { Viewer } from "../context/request-context.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { NotFound } from "../errors.js"
 import type { Progress } from "../events/progress.js"
+import { Access } from "../graphql/access.js"
 import { AnswerProgress } from "../schema/answer-progress.js"
 import { chatSource } from "../schema/chat.js"
-import { Access } from "../schema/kit/access.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 async function watch(viewer: Viewer, chatId: string) {
   if (!(await viewer.freshReader().byId(chatSource, chatId, {}))) throw new NotFound("Chat")

@@ -1,12 +1,12 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { Access } from "../graphql/access.js"
 import { assistantFolderSource, CreateAssistantFolderInput, UpdateAssistantFolderInput } from "../schema/assistant-folder.js"
-import { Access } from "../schema/kit/access.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 @Resolver()
 export class AssistantFolderResolver {

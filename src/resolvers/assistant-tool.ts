@@ -3,10 +3,13 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { faultOfParams } from "../assistant/arguments.js"
 import { testTool } from "../assistant/tool-test.js"
-import type { Query as Sql } from "../database/source.js"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
+import type { Query as Sql } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
 import {
   AssistantToolPage,
@@ -15,11 +18,8 @@ import {
   checkTool,
   UpdateAssistantToolInput,
 } from "../schema/assistant-tool.js"
-import { Access } from "../schema/kit/access.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import { ToolTestResult } from "../schema/tool-call.js"
 
 function applyInput(viewer: Viewer, tool: AssistantTool, { webhookSecret, ...fields }: UpdateAssistantToolInput) {

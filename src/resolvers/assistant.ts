@@ -4,11 +4,14 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { copyAssistant } from "../assistant/copy.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
-import type { Query as Sql } from "../database/source.js"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
+import type { Query as Sql } from "../database/read-model.js"
 import { Assistant, spokenFields } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { Channel } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
 import {
   AssistantPage,
@@ -20,11 +23,8 @@ import {
   UpdateAssistantInput,
 } from "../schema/assistant.js"
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
-import { Access } from "../schema/kit/access.js"
 import { patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 async function applyInput(viewer: Viewer, assistant: Assistant, input: UpdateAssistantInput) {
   checkAssistant(input, viewer.services)

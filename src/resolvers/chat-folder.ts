@@ -1,14 +1,14 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { inBatches } from "../context/batches.js"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
 import { CreateChatFolderInput, chatFolderSource, UpdateChatFolderInput } from "../schema/chat-folder.js"
-import { Access } from "../schema/kit/access.js"
-import { inBatches } from "../schema/kit/batches.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 const unfile = {
   name: "unfile-chats",

@@ -1,14 +1,14 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { v7 } from "uuid"
+import type { Viewer } from "../context/request-context.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { clock } from "../entities/kit/clock.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
-import { Access } from "../schema/kit/access.js"
 import { mustBeSaid } from "../schema/kit/input.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 const Label = Trimmed({ max: limits.chatLabel })
 const CommentText = Trimmed({ max: limits.chatComment })

@@ -1,15 +1,15 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { inBatches } from "../context/batches.js"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
 import { ChatTag } from "../entities/chat-tag.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
 import { CreateChatTagInput, chatTagSource, UpdateChatTagInput } from "../schema/chat-tag.js"
-import { Access } from "../schema/kit/access.js"
-import { inBatches } from "../schema/kit/batches.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 /** A tag that is called otherwise is suggested again: exclusions go by name. */
 const dropExclusion = {

@@ -1,6 +1,9 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { completed, idempotent } from "../context/idempotency.js"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { Member, Subscription } from "../entities/company.js"
@@ -8,12 +11,9 @@ import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-
 import { clock } from "../entities/kit/clock.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput, Forbidden } from "../errors.js"
+import { Access } from "../graphql/access.js"
 import { CreateChatInput, chatSource, UpdateChatInput } from "../schema/chat.js"
-import { Access } from "../schema/kit/access.js"
-import { completed, idempotent } from "../schema/kit/idempotent.js"
 import { DeleteResult, deleted, mustBeSaid, patch, refuseNulls } from "../schema/kit/input.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 const mustBeMember = async (viewer: Viewer, companyId: string, userId: string) => {
   if (await viewer.em.findOne(Member, { companyId, userId })) return

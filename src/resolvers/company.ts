@@ -1,11 +1,11 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Query, Resolver } from "type-graphql"
+import type { Viewer } from "../context/request-context.js"
+import { selectionOf } from "../context/selection.js"
 import { Company } from "../entities/company.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { Access } from "../graphql/access.js"
 import { companySource } from "../schema/company.js"
-import { Access } from "../schema/kit/access.js"
-import { selectionOf } from "../schema/kit/selection.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 
 @Resolver()
 export class CompanyResolver {

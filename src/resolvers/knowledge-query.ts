@@ -1,9 +1,9 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { searchKnowledge } from "../assistant/knowledge.js"
+import type { Viewer } from "../context/request-context.js"
 import { BadUserInput } from "../errors.js"
+import { Access } from "../graphql/access.js"
 import { limits } from "../limits.js"
-import { Access } from "../schema/kit/access.js"
-import type { Viewer } from "../schema/kit/viewer.js"
 import { KnowledgeMatches, QueryKnowledgeInput } from "../schema/knowledge.js"
 
 @Resolver()

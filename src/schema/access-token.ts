@@ -1,3 +1,3 @@
-import { source } from "../database/source.js"
+import { source } from "../database/read-model.js"
 
 export const accessTokenSource = source("AccessToken")

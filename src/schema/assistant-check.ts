@@ -1,8 +1,8 @@
+import type { Services } from "../context/services.js"
 import type { VaRegistration } from "../entities/kit/va-registration.js"
 import { BadUserInput, type Detail } from "../errors.js"
 import { limits } from "../limits.js"
 import type { AssistantFields, VaRegistrationInput } from "./assistant.js"
-import type { Services } from "./kit/services.js"
 
 const refuse = (details: Detail[]) => {
   if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)

@@ -1,5 +1,5 @@
 import { Field, InputType, Int } from "type-graphql"
-import { derived, source } from "../database/source.js"
+import { derived, source } from "../database/read-model.js"
 import {
   AssistantTool,
   type AssistantToolType,

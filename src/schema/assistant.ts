@@ -1,5 +1,5 @@
 import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
-import { source } from "../database/source.js"
+import { source } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { PhoneNumber, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { limits } from "../limits.js"

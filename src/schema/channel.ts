@@ -1,4 +1,4 @@
-import { derived, source } from "../database/source.js"
+import { derived, source } from "../database/read-model.js"
 
 export const channelSource = source("Channel", {
   config: derived("config", ["externalId"], (row) => ({ externalId: row["externalId"] })),

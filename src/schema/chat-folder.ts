@@ -1,5 +1,5 @@
 import { Field, InputType } from "type-graphql"
-import { source } from "../database/source.js"
+import { source } from "../database/read-model.js"
 import { HexColor, Trimmed } from "../entities/kit/scalars.js"
 import { limits } from "../limits.js"
 import { InCompany } from "./kit/input.js"

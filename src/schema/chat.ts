@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
+import { derived, type Extra, one, type PlainRow, type Selection, type Source, source } from "../database/read-model.js"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
-import { derived, type Extra, one, type PlainRow, type Selection, type Source, source } from "../database/source.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"

@@ -1,6 +1,6 @@
 import { sql } from "kysely"
+import { type PlainRow, type Query, source } from "../database/read-model.js"
 import { inList } from "../database/reader.js"
-import { type PlainRow, type Query, source } from "../database/source.js"
 
 /** A company is its own border. */
 const byOwnId = (query: Query, companyIds: string[]) => query.where("t.id", ...inList(companyIds))

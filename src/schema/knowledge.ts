@@ -1,5 +1,5 @@
 import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
-import { one, source } from "../database/source.js"
+import { one, source } from "../database/read-model.js"
 import { Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { WebAddress } from "../entities/kit/web-address.js"
 import { Knowledge } from "../entities/knowledge.js"

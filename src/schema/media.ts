@@ -1,5 +1,5 @@
+import { one, type PlainRow, source } from "../database/read-model.js"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
-import { one, type PlainRow, source } from "../database/source.js"
 
 export const mediaSource = source("Media", {
   url: {

@@ -1,5 +1,5 @@
 import { Field, InputType } from "type-graphql"
-import { one, type PlainRow, source } from "../database/source.js"
+import { one, type PlainRow, source } from "../database/read-model.js"
 import { UUID, Verbatim } from "../entities/kit/scalars.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
 import { limits } from "../limits.js"

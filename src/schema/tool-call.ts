@@ -1,5 +1,5 @@
 import { Field, Float, Int, ObjectType } from "type-graphql"
-import { source } from "../database/source.js"
+import { source } from "../database/read-model.js"
 import { JSONValue } from "../entities/kit/scalars.js"
 import { ToolCall } from "../entities/tool-call.js"
 import { pageOf } from "./kit/page.js"

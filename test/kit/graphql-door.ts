@@ -16,9 +16,9 @@ import {
   parse,
   typeFromAST,
 } from "graphql"
+import { buildPlatformSchema } from "../../src/graphql/schema.js"
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"
-import { buildPlatformSchema } from "../../src/schema/build.js"
 import type { Credential } from "./doors.js"
 import type { World } from "./world.js"
 

@@ -148,28 +148,28 @@ export const adaptersAreChosenInOnePlace = imports(
 export const rawAccess: Record<string, string> = {
   "src/database/connect.ts": "opens the one pool",
   "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
-  "src/database/unit.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
-  "src/database/together.ts": "runs what the planned reads hand it, which Reader has narrowed",
+  "src/database/unit-of-work.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
+  "src/database/pipelined.ts": "runs what the planned reads hand it, which Reader has narrowed",
   "src/database/migrate.ts": "changes the schema under a lock, reads no rows",
   "src/database/vector-index.ts": "asks whether there is pgvector, makes an index, reads no rows of ours",
-  "src/database/embedded-init.ts": "makes the database itself",
-  "src/database/embedded-start.ts": "asks a database that starts whether it answers",
-  "src/schema/kit/viewer.ts": "one statement as a whole unit; the callers of statement() are listed below",
-  "src/schema/kit/sign-in-limit.ts": "counts attempts of people who are nobody yet",
-  "src/doors/health.ts": "select 1",
+  "src/database/embedded/init.ts": "makes the database itself",
+  "src/database/embedded/start.ts": "asks a database that starts whether it answers",
+  "src/context/request-context.ts": "one statement as a whole unit; the callers of statement() are listed below",
+  "src/context/sign-in-limit.ts": "counts attempts of people who are nobody yet",
+  "src/http/health.ts": "select 1",
   "src/server.ts": "lends the pool to the wake-up",
   "src/admin/main.ts": "lends the pool to the wake-up",
   "src/events/sequencer.ts": "gives places in the log, looks at no payload",
   "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
-  "src/jobs/kit/clockwork.ts": "Agenda's own pool on its own table, no rows of ours",
+  "src/jobs/kit/scheduler.ts": "Agenda's own pool on its own table, no rows of ours",
 }
 
 /** Who reads past the company border by name, and why it must. */
 export const unscopedCallers: Record<string, string> = {
-  "src/schema/kit/authenticate.ts": "whose credentials are these? The company is the answer",
-  "src/doors/hooks.ts": "whose connection is this? The company is the answer",
+  "src/context/authenticate.ts": "whose credentials are these? The company is the answer",
+  "src/http/hooks.ts": "whose connection is this? The company is the answer",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
-  "src/events/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
+  "src/events/transports/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
   "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
   "src/jobs/lost-tool-calls.ts": "ends what a crash left pending, in all companies, by its age alone",
@@ -178,7 +178,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/knowledge/indexing.ts": "which items are due, in all companies; each is then indexed inside its own",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
-  "src/doors/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
+  "src/http/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
   "src/jobs/stray-files.ts": "which stored files have a row, in any company",
   "src/admin/encryption.ts": "the operator seals the secrets of all companies anew",
   "src/admin/checks.ts": "the operator proves the books of all companies",
@@ -189,7 +189,7 @@ export const unscopedCallers: Record<string, string> = {
 /** Who hands over a statement of its own, which has to name the companies in reach. */
 export const statementCallers: Record<string, string> = {
   "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
-  "src/database/append-message.ts": "append-message, inside a unit",
+  "src/messages/append.ts": "append-message, inside a unit",
   "src/assistant/knowledge.ts": "spend-embedding-credit and give-embedding-credit-back: … company_id = any($2)",
   "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
   "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
@@ -202,9 +202,9 @@ export const statementCallers: Record<string, string> = {
   "src/resolvers/chat-inbox.ts": "every one with the company of the chat that the unit has found and locked",
   "src/resolvers/chat-tag.ts": "the company of the tag that the unit has found, or company_id = any($2)",
   "src/resolvers/chat-folder.ts": "unfile-chats: … and company_id = any($2)",
-  "src/schema/kit/batches.ts": "hands on the statements of the two above, with the companies in reach",
-  "src/schema/kit/idempotent.ts": "an advisory lock, no rows",
-  "src/schema/kit/viewer.ts": "hands on to the unit what the resolvers above run",
+  "src/context/batches.ts": "hands on the statements of the two above, with the companies in reach",
+  "src/context/idempotency.ts": "an advisory lock, no rows",
+  "src/context/request-context.ts": "hands on to the unit what the resolvers above run",
 }
 
 const listed = (pattern: RegExp, list: Record<string, string>, teaches: string) =>
@@ -232,7 +232,7 @@ export const scopeIsSetInOnePlace = words(
   "src/",
   "The filter that keeps companies apart is on by default and gets its companies in scopedManager(). Nothing else sets it or turns it off.",
   [/\bsetFilterParams\(/g, /\bfilters:\s*(?:false|\{)/g, /\bdisableFilters?\b/g],
-  (path) => path === "src/database/unit.ts",
+  (path) => path === "src/database/unit-of-work.ts",
 )
 
 /** Jobs on nobody's row, each with where the company comes from. */

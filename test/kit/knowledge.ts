@@ -1,5 +1,5 @@
+import type { Services } from "../../src/context/services.js"
 import { indexDue } from "../../src/knowledge/indexing.js"
-import type { Services } from "../../src/schema/kit/services.js"
 import type { World } from "./world.js"
 
 // biome-ignore lint/suspicious/noExplicitAny: a knowledge item as REST shows it.

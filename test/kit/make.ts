@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { v7 } from "uuid"
-import type { Unit } from "../../src/database/unit.js"
+import { systemViewer, type Viewer } from "../../src/context/request-context.js"
+import type { Services } from "../../src/context/services.js"
+import type { Unit } from "../../src/database/unit-of-work.js"
 import { AccessToken } from "../../src/entities/access-token.js"
 import { Assistant } from "../../src/entities/assistant.js"
 import { Channel } from "../../src/entities/channel.js"
@@ -10,8 +12,6 @@ import { Knowledge } from "../../src/entities/knowledge.js"
 import { Session, User } from "../../src/entities/user.js"
 import { hashPassword } from "../../src/resolvers/kit/password.js"
 import { issuePair } from "../../src/resolvers/kit/tokens.js"
-import type { Services } from "../../src/schema/kit/services.js"
-import { systemViewer, type Viewer } from "../../src/schema/kit/viewer.js"
 import type { World } from "./world.js"
 
 /** The password of everyone in a world. */

@@ -5,7 +5,7 @@ import { constants, tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { connect } from "../../src/database/connect.js"
-import { openEmbedded } from "../../src/database/embedded.js"
+import { openEmbedded } from "../../src/database/embedded/open.js"
 import { migrate } from "../../src/database/migrate.js"
 
 /** The migrated, empty database that every world is a copy of. */

@@ -1,6 +1,6 @@
+import type { Services } from "../../src/context/services.js"
 import { clock } from "../../src/entities/kit/clock.js"
-import type { RunningClockwork } from "../../src/jobs/kit/clockwork.js"
-import type { Services } from "../../src/schema/kit/services.js"
+import type { RunningClockwork } from "../../src/jobs/kit/scheduler.js"
 import type { FakeModel, FakeModelReply, FakeModelRequest } from "./fake-openai.js"
 import type { World } from "./world.js"
 

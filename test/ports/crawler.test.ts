@@ -3,7 +3,7 @@ import { limits } from "../../src/limits.js"
 import { webCrawler } from "../../src/ports/crawler/web.js"
 import { CrawlFailure } from "../../src/ports/crawler.js"
 import { DocumentProcesses } from "../../src/ports/extractor/processes.js"
-import { Outside } from "../../src/ports/kit/outside.js"
+import { Outside } from "../../src/ports/kit/guarded-http-client.js"
 import { pdf } from "../kit/documents.js"
 import { openSite, webPage } from "../kit/site.js"
 

@@ -4,7 +4,7 @@ import { createServer } from "node:https"
 import type { AddressInfo, LookupFunction } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isPublic, Outside, type OutsideRequest } from "../../src/ports/kit/outside.js"
+import { isPublic, Outside, type OutsideRequest } from "../../src/ports/kit/guarded-http-client.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 
 let endpoint: Receiver

@@ -5,7 +5,7 @@ import { fileTypeFromBuffer } from "file-type"
 import { MIMEType } from "whatwg-mimetype"
 import { limits } from "../../limits.js"
 import { type Crawler, CrawlFailure, type Page, type PageVersion } from "../crawler.js"
-import { type Outside, type OutsideAnswer, OutsideFailure } from "../kit/outside.js"
+import { type Outside, type OutsideAnswer, OutsideFailure } from "../kit/guarded-http-client.js"
 
 const redirects = new Set([301, 302, 303, 307, 308])
 /** Too slow, too early, too often: refusals that pass. */

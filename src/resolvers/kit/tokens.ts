@@ -1,9 +1,9 @@
 import { v7 } from "uuid"
+import { sign } from "../../context/json-web-token.js"
+import type { Viewer } from "../../context/request-context.js"
 import { clock } from "../../entities/kit/clock.js"
 import { RefreshToken, type Session } from "../../entities/user.js"
 import { limits } from "../../limits.js"
-import { sign } from "../../schema/kit/json-web-token.js"
-import type { Viewer } from "../../schema/kit/viewer.js"
 import type { TokenPair } from "../../schema/session.js"
 
 /** Issues the next pair of a session, inside the unit that allows it. */

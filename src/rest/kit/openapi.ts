@@ -8,8 +8,8 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from "graphql"
+import { textOf } from "../../graphql/text-arguments.js"
 import { limits } from "../../limits.js"
-import { textOf } from "../../schema/kit/text-arguments.js"
 import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
 import type { Operation } from "./operation.js"
 import { isBesideFile } from "./variables.js"

@@ -9,8 +9,8 @@ import {
   typeFromAST,
   validate,
 } from "graphql"
-import { type AccessRule, accessOf } from "../../schema/kit/access.js"
-import { compiled, type Run } from "../../schema/kit/compiled.js"
+import { type AccessRule, accessOf } from "../../graphql/access.js"
+import { compiled, type Run } from "../../graphql/compiled.js"
 import type { Route } from "./routes.js"
 
 /** A route whose operation was parsed, validated and compiled, once, at start. */

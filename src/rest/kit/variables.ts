@@ -10,8 +10,8 @@ import {
   isScalarType,
 } from "graphql"
 import { BadUserInput, type Detail } from "../../errors.js"
+import { refuseNulIn } from "../../graphql/operation-limits.js"
 import { limits } from "../../limits.js"
-import { refuseNulIn } from "../../schema/kit/operation-limits.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 

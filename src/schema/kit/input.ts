@@ -1,9 +1,9 @@
 import type { EntityClass } from "@mikro-orm/postgresql"
 import { Field, InputType, ObjectType } from "type-graphql"
+import type { Viewer } from "../../context/request-context.js"
 import type { Row } from "../../entities/kit/row.js"
 import { UUID } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
-import type { Viewer } from "./viewer.js"
 
 /** An input that may say which company the new thing belongs to. */
 @InputType()

@@ -1,9 +1,9 @@
 import { Field, Int, ObjectType } from "type-graphql"
+import { nodesOf } from "../../context/selection.js"
+import type { Narrow, PlainRow, Query, Selection, Source } from "../../database/read-model.js"
 import type { FixedPart, Reader } from "../../database/reader.js"
-import type { Narrow, PlainRow, Query, Selection, Source } from "../../database/source.js"
 import { BadUserInput } from "../../errors.js"
 import { limits } from "../../limits.js"
-import { nodesOf } from "./selection.js"
 import { cursorOf, ordered, placeOf, type Walk, walked, walkedFixed } from "./walk.js"
 
 @ObjectType({ description: "Where a page stands in its list." })

@@ -1,6 +1,6 @@
 import { sql } from "kysely"
+import type { Query } from "../../database/read-model.js"
 import type { FixedPart } from "../../database/reader.js"
-import type { Query } from "../../database/source.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 

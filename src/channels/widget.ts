@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto"
+import { LockMode } from "@mikro-orm/postgresql"
+import { v7 } from "uuid"
+import { z } from "zod"
+import { sign, verify } from "../context/json-web-token.js"
+import { systemViewer } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
+import type { Unit } from "../database/unit-of-work.js"
+import { Assistant } from "../entities/assistant.js"
+import { Chat } from "../entities/chat.js"
+import { clock } from "../entities/kit/clock.js"
+import { codePoints } from "../entities/kit/scalars.js"
+import { Message } from "../entities/message.js"
+import { BadUserInput, Conflict, Unauthenticated } from "../errors.js"
+import { refuseNulIn } from "../graphql/operation-limits.js"
+import type { Connection } from "../http/hooks.js"
+import { limits } from "../limits.js"
+import { receive } from "./receive.js"
+
+const upTo = (max: number) =>
+  z.string({ error: "must be a string" }).refine((text) => codePoints(text) <= max, `must be at most ${max} characters`)
+
+/** What a visitor sends (contract, section 8). */
+const widgetMessage = z.object({
+  text: upTo(limits.messageText).refine((text) => text.trim() !== "", "must not be empty"),
+  name: upTo(limits.chatText).nullish(),
+  messageId: upTo(limits.chatText)
+    .refine((text) => text !== "", "must not be empty")
+    .nullish(),
+  visitorToken: z.string({ error: "must be a string" }).nullish(),
+})
+
+/** A visitor wrote: stored once per message id, in the visitor's own chat, or in a new one for a stranger. */
+export async function receiveFromWidget(services: Services, connection: Connection, address: string, body: unknown) {
+  refuseNulIn(body)
+  const read = widgetMessage.safeParse(body)
+  if (!read.success) {
+    const details = read.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }))
+    throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
+  }
+  const { text, name, messageId, visitorToken } = read.data
+  const visitor = visitorToken ? visitorOf(services, connection, visitorToken) : null
+  const viewer = systemViewer(services, connection.companyId)
+  // A stranger's first message, sent again because its answer was lost, finds its chat by this. The address and the text are part of it:
+  // another stranger with the same message id must not be let into the chat.
+  const key = messageId
+    ? createHash("sha256")
+        .update(JSON.stringify([messageId, address, text]))
+        .digest("hex")
+    : v7()
+  const store = () =>
+    viewer.change(async (_within, unit) => {
+      const chat = await chatOf(unit, connection, visitor, `visitor:${key}`, name?.trim() || null)
+      const repeated = messageId ? await unit.em.findOne(Message, { chatId: chat.id, externalId: messageId }) : null
+      if (repeated) return { chatId: chat.id, messageId: repeated.id }
+      const message = await receive(unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
+      return { chatId: chat.id, messageId: message["id"] as string }
+    })
+  // Of two that came at once, the index refused one: its chat is there now.
+  const stored = await store().catch((error) => {
+    if (error instanceof Conflict) return store()
+    throw error
+  })
+  const claims = { typ: "visitor" as const, sub: stored.chatId, cid: connection.companyId }
+  return { ...stored, visitorToken: sign(claims, services.secrets.jwtSecret, limits.visitorTokenSeconds, clock.now()) }
+}
+
+/** The chat that a visitor's token names. A token of another company's widget is as good as none. */
+function visitorOf(services: Services, connection: Connection, token: string): string {
+  const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
+  if (claims === "expired") throw new Unauthenticated("The visitor's token has expired: write without it")
+  if (claims === "invalid" || claims.cid !== connection.companyId) throw new Unauthenticated("The visitor's token is not valid here")
+  return claims.sub
+}
+
+/** The visitor's own chat, locked; a new one when there is none, or when it was deleted meanwhile. */
+async function chatOf(unit: Unit, connection: Connection, chatId: string | null, key: string, name: string | null): Promise<Chat> {
+  const { companyId, externalId: fromId, assistantId } = connection
+  const ours = { companyId, messenger: "widget" as const, fromId }
+  const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const
+  const own = chatId && (await unit.em.findOne(Chat, { id: chatId, ...ours }, locked))
+  const known = own || (await unit.em.findOne(Chat, { externalId: key, ...ours }, locked))
+  if (known) return Object.assign(known, name && !known.name ? { name } : {})
+  const chat = Object.assign(new Chat(), { ...ours, externalId: key, name })
+  const kept = { lockMode: LockMode.PESSIMISTIC_READ } as const
+  const assistant = assistantId ? await unit.em.findOne(Assistant, { id: assistantId }, kept) : null
+  if (assistant?.isAssignable) chat.beginWith(assistant)
+  unit.em.persist(chat.opened())
+  return chat
+}

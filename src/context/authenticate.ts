@@ -1,0 +1,95 @@
+import DataLoader from "dataloader"
+import type { Database } from "../database/connect.js"
+import type { PlainRow } from "../database/read-model.js"
+import { unscoped } from "../database/unscoped.js"
+import { looksLikeToken, tokenDigest } from "../entities/access-token.js"
+import { clock } from "../entities/kit/clock.js"
+import { Unauthenticated } from "../errors.js"
+import { limits } from "../limits.js"
+import type { Identity } from "./identity.js"
+import { verify } from "./json-web-token.js"
+import type { Services } from "./services.js"
+
+/** Credentials as they came: an access token, an Authorization header, or neither. */
+export interface Credentials {
+  accessToken?: string | null
+  authorization?: string | null
+}
+
+/** 401, and whether only its time has come: a client of ours may come back with a fresh one. */
+export class ExpiredCredentials extends Unauthenticated {}
+
+const tokensByDigest = {
+  name: "tokens-by-digest",
+  text: "select id, company_id, last_used_at, digest from access_token where digest = any($1) and revoked_at is null",
+}
+
+const touchToken = {
+  name: "touch-token",
+  text: "update access_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $3)",
+}
+
+const sessionWithMemberships = {
+  name: "session-with-memberships",
+  text: `select m.company_id, m.role from session s left join member m on m.user_id = s.user_id
+         where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
+}
+
+/** Finds out who sent credentials; throws Unauthenticated for bad ones. The access token decides when both are sent. */
+export async function authenticate(services: Services, { accessToken, authorization }: Credentials): Promise<Identity> {
+  if (accessToken) return byAccessToken(services, accessToken)
+  if (!authorization) return { kind: "anonymous" }
+  const [scheme, token, ...rest] = authorization.trim().split(/\s+/)
+  if (scheme?.toLowerCase() !== "bearer" || !token || rest.length > 0)
+    throw new Unauthenticated("Authorization must be: Bearer, a space, and the token")
+  return (await bySession(services, token)) ?? byVisitorToken(services, token)
+}
+
+async function byAccessToken(services: Services, value: string): Promise<Identity> {
+  if (!looksLikeToken(value)) throw new Unauthenticated("This is no access token: a character is missing or mistyped")
+  const row = await tokensOf(services.database).load(tokenDigest(value))
+  if (!row) throw new Unauthenticated("The access token is unknown or revoked")
+  touch(services, row["id"], row["last_used_at"])
+  return { kind: "token", tokenId: row["id"], companyId: row["company_id"] }
+}
+
+const lookUps = new WeakMap<Database, DataLoader<string, PlainRow | undefined>>()
+
+/** Looks tokens up, those of requests that came in together in one statement. Nothing is remembered: a revocation holds at once. */
+function tokensOf(database: Database) {
+  const known = lookUps.get(database)
+  if (known) return known
+  const find = async (digests: readonly string[]) => {
+    const rows = await unscoped(database, tokensByDigest, [digests])
+    const byDigest = new Map(rows.map((row) => [row["digest"], row]))
+    return digests.map((digest) => byDigest.get(digest))
+  }
+  const lookUp = new DataLoader(find, { cache: false, batchScheduleFn: setImmediate })
+  lookUps.set(database, lookUp)
+  return lookUp
+}
+
+function touch(services: Services, id: string, lastUsedAt: string | null) {
+  const now = clock.now()
+  const before = new Date(now.getTime() - limits.accessTokenTouchSeconds * 1000)
+  if (lastUsedAt && new Date(lastUsedAt) >= before) return
+  unscoped(services.database, touchToken, [id, now, before]).catch((error) =>
+    services.log.warn({ err: error }, "lastUsedAt was not written"),
+  )
+}
+
+async function bySession(services: Services, token: string): Promise<Identity | null> {
+  const claims = verify(token, services.secrets.jwtSecret, "access", clock.now())
+  if (claims === "expired") throw new ExpiredCredentials("The token has expired: refresh the session")
+  if (claims === "invalid") return null
+  const rows = await unscoped(services.database, sessionWithMemberships, [claims.sid, claims.sub])
+  if (rows.length === 0) throw new Unauthenticated("The session has ended: sign in again")
+  const roles = new Map(rows.filter((row) => row["company_id"]).map((row) => [row["company_id"], row["role"]]))
+  return { kind: "user", userId: claims.sub, sessionId: claims.sid, expiresAt: new Date(claims.exp * 1000), roles }
+}
+
+function byVisitorToken(services: Services, token: string): Identity {
+  const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
+  if (claims === "invalid" || claims === "expired") throw new Unauthenticated("The bearer token is not valid")
+  return { kind: "visitor", chatId: claims.sub, companyId: claims.cid, expiresAt: new Date(claims.exp * 1000) }
+}

@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto"
+import type { PlainRow, Selection } from "../database/read-model.js"
+import { sourceOf } from "../database/read-model.js"
+import type { Unit } from "../database/unit-of-work.js"
+import { IdempotencyKey } from "../entities/idempotency-key.js"
+import { clock } from "../entities/kit/clock.js"
+import { codePoints } from "../entities/kit/scalars.js"
+import { BadUserInput, Conflict, IdempotencyKeyReused } from "../errors.js"
+import { limits } from "../limits.js"
+import { withMediaUrls } from "../schema/media.js"
+import { credentialOf } from "./identity.js"
+import type { Viewer } from "./request-context.js"
+
+/** An input that may carry a key under which a repeat is answered like the first. */
+export interface Keyed {
+  idempotencyKey?: string | null
+}
+
+const tryLock = { name: "try-idempotency-lock", text: "select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free" }
+
+/**
+ * Does a piece of work once per credential, operation and key, inside the unit that does it: a repeat within 24 hours gets the stored answer,
+ * another request under the key is refused, and so is one while the first still runs (contract, section 1).
+ */
+export async function idempotent<T extends { id: string } | PlainRow>(
+  viewer: Viewer,
+  unit: Unit,
+  type: "Message" | "Chat" | "Media",
+  input: Keyed,
+  work: () => Promise<T>,
+): Promise<T | PlainRow> {
+  const { idempotencyKey: key, ...request } = input
+  if (!key) return work()
+  const length = codePoints(key)
+  if (length > limits.idempotencyKeyCharacters)
+    throw new BadUserInput(`The idempotency key must be at most ${limits.idempotencyKeyCharacters} characters`)
+  const identity = { credential: credentialOf(viewer.identity)!, operation: `create${type}`, key }
+  const [lock] = await unit.run(tryLock, [JSON.stringify(identity)])
+  if (!lock!["free"]) throw new Conflict("The first request with this Idempotency-Key is still running")
+  const digest = createHash("sha256").update(JSON.stringify(request)).digest("hex")
+  const known = await unit.em.findOne(IdempotencyKey, identity)
+  if (known && known.createdAt.getTime() > clock.now().getTime() - limits.idempotencySeconds * 1000) {
+    if (known.request !== digest) throw new IdempotencyKeyReused()
+    viewer.request.headers["Idempotency-Replayed"] = "true"
+    return known.payload[type.toLowerCase()] as PlainRow
+  }
+  const result = await work()
+  const row = known ?? Object.assign(new IdempotencyKey(), identity)
+  Object.assign(row, { request: digest, createdAt: clock.now() })
+  unit.em.persist(row)
+  unit.showAtCommit(row, type, (result as { id: string }).id)
+  return result
+}
+
+/** Completes a stored answer with what the operation selects beyond it. */
+export async function completed(
+  viewer: Viewer,
+  type: "Message" | "Chat" | "Media",
+  row: PlainRow,
+  selection: Selection,
+): Promise<PlainRow> {
+  const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
+  const shown = withMediaUrls(row, (id) => viewer.services.mediaUrls.of(id))
+  const [whole] = await viewer.reader.complete(sourceOf(type)!, [shown], missing)
+  return whole!
+}

@@ -1,0 +1,24 @@
+import type { MemberRole } from "../entities/company.js"
+
+/** Who sent a request, as its credentials prove. */
+export type Identity =
+  | { kind: "anonymous" }
+  | { kind: "user"; userId: string; sessionId: string; expiresAt: Date; roles: Map<string, MemberRole> }
+  | { kind: "token"; tokenId: string; companyId: string }
+  | { kind: "visitor"; chatId: string; companyId: string; expiresAt: Date }
+  | { kind: "system"; companyIds: string[] }
+
+/** What a request is counted under by the rate limit; null for the anonymous. */
+export function credentialOf(identity: Identity): string | null {
+  if (identity.kind === "user") return `user:${identity.userId}`
+  if (identity.kind === "token") return `token:${identity.tokenId}`
+  if (identity.kind === "visitor") return `visitor:${identity.chatId}`
+  return null
+}
+
+/** The companies that an identity reaches. */
+export function companiesOf(identity: Identity): string[] {
+  if (identity.kind === "user") return [...identity.roles.keys()]
+  if (identity.kind === "system") return identity.companyIds
+  return identity.kind === "anonymous" ? [] : [identity.companyId]
+}

@@ -1,0 +1,163 @@
+import type { EntityClass, FilterQuery } from "@mikro-orm/postgresql"
+import { LockMode } from "@mikro-orm/postgresql"
+import type { GraphQLResolveInfo } from "graphql"
+import type { Logger } from "pino"
+import { meaningOf } from "../database/conflicts.js"
+import { together } from "../database/pipelined.js"
+import type { PlainRow, Source } from "../database/read-model.js"
+import { Reader } from "../database/reader.js"
+import { runUnit, type Statement, Unit } from "../database/unit-of-work.js"
+import type { Actor } from "../entities/control-change.js"
+import type { Row } from "../entities/kit/row.js"
+import { BadUserInput, Forbidden, NotFound } from "../errors.js"
+import type { ArrivingForm } from "../media/arriving.js"
+import { companiesOf, type Identity } from "./identity.js"
+import { selectionOf } from "./selection.js"
+import type { Services } from "./services.js"
+import { snapshotSelection } from "./snapshot.js"
+
+/** What a request brought with it besides its credentials. */
+export interface RequestFacts {
+  requestId: string
+  /** Address of the client, as far as proxies are trusted. */
+  address: string
+  log: Logger
+  /** Response headers that a resolver adds, where the door has headers. */
+  headers: Record<string, string>
+  /** Whether a sign-in attempt was counted at the door already. */
+  attemptCounted?: boolean
+  /** The form that its files come in. */
+  form?: ArrivingForm
+  /** The socket that a subscription runs on. */
+  socket?: {
+    /** The company that the connection was opened for. */
+    companyId: string | null
+    close(code: number, reason: string): void
+  }
+}
+
+/** One request, or one step of a job: who it is, what it reaches, and its doors to the data. */
+export class Viewer {
+  readonly companyIds: string[]
+  // No #private name: Apollo hands its executor a copy of the context, and a copy has none of those.
+  private reading?: Reader
+
+  constructor(
+    readonly services: Services,
+    readonly identity: Identity,
+    readonly request: RequestFacts,
+    /** The unit of work that a mutation runs in. */
+    private readonly unit?: Unit,
+  ) {
+    this.companyIds = companiesOf(identity)
+  }
+
+  /** Planned reads; inside a mutation they see what it wrote. */
+  get reader(): Reader {
+    if (this.unit) return this.unit.reader
+    this.reading ??= this.freshReader()
+    return this.reading
+  }
+
+  /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
+  freshReader(): Reader {
+    const { database, mediaUrls } = this.services
+    return new Reader(database.orm, database.sql, this.companyIds, together(database.pool), (id) => mediaUrls.of(id))
+  }
+
+  /** The EntityManager of the running mutation. */
+  get em() {
+    if (!this.unit) throw new Error("Only a unit of work has an EntityManager; a query reads by plan")
+    return this.unit.em
+  }
+
+  get actor(): Actor {
+    if (this.identity.kind === "user") return { kind: "user", id: this.identity.userId }
+    if (this.identity.kind === "token") return { kind: "token", id: this.identity.tokenId }
+    return { kind: "system", id: null }
+  }
+
+  /** The signed-in user; null under an access token. */
+  get userId() {
+    return this.identity.kind === "user" ? this.identity.userId : null
+  }
+
+  /** The company that something new belongs to: the named one, else the only one in reach. */
+  company(companyId?: string | null): string {
+    if (companyId) return this.reach(companyId)[0]!
+    if (this.companyIds.length === 1) return this.companyIds[0]!
+    throw new BadUserInput("Say which company it belongs to", [{ path: "companyId", message: "is required with more than one company" }])
+  }
+
+  /** The companies that a list covers: the named one, else all in reach. */
+  reach(companyId?: string | null): string[] {
+    if (!companyId) return this.companyIds
+    if (!this.companyIds.includes(companyId)) throw new Forbidden("This company is not yours")
+    return [companyId]
+  }
+
+  /** One row by plan, NOT_FOUND when it is missing or foreign. */
+  async one(source: Source, id: string, info: GraphQLResolveInfo, noun = source.name): Promise<PlainRow> {
+    const row = await this.reader.byId(source, id, selectionOf(info))
+    if (!row) throw new NotFound(noun)
+    return row
+  }
+
+  /** A row by its id, NOT_FOUND when it is missing or foreign; locked, so that what is decided on it still holds at commit. */
+  async find<T extends Row>(
+    entity: EntityClass<T>,
+    id: string,
+    noun = entity.name,
+    lockMode: LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ = LockMode.PESSIMISTIC_WRITE,
+  ): Promise<T> {
+    const row = await this.em.findOne(entity, { id } as FilterQuery<T>, { lockMode })
+    if (!row) throw new NotFound(noun)
+    return row
+  }
+
+  /** A row that an input names; one that is missing, or of another company than the one given, is a bad input. Locked when a lock is given. */
+  async referred<T extends Row>(entity: EntityClass<T>, id: string, path: string, companyId?: string, lockMode?: LockMode): Promise<T> {
+    const wanted = { id, ...(companyId && { companyId }) } as unknown as FilterQuery<T>
+    const row = await this.em.findOne(entity, wanted, lockMode ? { lockMode } : {})
+    if (!row) throw new BadUserInput(`${path} names nothing in this company`, [{ path, message: "names nothing in this company" }])
+    return row
+  }
+
+  /** Runs a statement inside the running mutation. */
+  run(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+    if (!this.unit) throw new Error("Only a unit of work runs statements; alone they are viewer.statement")
+    return this.unit.run(statement, values)
+  }
+
+  /** Runs a change as a unit of its own: one transaction, its events in it, its wake-ups after it. */
+  async change<T>(work: (viewer: Viewer, unit: Unit) => Promise<T>): Promise<T> {
+    if (this.unit) return work(this, this.unit)
+    return inUnit(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
+      work(new Viewer(this.services, this.identity, this.request, unit), unit),
+    )
+  }
+
+  /** Runs one statement as the whole unit: it is its own transaction, and writes its event itself. */
+  async statement(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+    const result = await this.services.database.pool.query({ ...statement, values }).catch((error) => {
+      throw meaningOf(error)
+    })
+    void this.services.sequencer.poke()
+    return result.rows
+  }
+}
+
+/** Runs a unit of work and, after its commit, tells the sequencer and the clock. */
+export async function inUnit<T>(services: Services, scope: Unit["scope"], work: (unit: Unit) => Promise<T>): Promise<T> {
+  const unit = new Unit(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
+  const result = await runUnit(unit, work)
+  const told = unit.aftermath.events ? services.sequencer.poke() : null
+  for (const wake of unit.aftermath.wakes) void services.clockwork.at(wake)
+  // A take-over answers when everything that was said before it has been handed to those who listen: after it, nothing of the AI leaves.
+  if (unit.aftermath.isTakeOver) await told
+  return result
+}
+
+/** A viewer without a request: a job, a hook or a command, on one company. */
+export const systemViewer = (services: Services, companyId: string, log = services.log): Viewer =>
+  new Viewer(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })

@@ -1,0 +1,44 @@
+import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible"
+import type { Database } from "../database/connect.js"
+import { RateLimited } from "../errors.js"
+
+/** What every answer under a limit carries. */
+export const limitHeaders = (limit: number, remaining: number, resetMs: number) => ({
+  "X-RateLimit-Limit": String(limit),
+  "X-RateLimit-Remaining": String(Math.max(0, remaining)),
+  "X-RateLimit-Reset": String(Math.ceil(resetMs / 1000)),
+})
+
+/** Counts sign-in attempts, exactly and for all instances together: in the database. */
+export class SignInLimit {
+  readonly #limiter: RateLimiterPostgres | null
+
+  constructor(
+    database: Database,
+    /** 0 is off. */
+    private readonly perMinute: number,
+  ) {
+    const options = { storeClient: database.pool, storeType: "pool", tableName: "sign_in_attempt", tableCreated: true, keyPrefix: "" }
+    this.#limiter = perMinute > 0 ? new RateLimiterPostgres({ ...options, points: perMinute, duration: 60 }) : null
+  }
+
+  /** Counts an attempt under a key, and says so in the headers; throws RateLimited beyond the limit. */
+  async count(key: string, headers: Record<string, string>): Promise<void> {
+    if (!this.#limiter) return
+    try {
+      const result = await this.#limiter.consume(key)
+      this.tell(headers, result)
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused
+      this.tell(headers, refused)
+      throw new RateLimited(refused.msBeforeNext / 1000)
+    }
+  }
+
+  private tell(headers: Record<string, string>, result: RateLimiterRes) {
+    const known = headers["X-RateLimit-Remaining"]
+    // Of several limits, the one that is nearer to its end is told.
+    if (known === undefined || result.remainingPoints <= Number(known))
+      Object.assign(headers, limitHeaders(this.perMinute, result.remainingPoints, result.msBeforeNext))
+  }
+}

@@ -1,0 +1,164 @@
+import type { EntityManager } from "@mikro-orm/postgresql"
+import { CompiledQuery } from "kysely"
+import { type Actor } from "../entities/control-change.js"
+import { Event } from "../entities/event.js"
+import { type Fact, Row, takeNotes, type Wake } from "../entities/kit/row.js"
+import { append } from "../messages/append.js"
+import { meaningOf } from "./conflicts.js"
+import type { Database, Sql } from "./connect.js"
+import { type PlainRow, type Selection, sourceOf } from "./read-model.js"
+import { Reader } from "./reader.js"
+
+/** Who works, and on which companies. */
+export interface Scope {
+  companyIds: string[]
+  actor: Actor
+}
+
+/** What a unit leaves behind for the world outside the database, told after the commit. */
+export interface Aftermath {
+  /** Whether event rows were written. */
+  events: boolean
+  /** Whether AI control of a chat changed. */
+  isTakeOver: boolean
+  wakes: Wake[]
+}
+
+/** A prepared statement of a hot path: planned once per connection, by its name. */
+export interface Statement {
+  name: string
+  text: string
+}
+
+/** The one place where a scope is put on an EntityManager; a read without it throws. */
+export function scopedManager(database: Database, companyIds: string[]): EntityManager {
+  const em = database.orm.em.fork() as EntityManager
+  em.setFilterParams("company", { ids: companyIds })
+  return em
+}
+
+/** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
+export class Unit {
+  readonly em: EntityManager
+  readonly aftermath: Aftermath = { events: false, isTakeOver: false, wakes: [] }
+  /** What shows a row as it is at commit. */
+  private readonly shownLater: { target: { payload: unknown }; type: string; id: string }[] = []
+  private readonly told = new Set<string>()
+  #reader?: Reader
+
+  constructor(
+    readonly database: Database,
+    readonly scope: Scope,
+    /** What the REST representation of a row selects; the payload of its events. */
+    private readonly snapshotOf: (type: string) => Selection,
+    private readonly mediaUrl?: (id: string) => string,
+  ) {
+    this.em = scopedManager(database, scope.companyIds)
+  }
+
+  /** Reads inside the transaction. */
+  get reader(): Reader {
+    const sql = this.em.getKysely() as unknown as Sql
+    this.#reader ??= new Reader(
+      this.database.orm,
+      sql,
+      this.scope.companyIds,
+      (statement, values) => this.run(statement, values),
+      this.mediaUrl,
+    )
+    return this.#reader
+  }
+
+  /** Runs a statement inside the transaction. */
+  async run(statement: { text: string }, values: unknown[]): Promise<PlainRow[]> {
+    const result = await this.reader.sql.executeQuery<PlainRow>(CompiledQuery.raw(statement.text, values))
+    return result.rows
+  }
+
+  /** Says that a statement wrote event rows by itself. */
+  wroteEvents() {
+    this.aftermath.events = true
+  }
+
+  /** Writes everything that is pending, with what it entails and the events of what it noted, in their order. */
+  async settle(): Promise<void> {
+    if (await this.note()) await this.em.flush()
+  }
+
+  /** Settles for the last time: what events show of a row is what is committed. */
+  async finish(): Promise<void> {
+    await this.note()
+    for (const { target, type, id } of this.shownLater) target.payload = await this.snapshot(type, id)
+    await this.em.flush()
+    if (this.told.size > 0) this.aftermath.events = true
+  }
+
+  /** Has a row's representation at commit written as somebody's payload. */
+  showAtCommit(target: { payload: unknown }, type: string, id: string) {
+    this.shownLater.push({ target, type, id })
+  }
+
+  /** Makes events of what was noted since the last time; answers whether there were any. */
+  private async note(): Promise<boolean> {
+    const facts = (await this.flushed()).filter((fact) => this.isNews(fact))
+    for (const fact of facts) {
+      const event = new Event()
+      Object.assign(event, { type: fact.type, companyId: fact.companyId, chatId: fact.chatId, payload: {} })
+      if ("value" in fact.payload) event.payload = fact.payload
+      else this.showAtCommit(event, fact.payload.row, fact.payload.id)
+      this.em.persist(event)
+      if (fact.type === "CHAT_MODE_CHANGED") this.aftermath.isTakeOver = true
+    }
+    return facts.length > 0
+  }
+
+  /** A row that changed twice in a unit is told once, and what was just created is not told as changed. */
+  private isNews(fact: Fact): boolean {
+    if ("value" in fact.payload) return Boolean(this.told.add(fact.type))
+    const key = `${fact.type} ${fact.payload.id}`
+    if (this.told.has(key) || (fact.type === "CHAT_UPDATED" && this.told.has(`CHAT_CREATED ${fact.payload.id}`))) return false
+    this.told.add(key)
+    return true
+  }
+
+  /** Flushes, and takes the facts of the rows that were touched. */
+  private async flushed(): Promise<Fact[]> {
+    const rows = this.touchedRows()
+    await this.em.flush()
+    const facts: Fact[] = []
+    for (const row of rows) {
+      const notes = takeNotes(row)
+      if (!notes) continue
+      facts.push(...notes.facts)
+      this.aftermath.wakes.push(...notes.wakes)
+      for (const consequence of notes.consequences) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
+    }
+    return facts
+  }
+
+  private touchedRows(): Row[] {
+    const work = this.em.getUnitOfWork()
+    const all = new Set([...work.getIdentityMap().values(), ...work.getPersistStack(), ...work.getRemoveStack()])
+    return [...all].filter((row): row is Row => row instanceof Row)
+  }
+
+  private async snapshot(type: string, id: string) {
+    const selection = this.snapshotOf(type)
+    const [row] = await this.reader.list(sourceOf(type)!, selection, (query) => query.where("t.id", "=", id))
+    return { [type.toLowerCase()]: row ?? null }
+  }
+}
+
+/** Runs a unit of work and commits it; what it throws undoes all of it. */
+export async function runUnit<T>(unit: Unit, work: (unit: Unit) => Promise<T>): Promise<T> {
+  await unit.em.begin()
+  try {
+    const result = await work(unit)
+    await unit.finish()
+    await unit.em.commit()
+    return result
+  } catch (error) {
+    await unit.em.rollback()
+    throw meaningOf(error)
+  }
+}

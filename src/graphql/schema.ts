@@ -1,0 +1,89 @@
+import "reflect-metadata"
+import { MapperKind, mapSchema } from "@graphql-tools/utils"
+import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, isObjectType, Kind } from "graphql"
+import { buildSchemaSync } from "type-graphql"
+import { BadUserInput } from "../errors.js"
+import { AccessTokenResolver } from "../resolvers/access-token.js"
+import { AnswerProgressResolver } from "../resolvers/answer-progress.js"
+import { AssistantResolver } from "../resolvers/assistant.js"
+import { AssistantFolderResolver } from "../resolvers/assistant-folder.js"
+import { AssistantToolResolver } from "../resolvers/assistant-tool.js"
+import { ChannelResolver } from "../resolvers/channel.js"
+import { ChatResolver } from "../resolvers/chat.js"
+import { ChatFolderResolver } from "../resolvers/chat-folder.js"
+import { ChatInboxResolver } from "../resolvers/chat-inbox.js"
+import { ChatListResolver } from "../resolvers/chat-list.js"
+import { ChatTagResolver } from "../resolvers/chat-tag.js"
+import { CompanyResolver } from "../resolvers/company.js"
+import { EventResolver } from "../resolvers/event.js"
+import { KnowledgeResolver } from "../resolvers/knowledge.js"
+import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
+import { MediaResolver } from "../resolvers/media.js"
+import { MessageResolver } from "../resolvers/message.js"
+import { SessionResolver } from "../resolvers/session.js"
+import { ToolCallResolver } from "../resolvers/tool-call.js"
+import { guardRootFields } from "./access.js"
+
+/** The schema of the server, every root field behind its access rule; throws when one has none. */
+export function buildPlatformSchema(): GraphQLSchema {
+  const schema = buildSchemaSync({
+    resolvers: [
+      SessionResolver,
+      CompanyResolver,
+      AccessTokenResolver,
+      AssistantResolver,
+      AssistantFolderResolver,
+      AssistantToolResolver,
+      ToolCallResolver,
+      KnowledgeResolver,
+      KnowledgeQueryResolver,
+      ChannelResolver,
+      ChatFolderResolver,
+      ChatTagResolver,
+      ChatInboxResolver,
+      ChatListResolver,
+      ChatResolver,
+      MessageResolver,
+      MediaResolver,
+      EventResolver,
+      AnswerProgressResolver,
+    ],
+    validate: false,
+    // Asked for by type-graphql and used by nothing: subscriptions read the event log.
+    pubSub: { publish: neverPublish, subscribe: neverPublish },
+  })
+  return guardRootFields(readingProperties(schema))
+}
+
+/** Leaves every field but the root ones to the executor's own property read: type-graphql gives each a function, and a page has thousands. */
+function readingProperties(schema: GraphQLSchema): GraphQLSchema {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || roots.includes(type) || type.name.startsWith("__")) continue
+    for (const field of Object.values(type.getFields())) field.resolve = undefined
+  }
+  return schema
+}
+
+function neverPublish(): never {
+  throw new Error("Events are rows of the log; nothing publishes them")
+}
+
+/** The same schema with its enums in REST's words: `telegram-bot` where GraphQL says `TELEGRAM_BOT`. */
+export const inRestWords = (schema: GraphQLSchema): GraphQLSchema => mapSchema(schema, { [MapperKind.ENUM_TYPE]: restEnum as never })
+
+function restEnum(type: GraphQLEnumType): GraphQLScalarType {
+  const list = type.getValues().map((value) => value.value as string)
+  const parse = (value: unknown) => {
+    if (typeof value === "string" && list.includes(value)) return value
+    throw new BadUserInput(`must be one of ${list.join(", ")}`)
+  }
+  return new GraphQLScalarType({
+    name: type.name,
+    description: type.description,
+    extensions: { jsonSchema: { type: "string", enum: list } },
+    serialize: (value) => value,
+    parseValue: parse,
+    parseLiteral: (node) => parse(node.kind === Kind.STRING || node.kind === Kind.ENUM ? node.value : undefined),
+  })
+}

@@ -1,0 +1,90 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { Context, Middleware } from "koa"
+import type { Logger } from "pino"
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible"
+import { v7 } from "uuid"
+import { authenticate } from "../context/authenticate.js"
+import { credentialOf } from "../context/identity.js"
+import { type RequestFacts, Viewer } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
+import { limitHeaders } from "../context/sign-in-limit.js"
+import { describe, RateLimited, toRestBody } from "../errors.js"
+import { limits } from "../limits.js"
+
+/** The request that is being served, for those who are called without it. */
+export const currentRequest = new AsyncLocalStorage<RequestFacts>()
+
+const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${limits.requestIdCharacters}}$`)
+
+/** What came with a request; its logger is made only when something is logged. */
+class Request implements RequestFacts {
+  readonly headers: Record<string, string> = {}
+  attemptCounted?: boolean
+  #log?: Logger
+
+  constructor(
+    readonly requestId: string,
+    private readonly base: Logger,
+    readonly address: string,
+  ) {}
+
+  get log() {
+    this.#log ??= this.base.child({ requestId: this.requestId })
+    return this.#log
+  }
+}
+
+/** Gives every request its id, and turns whatever is thrown into the contract's error body. */
+export function requestFrame(log: Logger): Middleware {
+  return async (ctx, next) => {
+    const given = ctx.get("X-Request-Id")
+    const requestId = saneRequestId.test(given) ? given : v7()
+    const request = new Request(requestId, log, ctx.ip)
+    ctx.state["request"] = request
+    ctx.set("X-Request-Id", requestId)
+    try {
+      await currentRequest.run(request, next)
+    } catch (error) {
+      refuse(ctx, error)
+      ctx.body = toRestBody(error, requestId)
+    }
+  }
+}
+
+/** Sets status and headers of a refusal, and logs what is ours to repair. */
+export function refuse(ctx: Context, error: unknown) {
+  const { statusCode, headers, unexpected } = describe(error)
+  if (unexpected) ctx.state["request"].log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
+  ctx.status = statusCode
+  ctx.set(headers as Record<string, string>)
+}
+
+/** Finds out who asks, counts it, and makes the viewer. */
+export class Reception {
+  readonly #limiter: RateLimiterMemory | null
+
+  constructor(private readonly services: Services) {
+    const { rateLimitPerMinute } = services.config
+    // Counted in the process: one hot row per token in the database would cost every request.
+    this.#limiter = rateLimitPerMinute > 0 ? new RateLimiterMemory({ points: rateLimitPerMinute, duration: 60 }) : null
+  }
+
+  /** The viewer of a request; throws 401 for bad credentials and 429 beyond the limit. */
+  async viewer(ctx: Context): Promise<Viewer> {
+    const identity = await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
+    const credential = credentialOf(identity)
+    if (credential && this.#limiter) await this.count(ctx, this.#limiter, credential)
+    return new Viewer(this.services, identity, ctx.state["request"])
+  }
+
+  private async count(ctx: Context, limiter: RateLimiterMemory, credential: string) {
+    try {
+      const { remainingPoints, msBeforeNext } = await limiter.consume(credential)
+      ctx.set(limitHeaders(limiter.points, remainingPoints, msBeforeNext))
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused
+      ctx.set(limitHeaders(limiter.points, 0, refused.msBeforeNext))
+      throw new RateLimited(refused.msBeforeNext / 1000)
+    }
+  }
+}

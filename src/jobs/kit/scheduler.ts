@@ -1,0 +1,105 @@
+import { PostgresBackend } from "@agendajs/postgres-backend"
+import { Agenda, type AgendaBackend } from "agenda"
+import { Pool } from "pg"
+import type { Logger } from "pino"
+import type { Config } from "../../config.js"
+import type { Clockwork, Services } from "../../context/services.js"
+import type { Database } from "../../database/connect.js"
+import { limits } from "../../limits.js"
+import { sentence } from "../../sentence.js"
+
+/** A job on one company's row: what is due stands on the row, the clock only says when to look. */
+export interface Job {
+  name: string
+  run(services: Services, companyId: string, id: string): Promise<void>
+}
+
+/** A job on nobody's row, run again and again. */
+export interface Sweep {
+  name: string
+  /** How often; some depend on a time that an operator may change. */
+  everySeconds: number | ((config: Config) => number)
+  run(services: Services): Promise<void>
+}
+
+/** The clock of the deployment: Agenda, behind one function. */
+export interface RunningClockwork extends Clockwork {
+  start(services: Services, jobs: Job[], sweeps: Sweep[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Where Agenda keeps its own table: MongoDB when it is configured, else the database of the server. */
+async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
+  if (!config.mongodbUrl) {
+    // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
+    const pool = new Pool({ connectionString: database.url, max: limits.clockConnections })
+    // An idle connection that the database ended is replaced when the next is needed; unheard, it would end the process.
+    pool.on("error", () => {})
+    const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
+    return { backend, close: async () => void (pool.ending || (await pool.end())) }
+  }
+  // Loaded only where it is used: MongoDB's client is large.
+  const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
+  const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: limits.mongoConnectMs })
+  try {
+    // Asked first: without a server Agenda's own start never settles.
+    await client.db().command({ ping: 1 })
+  } catch {
+    throw sentence("MONGODB_URL: no MongoDB answers there")
+  } finally {
+    await client.close()
+  }
+  const backend = new MongoBackend({ address: config.mongodbUrl })
+  return { backend, close: () => backend.disconnect() }
+}
+
+/** Makes the clock; nothing runs before `start`. */
+export async function makeClockwork(config: Config, database: Database, log: Logger): Promise<RunningClockwork> {
+  const { backend, close } = await backendOf(config, database)
+  const agenda = new Agenda({
+    backend,
+    processEvery: limits.clockTickMs,
+    defaultConcurrency: limits.clockConcurrency,
+    maxConcurrency: limits.clockConcurrency * 2,
+    // A killed worker's job is free again soon; the row's own lease decides who really works.
+    defaultLockLifetime: limits.clockLockMs,
+    removeOnComplete: true,
+  })
+  // The sweep comes again; unheard, the error would end the process.
+  agenda.on("error", (error) => log.warn({ err: error }, "the clock stumbled"))
+  return {
+    async at(wake) {
+      const { job, companyId, id, at } = wake
+      // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
+      // A little late: a timer may fire a millisecond early, and would find nothing due yet.
+      const woken = agenda.schedule(new Date(at.getTime() + limits.clockSlackMs), job, { companyId, id })
+      // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
+      await woken.catch((error) => log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
+    },
+    async start(services, jobs, sweeps) {
+      for (const job of jobs) {
+        agenda.define<{ companyId: string; id: string }>(job.name, ({ attrs }) =>
+          guarded(services, job.name, () => job.run(services, attrs.data.companyId, attrs.data.id)),
+        )
+      }
+      for (const sweep of sweeps)
+        agenda.define(sweep.name, () => guarded(services, sweep.name, () => sweep.run(services)), { concurrency: 1 })
+      await agenda.start()
+      for (const { name, everySeconds } of sweeps) {
+        const seconds = typeof everySeconds === "number" ? everySeconds : everySeconds(services.config)
+        await agenda.every(seconds * 1000, name)
+      }
+    },
+    ping: async () => void (await agenda.queryJobs({ limit: 1 })),
+    async stop() {
+      await agenda.stop(false)
+      // By ourselves: Agenda leaves the connections of a clock open that never started.
+      await close()
+    },
+  }
+}
+
+/** A job that fails is logged and left to the sweep; what it was to do still stands on the row. */
+async function guarded(services: Services, name: string, run: () => Promise<void>) {
+  await run().catch((error) => services.log.error({ err: error, job: name }, "job failed"))
+}

@@ -1,0 +1,131 @@
+import type { MikroORM } from "@mikro-orm/postgresql"
+import { v7 } from "uuid"
+import { columnsOf, type PlainRow } from "../database/read-model.js"
+import type { Statement, Unit } from "../database/unit-of-work.js"
+import { deliveredByEvent } from "../entities/channel.js"
+import { clock } from "../entities/kit/clock.js"
+import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
+
+/** A message that is about to get its place in a chat. */
+export interface MessageDraft {
+  id?: string
+  chatId: string
+  role: MessageRole
+  type: MessageType
+  text?: string | null
+  authorId?: string | null
+  externalId?: string | null
+  /** Uploaded files of the chat's company, in their order; they must be locked. */
+  mediaIds?: string[]
+  /** The quoted message as a row, so that the event shows it. */
+  replyTo?: { id: string } | null
+  sources?: MessageSource[]
+  functionCall?: FunctionCall | null
+  functionCallOutput?: FunctionCallOutput | null
+}
+
+const statements = new WeakMap<MikroORM, { plain: Statement; withMedia: Statement }>()
+
+/** What an event keeps of a file: its address is signed when it is shown. */
+const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
+
+/**
+ * The one way a message gets into a chat, in one statement: the chat's row is locked and gives the next place, the message is inserted, the
+ * chat's recency and unread count move, and the event is written. Answers the message as the event shows it; a chat out of reach yields no row.
+ */
+export function appendMessage(orm: MikroORM): Statement {
+  return statementsOf(orm).plain
+}
+
+function statementsOf(orm: MikroORM) {
+  const known = statements.get(orm)
+  if (known) return known
+  const of = columnsOf(orm, "Media").of
+  const media = mediaKept.map((property) => `'${property}', m.${of.get(property)}`).join(", ")
+  // Files cost the ordinary message nothing: they have a statement of their own.
+  const attached = `, attached as (
+      insert into message_media (id, company_id, message_id, media_id, position)
+      select link.id, made.company_id, made.id, link.media_id, link.position
+      from made, unnest($18::uuid[], $19::uuid[]) with ordinality as link (id, media_id, position)
+      returning id, media_id, company_id, position
+    ), files as (
+      select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'mediaId', m.id, 'media', jsonb_build_object(${media})) order by a.position), '[]') as list
+      from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
+    )`
+  const made = {
+    plain: { name: "append-message", text: textOf(orm, "", "'[]'::jsonb") },
+    withMedia: { name: "append-message-with-media", text: textOf(orm, attached, "(select list from files)") },
+  }
+  statements.set(orm, made)
+  return made
+}
+
+/** The statement; with files the second part attaches them, and the third shows them. */
+function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
+  const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
+  return `
+    with place as (
+      update chat set
+        last_sequence = last_sequence + 1,
+        updated_at = $1,
+        last_message_at = case when $4 then greatest(last_message_at, $1) else last_message_at end,
+        last_message_id = case when $4 then $2 else last_message_id end,
+        unread_count = unread_count + $5,
+        quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end
+      where id = $3 and company_id = any($6::uuid[])
+      returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
+        case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status
+    ), made as (
+      insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at,
+        external_id, author_id, reply_to_message_id, sources, function_call, function_call_output)
+      select $2, $1, $1, company_id, id, last_sequence, $7, $9, $10, from_id, status, case when status = 'sent' then $1::timestamptz end,
+        $11, $12::uuid, $13::uuid, $14::jsonb, $15::jsonb, $16::jsonb
+      from place returning *
+    ), shown as (
+      select ${shown} from made
+    )${attached}, told as (
+      insert into event (company_id, chat_id, type, payload, created_at)
+      select "companyId", "chatId", 'MESSAGE_CREATED',
+        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'messageMedia', ${messageMedia})), $1
+      from shown returning payload -> 'message' as message
+    )
+    select message from told`
+}
+
+const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
+
+/** Appends a message inside a unit and answers its row. */
+export async function append(unit: Unit, draft: MessageDraft): Promise<PlainRow> {
+  const values = appendValues(draft, unit.scope.companyIds, clock.now())
+  const { plain, withMedia } = statementsOf(unit.database.orm)
+  const ids = draft.mediaIds ?? []
+  const [row] = await (ids.length === 0 ? unit.run(plain, values) : unit.run(withMedia, [...values, ids.map(() => v7()), ids]))
+  unit.wroteEvents()
+  return row!["message"]
+}
+
+/** The values of the statement above, for a draft. */
+export function appendValues(draft: MessageDraft, companyIds: string[], now: Date): unknown[] {
+  const isConversation = draft.role !== "System" && !frames.includes(draft.type)
+  return [
+    now,
+    draft.id ?? v7(),
+    draft.chatId,
+    isConversation,
+    draft.role === "Customer" ? 1 : 0,
+    companyIds,
+    draft.role,
+    deliveredByEvent,
+    draft.type,
+    draft.text ?? null,
+    draft.externalId ?? null,
+    draft.authorId ?? null,
+    draft.replyTo?.id ?? null,
+    JSON.stringify(draft.sources ?? []),
+    json(draft.functionCall),
+    json(draft.functionCallOutput),
+    json(draft.replyTo),
+  ]
+}
+
+const json = (value: unknown) => (value == null ? null : JSON.stringify(value))
