@@ -1,5 +1,5 @@
 import "reflect-metadata"
-import { inUnit } from "../src/context/request-context.js"
+import { inTransaction } from "../src/context/request-context.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
@@ -21,7 +21,11 @@ export async function foundCompany({ server, url }: Stage): Promise<Client> {
   const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "eval", status: "active", startsAt: clock.now() })
   const token = AccessToken.issue(company.id, "eval", null)
   const scope = { companyIds: [company.id], actor: { kind: "system", id: null } } as const
-  await inUnit(server.services, { ...scope, companyIds: [company.id] }, async ({ em }) => void em.persist([company, subscription, token]))
+  await inTransaction(
+    server.services,
+    { ...scope, companyIds: [company.id] },
+    async ({ em }) => void em.persist([company, subscription, token]),
+  )
   const headers = { "X-Access-Token": token.token!, "Content-Type": "application/json" }
   const send = async (method: string, path: string, body?: unknown) => {
     const answer = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })

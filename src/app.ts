@@ -6,25 +6,25 @@ import Koa from "koa"
 import type { Services } from "./context/services.js"
 import { serveSockets } from "./events/transports/graphql-ws.js"
 import type { OpenSockets } from "./events/transports/open-sockets.js"
-import { graphqlDoor, startApollo } from "./http/graphql.js"
+import { graphqlHandler, startApollo } from "./http/graphql.js"
 import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
+import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
 import { shownError } from "./http/operation-answer.js"
-import { Reception, requestFrame } from "./http/request.js"
+import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { nothingFound, prepareRoutes, restRouter } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
-import { limits } from "./limits.js"
 import { pages } from "./pages/pages.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
 import { sentence } from "./sentence.js"
 
 /** The doors of the server: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
-export async function openDoors(services: Services, schema: GraphQLSchema, restSchema: GraphQLSchema, sockets: OpenSockets) {
+export async function createApp(services: Services, schema: GraphQLSchema, restSchema: GraphQLSchema, sockets: OpenSockets) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
-  const reception = new Reception(services)
+  const reception = new RequestContexts(services)
   const operations = prepareRoutes(restSchema)
   const server = await startApollo(schema)
   const rest = restRouter(operations, reception, services)
@@ -33,10 +33,10 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
 
-  app.use(requestFrame(log))
+  app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
   app.use(pages())
-  const graphql = graphqlDoor(server, reception)
+  const graphql = graphqlHandler(server, reception)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
   const routers = [rest, others, health, hooks, media]
   for (const router of routers) app.use(router.routes())
@@ -56,7 +56,7 @@ export async function openDoors(services: Services, schema: GraphQLSchema, restS
       http.closeIdleConnections()
       await closed
       // A client that has gone took its connection along, and left its request.
-      await requests.settled()
+      await requests.idle()
       await server.apollo.stop()
     },
   }
@@ -72,7 +72,7 @@ function crossOrigin(origins: readonly string[]) {
       return isOpen ? "*" : origins.includes(origin) ? origin : ""
     },
     exposeHeaders: exposed,
-    maxAge: limits.crossOriginSeconds,
+    maxAge: httpLimits.crossOriginSeconds,
   })
 }
 

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto"
 import { constants, copyFile, link, mkdir, open, readFile, unlink } from "node:fs/promises"
 import { join } from "node:path"
 import type { Config } from "./config.js"
+import { defaults } from "./defaults.js"
 import { parseEncryptionKey } from "./environment.js"
-import { limits } from "./limits.js"
 import { sentence } from "./sentence.js"
 
 /** What signs sessions and urls, and what encrypts at rest (32 bytes, AES-256). */
@@ -41,7 +41,9 @@ function parse(text: string): Secrets | null {
   try {
     const { jwtSecret, encryptionKey } = JSON.parse(text)
     const key = parseEncryptionKey(encryptionKey)
-    return typeof jwtSecret === "string" && jwtSecret.length >= limits.jwtSecretCharacters && key ? { jwtSecret, encryptionKey: key } : null
+    return typeof jwtSecret === "string" && jwtSecret.length >= defaults.jwtSecretCharacters && key
+      ? { jwtSecret, encryptionKey: key }
+      : null
   } catch {
     return null
   }
@@ -55,7 +57,7 @@ async function generate(path: string): Promise<Secrets> {
   try {
     const secrets = {
       jwtSecret: randomBytes(48).toString("base64url"),
-      encryptionKey: randomBytes(limits.encryptionKeyBytes).toString("base64"),
+      encryptionKey: randomBytes(defaults.encryptionKeyBytes).toString("base64"),
     }
     await file.writeFile(`${JSON.stringify(secrets, null, 2)}\n`)
     await file.sync()

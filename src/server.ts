@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import pino, { type Logger } from "pino"
-import { listen, openDoors } from "./app.js"
+import { createApp, listen } from "./app.js"
 import { type Config, publicUrl } from "./config.js"
 import type { Services } from "./context/services.js"
 import { SignInLimit } from "./context/sign-in-limit.js"
@@ -18,7 +18,7 @@ import { forgetMediaJob } from "./jobs/forget-media.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
 import { indexSweep } from "./jobs/index-sweep.js"
 import { Running } from "./jobs/kit/running.js"
-import { makeClockwork } from "./jobs/kit/scheduler.js"
+import { makeScheduler } from "./jobs/kit/scheduler.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
 import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
@@ -31,7 +31,7 @@ import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
-import { Outside } from "./ports/kit/guarded-http-client.js"
+import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
 import { representer } from "./rest/resources.js"
 import { loadSecrets } from "./secrets.js"
 
@@ -73,12 +73,12 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => progress.close())
   const documents = extractor()
   stack.defer(() => documents.close())
-  const clockwork = await makeClockwork(config, database, log)
-  const outside = new Outside(config.allowPrivateNetwork)
-  stack.defer(() => outside.close())
+  const scheduler = await makeScheduler(config, database, log)
+  const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
+  stack.defer(() => httpClient.close())
   const running = new Running(log)
-  stack.defer(() => running.settled())
-  stack.defer(() => clockwork.stop())
+  stack.defer(() => running.idle())
+  stack.defer(() => scheduler.stop())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -86,15 +86,15 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     database,
     wakeUp,
     sequencer,
-    clockwork,
+    scheduler,
     running,
     represent,
     progress,
     stopping: stopping.signal,
     secrets,
     mediaUrls,
-    outside,
-    crawler: crawler(outside),
+    httpClient,
+    crawler: crawler(httpClient),
     extractor: documents,
     indexing: { busy: 0 },
     storage: await storage(config),
@@ -109,10 +109,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   await renewForEmbedding(services)
   const jobs = [reply, autoResume, forgetMediaJob, voiceAgent, indexKnowledge]
   const sweeps = [sweep, quietChats, lostToolCalls, indexSweep, retention, strayFiles, voiceSweep]
-  await clockwork.start(services, jobs, sweeps)
+  await scheduler.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
-  const doors = await openDoors(services, schema, restSchema, sockets)
+  const doors = await createApp(services, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   const port = await listen(doors.http, config.port, config.host)

@@ -227,6 +227,6 @@ it("says once that a turn is over which answers nothing", async () => {
   await known(chat)
   openAi.reply = async () => ({ status: 500 })
   await sweep.run(w.services)
-  await w.services.running.settled()
+  await w.services.running.idle()
   expect(await watching.next()).toMatchObject({ text: "", done: true })
 })

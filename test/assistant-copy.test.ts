@@ -1,6 +1,6 @@
 import supertest from "supertest"
 import { v7 } from "uuid"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { clock } from "../src/entities/kit/clock.js"
 import { searchChunks } from "../src/knowledge/search.js"
 import { forgetMedia } from "../src/media/forget.js"
@@ -173,7 +173,7 @@ describe("the tools of a copy", () => {
 describe("what a copy knows", () => {
   const search = async (assistant: { id: string }, query: string) => {
     const [vector] = await w.services.embedding.embed([query], AbortSignal.timeout(5_000))
-    return searchChunks(systemViewer(w.services, acme.id), assistant.id, query, vector!, 5)
+    return searchChunks(systemContext(w.services, acme.id), assistant.id, query, vector!, 5)
   }
 
   it("is what its source knows, in the same order, texts as they are", async () => {

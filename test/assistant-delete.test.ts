@@ -1,6 +1,6 @@
 import pg from "pg"
 import { v7 } from "uuid"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { Assistant } from "../src/entities/assistant.js"
 import { voiceSweep } from "../src/jobs/voice-sweep.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
@@ -69,10 +69,10 @@ describe("an assistant without a voice", () => {
   it("is deleted by the next look when the one who was asked has died on the way", async () => {
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: assistant.id })
-    await systemViewer(w.services, acme.id).change(async (within) => (await within.find(Assistant, assistant.id)).terminate())
+    await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
     const sweep = async () => {
       await voiceSweep.run(w.services)
-      await w.services.running.settled()
+      await w.services.running.idle()
     }
     await sweep()
     expect((await find(assistant)).body.voiceAgentStatus).toBe("terminating")
@@ -148,7 +148,7 @@ describe("the chats of a deleted assistant", () => {
     const call = await model.next()
     await remove(assistant).expect(200, { id: assistant.id, deleted: true, terminating: false })
     call.answer({ text: "Too late" })
-    await w.services.running.settled()
+    await w.services.running.idle()
     expect(await said(chat)).toEqual(["Customer: Hello"])
     expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
     openAi.reply = async () => ({ text: "ok" })

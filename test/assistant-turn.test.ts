@@ -1,6 +1,7 @@
+import { entityLimits } from "../src/entities/limits.js"
+import { jobLimits } from "../src/jobs/limits.js"
 import { retention } from "../src/jobs/retention.js"
 import { sweep } from "../src/jobs/sweep.js"
-import { limits } from "../src/limits.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -61,7 +62,7 @@ describe("a turn is remembered with what it cost", () => {
   it("when the model failed, each time", async () => {
     openAi.reply = async () => ({ status: 500 })
     const chat = await chatToAnswer()
-    for (let tries = 0; tries < limits.modelTries; tries += 1) {
+    for (let tries = 0; tries < entityLimits.modelTries; tries += 1) {
       await w.runDue()
       time.pass(60_000)
     }
@@ -108,12 +109,12 @@ describe("a turn is remembered with what it cost", () => {
     await stopped.stop()
     await sweep.run(lost.services)
     const late = await model.next()
-    time.pass(limits.turnLeaseMs)
+    time.pass(entityLimits.turnLeaseMs)
     const done = w.runDue()
     const call = await model.next()
     expect(await outcomes(chat)).toEqual(["RELEASED", "LOST", null])
     late.answer({ text: "Too late" })
-    await lost.services.running.settled()
+    await lost.services.running.idle()
     call.answer({ text: "Here" })
     await done
     expect(await outcomes(chat)).toEqual(["RELEASED", "LOST", "ANSWERED"])
@@ -145,7 +146,7 @@ it("is forgotten after a quarter of a year, and with its chat", async () => {
   openAi.reply = async () => ({ text: "Yes" })
   const chat = await chatToAnswer()
   await w.runDue()
-  time.pass(limits.turnRetentionSeconds * 1000)
+  time.pass(jobLimits.turnRetentionSeconds * 1000)
   await retention.run(w.services)
   expect(await outcomes(chat)).toEqual(["ANSWERED"])
   time.pass(1)

@@ -1,4 +1,4 @@
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import type { Services } from "../src/context/services.js"
 import { Assistant } from "../src/entities/assistant.js"
 import { voiceSweep } from "../src/jobs/voice-sweep.js"
@@ -28,7 +28,7 @@ beforeEach(async () => {
 /** Does what is due on one instance, and waits until it is done; each look does one step. */
 async function work({ services }: { services: Services } = w) {
   await voiceSweep.run(services)
-  await services.running.settled()
+  await services.running.idle()
 }
 
 const voice = (more: object = {}) => ({ provider: "fake", ...more })
@@ -363,7 +363,7 @@ describe("what comes in between", () => {
   it("a deletion whose request died leaves no chat with AI on, however long the provider refuses", async () => {
     const assistant = await made()
     const chat = await acme.chat({ assistantId: assistant.id })
-    await systemViewer(w.services, acme.id).change(async (within) => (await within.find(Assistant, assistant.id)).terminate())
+    await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
     fake.reply = async () => {
       throw new VoiceFailure("Not now")
     }
@@ -442,7 +442,7 @@ describe("a worker", () => {
     expect(await status(assistant)).toBe("ready")
     await change(assistant, { vaRegistration: voice({ voiceId: "calm" }) })
     first.answer()
-    await lost.services.running.settled()
+    await lost.services.running.idle()
     expect([await status(assistant), fake.agents.size]).toEqual(["provisioning", 1])
     fake.reply = async () => {}
     await work()
@@ -462,7 +462,7 @@ describe("a worker", () => {
     await work()
     await gone(assistant)
     first.answer()
-    await lost.services.running.settled()
+    await lost.services.running.idle()
     expect([fake.agents.size, fake.calls.at(-1)]).toMatchObject([0, { task: "tearDown", agentId: expect.any(String) }])
   })
 

@@ -1,6 +1,6 @@
 import supertest from "supertest"
+import { assistantLimits } from "../src/assistant/limits.js"
 import { sweep } from "../src/jobs/sweep.js"
-import { limits } from "../src/limits.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
 import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
@@ -116,7 +116,7 @@ describe("a tool that the client carries out", () => {
   it("takes one answer, from the company's own clients, and only its own", async () => {
     const { asked, done } = await chatInCall()
     expect(await refusal(asked.toolCallId, {}, globex.token)).toBe("NOT_FOUND")
-    expect(await refusal(asked.toolCallId, "x".repeat(limits.toolResponseReadBytes))).toBe("BAD_USER_INPUT")
+    expect(await refusal(asked.toolCallId, "x".repeat(assistantLimits.toolResponseReadBytes))).toBe("BAD_USER_INPUT")
     const both = await Promise.all([1, 2].map((output) => answer(asked.toolCallId, output)))
     expect(both.map(({ errors }) => errors?.[0].extensions.code ?? "taken").toSorted()).toEqual(["BAD_USER_INPUT", "taken"])
     await done

@@ -27,17 +27,17 @@ function rule(says: string, { of, breaks, keeps = [], among = code }: { of: Rule
 }
 
 describe("directions", () => {
-  rule("an entity imports errors, limits and entities only", {
+  rule("an entity imports errors and entities only", {
     of: rules.entitiesStandAlone,
     breaks: [
       made("src/entities/chat.ts", 'import { append } from "../database/append-message.js"'),
-      made("src/entities/chat.ts", "import {", "  type Viewer,", '} from "../schema/kit/viewer.js"'),
+      made("src/entities/chat.ts", "import {", "  type RequestContext,", '} from "../context/request-context.js"'),
       made("src/entities/kit/row.ts", 'const hub = await import("../../events/hub.js")'),
     ],
     keeps: [
       made(
         "src/entities/chat.ts",
-        'import { limits } from "../limits.js"',
+        'import { entityLimits } from "./limits.js"',
         'import { Row } from "./kit/row.js"',
         'import { v7 } from "uuid"',
       ),
@@ -54,24 +54,24 @@ describe("directions", () => {
   rule("a resolver opens no transaction", {
     of: rules.resolversOpenNoTransaction,
     breaks: [
-      made("src/resolvers/chat.ts", "await viewer.em.begin()"),
+      made("src/resolvers/chat.ts", "await context.em.begin()"),
       made("src/resolvers/chat.ts", "await em.transactional(async (em) => em.persist(chat))"),
-      made("src/resolvers/kit/tokens.ts", "return runUnit(unit, work)"),
+      made("src/resolvers/kit/tokens.ts", "return runInTransaction(unit, work)"),
     ],
-    keeps: [made("src/resolvers/chat.ts", "// never em.begin()", "await viewer.change(async (within) => within.em.persist(chat))")],
+    keeps: [made("src/resolvers/chat.ts", "// never em.begin()", "await context.transaction(async (tx) => tx.em.persist(chat))")],
   })
   rule("a resolver publishes nothing but the end of credentials", {
     of: rules.resolversPublishNothing,
     breaks: [
-      made("src/resolvers/chat.ts", 'await viewer.services.wakeUp.publish("events", "1")'),
+      made("src/resolvers/chat.ts", 'await context.services.wakeUp.publish("events", "1")'),
       made("src/resolvers/chat.ts", "pubSub.publish(topic, chat)"),
     ],
-    keeps: [made("src/resolvers/session.ts", 'await viewer.services.wakeUp.publish("credentials", sessionId)')],
+    keeps: [made("src/resolvers/session.ts", 'await context.services.wakeUp.publish("credentials", sessionId)')],
   })
   rule("a resolver enqueues nothing", {
     of: rules.resolversEnqueueNothing,
     breaks: [
-      made("src/resolvers/chat.ts", "await viewer.services.clockwork.at(wake)"),
+      made("src/resolvers/chat.ts", "await context.services.scheduler.schedule(job)"),
       made("src/resolvers/chat.ts", 'import { reply } from "../jobs/reply.js"'),
     ],
   })
@@ -90,7 +90,7 @@ describe("directions", () => {
       made(
         "src/ports/channel/telegram.ts",
         'import type { Channel } from "../channel.js"',
-        'import { limits } from "../../limits.js"',
+        'import { portLimits } from "../limits.js"',
         'import { sign } from "./sign.js"',
       ),
     ],
@@ -128,7 +128,7 @@ describe("the company border", () => {
     breaks: [
       made("src/resolvers/chat.ts", 'await services.pool.query("select * from chat")'),
       made("src/assistant/memory.ts", "unit.em.getKysely()"),
-      made("src/resolvers/chat.ts", 'await viewer.em.execute("select 1")'),
+      made("src/resolvers/chat.ts", 'await context.em.execute("select 1")'),
       made("src/jobs/reply.ts", "em.getConnection()"),
     ],
   })
@@ -139,14 +139,14 @@ describe("the company border", () => {
   rule("who hands over a statement of its own is listed", {
     of: rules.statementCallersAreListed,
     breaks: [
-      made("src/resolvers/chat.ts", "await viewer.statement(markRead, [id])"),
+      made("src/resolvers/chat.ts", "await context.statement(markRead, [id])"),
       made("src/assistant/turn.ts", "await unit.run(markRead, [id])"),
     ],
   })
   rule("the filter gets its companies in one place, and is turned off nowhere", {
     of: rules.scopeIsSetInOnePlace,
     breaks: [
-      made("src/resolvers/chat.ts", "await viewer.em.find(Chat, {}, { filters: false })"),
+      made("src/resolvers/chat.ts", "await context.em.find(Chat, {}, { filters: false })"),
       made("src/jobs/reply.ts", 'em.setFilterParams("company", { ids: [companyId] })'),
     ],
   })

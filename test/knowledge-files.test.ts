@@ -1,5 +1,5 @@
+import { entityLimits } from "../src/entities/limits.js"
 import { retention } from "../src/jobs/retention.js"
-import { limits } from "../src/limits.js"
 import { forgetMedia } from "../src/media/forget.js"
 import { brokenPdf, encryptedPdf, pdf, presentation, wordDocument, workbook, zipBomb } from "./kit/documents.js"
 import { folderOfItsOwn, samples, upload } from "./kit/files.js"
@@ -153,7 +153,7 @@ describe("a file that cannot be read", () => {
 describe("the file of an item", () => {
   const exists = async (id: string) => (await sql("select 1 from media where id = $1", [id])).length > 0
   const dayLater = async () => {
-    time.pass(limits.unattachedMediaSeconds * 1000 + 1_000)
+    time.pass(entityLimits.unattachedMediaSeconds * 1000 + 1_000)
     await retention.run(w.services)
   }
 

@@ -1,4 +1,5 @@
-import { limits } from "../src/limits.js"
+import { entityLimits } from "../src/entities/limits.js"
+import { knowledgeLimits } from "../src/knowledge/limits.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf, paragraphs } from "./kit/knowledge.js"
 import { stillTime, stopClockwork } from "./kit/turns.js"
@@ -270,7 +271,7 @@ describe("when the vendor of embeddings fails", () => {
   })
 
   it("what was embedded before is not embedded again", async () => {
-    const texts = some(limits.indexingBatch + 10)
+    const texts = some(knowledgeLimits.indexingBatch + 10)
     const { id } = await searchable(texts)
     vendor.reply = async (request) => (vendor.requests.length === 1 ? ordinary(request) : "reset")
     await indexAll(w)
@@ -278,9 +279,9 @@ describe("when the vendor of embeddings fails", () => {
     expect(await chunks(id)).toEqual([])
     vendor.reply = ordinary
     vendor.requests.length = 0
-    time.pass(limits.indexingRetryBaseMs)
+    time.pass(entityLimits.indexingRetryBaseMs)
     await indexAll(w)
-    expect(embedded()).toEqual(texts.slice(limits.indexingBatch))
+    expect(embedded()).toEqual(texts.slice(knowledgeLimits.indexingBatch))
     expect((await chunks(id)).map(({ content }) => content)).toEqual(texts)
     expect(await kept(id)).toHaveLength(texts.length)
   })
@@ -291,9 +292,9 @@ describe("workers", () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => searchable(some(1))))
     const hold = held()
     const running = indexAll(w)
-    await hold.calls(limits.indexingConcurrency)
+    await hold.calls(knowledgeLimits.indexingConcurrency)
     // Whoever else had come would have come by now: a place is given before a call is made.
-    expect([hold.inFlight(), w.services.indexing.busy]).toEqual([limits.indexingConcurrency, limits.indexingConcurrency])
+    expect([hold.inFlight(), w.services.indexing.busy]).toEqual([knowledgeLimits.indexingConcurrency, knowledgeLimits.indexingConcurrency])
     hold.letGo()
     await running
     for (const { id } of made) expect((await look(id)).indexStatus).toBe("indexed")
@@ -321,7 +322,7 @@ describe("workers", () => {
     vendor.reply = ordinary
     await indexAll(w)
     expect((await look(id)).indexStatus).toBe("pending")
-    time.pass(limits.indexingLeaseMs)
+    time.pass(entityLimits.indexingLeaseMs)
     await indexAll(w)
     const before = await chunks(id)
     expect(before.map(({ content }) => content)).toEqual(texts)
@@ -350,7 +351,7 @@ describe("workers", () => {
 
   it("do not take an item for ever that ends each of them", async () => {
     const { id } = await searchable(some(1))
-    for (let lost = 0; lost < limits.indexingLosses; lost += 1) {
+    for (let lost = 0; lost < entityLimits.indexingLosses; lost += 1) {
       // As a worker leaves it that was killed in the midst of it.
       const taken =
         "update knowledge set index_attempts = index_attempts + 1, index_run = gen_random_uuid(), index_due_at = null, index_lease_until = $2 where id = $1"
@@ -368,7 +369,7 @@ describe("workers", () => {
     const late = await globex.makeKnowledge({ assistantId: globex.assistant.id, isVector: true, resourceContent: text })
     const hold = held()
     const running = indexAll(w)
-    await hold.calls(limits.indexingConcurrency)
+    await hold.calls(knowledgeLimits.indexingConcurrency)
     expect(embedded()).toContain(text)
     hold.letGo()
     await running

@@ -1,6 +1,6 @@
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { Knowledge } from "../src/entities/knowledge.js"
-import { limits } from "../src/limits.js"
+import { knowledgeLimits } from "../src/knowledge/limits.js"
 import { administration } from "./kit/command-line.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"
@@ -43,7 +43,7 @@ async function indexedPage() {
   return made
 }
 const askAgain = (id: string) =>
-  systemViewer(w.services, acme.id).change(async ({ em }) => (await em.findOneOrFail(Knowledge, { id })).recrawl())
+  systemContext(w.services, acme.id).transaction(async ({ em }) => (await em.findOneOrFail(Knowledge, { id })).recrawl())
 const recrawl = async (id: string) => {
   await askAgain(id)
   await indexAll(w)
@@ -79,7 +79,7 @@ describe("a page", () => {
       clock.advance(seconds * 1_000)
       await indexAll(w)
     }
-    expect(site.requests.map((request) => request.path)).toEqual(Array(limits.crawlTries).fill(path))
+    expect(site.requests.map((request) => request.path)).toEqual(Array(knowledgeLimits.crawlTries).fill(path))
     expect(await look(id)).toMatchObject({ indexStatus: "failed", indexError: "The page answered 503 Service Unavailable" })
   })
 

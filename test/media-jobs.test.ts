@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { retention } from "../src/jobs/retention.js"
 import { strayFiles } from "../src/jobs/stray-files.js"
 import { forgetMedia } from "../src/media/forget.js"
@@ -216,7 +216,7 @@ describe("a storage that fails", () => {
 
 it("rows are read by their own company alone", async () => {
   const media = await file()
-  const { mediaSource } = await import("../src/schema/media.js")
-  const reader = systemViewer(w.services, globex.id).freshReader()
-  expect(await reader.byId(mediaSource, media.id, { url: {} })).toBeNull()
+  const { mediaReadModel } = await import("../src/schema/media.js")
+  const reader = systemContext(w.services, globex.id).freshReader()
+  expect(await reader.byId(mediaReadModel, media.id, { url: {} })).toBeNull()
 })

@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { append } from "../src/messages/append.js"
 import { doors } from "./kit/graphql-door.js"
 import { world } from "./kit/world.js"
@@ -74,12 +74,12 @@ describe.each(doors)("over %s:", (_name, door) => {
     it("include the tool frames of the assistant, which are no last message and nothing unread", async () => {
       const chatId = await talk(1)
       const callId = v7()
-      await systemViewer(w.services, acme.id).change(async (_viewer, unit) => {
+      await systemContext(w.services, acme.id).transaction(async (tx) => {
         const frame = { chatId, role: "Assistant" } as const
         const functionCall = { callId, name: "lookUp", arguments: { order: 5 } }
         const functionCallOutput = { callId, output: { found: true }, status: "success" } as const
-        await append(unit, { ...frame, type: "FunctionCall", functionCall })
-        await append(unit, { ...frame, type: "FunctionCallOutput", functionCallOutput })
+        await append(tx.unit, { ...frame, type: "FunctionCall", functionCall })
+        await append(tx.unit, { ...frame, type: "FunctionCallOutput", functionCallOutput })
       })
       const frames = [
         {

@@ -1,13 +1,13 @@
 import fc from "fast-check"
 import { v7 } from "uuid"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import type { Services } from "../src/context/services.js"
 import { askedWords } from "../src/knowledge/full-text.js"
 import { indexedItems } from "../src/knowledge/indexed-items.js"
+import { knowledgeLimits } from "../src/knowledge/limits.js"
 import { PackedVectors } from "../src/knowledge/packed-vectors.js"
 import { byMeaning, searchChunks } from "../src/knowledge/search.js"
 import { byWords } from "../src/knowledge/search-words.js"
-import { limits } from "../src/limits.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"
 import { stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -18,7 +18,7 @@ const { remove } = knowledgeOf(w)
 
 beforeAll(() => stopClockwork(w))
 
-const viewer = (company = acme, services: Services = w.services) => systemViewer(services, company.id)
+const context = (company = acme, services: Services = w.services) => systemContext(services, company.id)
 const vectorOf = async (text: string) => (await w.services.embedding.embed([text], new AbortController().signal))[0]!
 
 /** An assistant that knows these texts, each an item of its own, and how it is searched on an instance. */
@@ -28,7 +28,7 @@ async function knowing(...texts: string[]) {
   for (const resourceContent of texts) items.push(await acme.makeKnowledge({ assistantId, resourceContent, isVector: true }))
   await indexAll(w)
   const search = async (query: string, services = w.services) =>
-    (await searchChunks(viewer(acme, services), assistantId, query, await vectorOf(query), 5)).map(({ content }) => content)
+    (await searchChunks(context(acme, services), assistantId, query, await vectorOf(query), 5)).map(({ content }) => content)
   return { assistantId, items, search }
 }
 
@@ -42,7 +42,7 @@ describe("a search", () => {
     ]
     const { assistantId } = await knowing(...texts)
     const first = async (query: string) => {
-      const [id] = await byWords(viewer().reader, assistantId, askedWords(query))
+      const [id] = await byWords(context().reader, assistantId, askedWords(query))
       return id ? (await sql("select content from knowledge_chunk where id = $1", [id]))[0].content : null
     }
     expect(await first("offnungszeit")).toBe(texts[0])
@@ -66,29 +66,29 @@ describe("a search", () => {
     )
     await fc.assert(
       fc.asyncProperty(typed, async (query) => {
-        expect(Array.isArray(await searchChunks(viewer(), assistantId, query, await vectorOf(query), 5))).toBe(true)
+        expect(Array.isArray(await searchChunks(context(), assistantId, query, await vectorOf(query), 5))).toBe(true)
       }),
       { numRuns: 150 },
     )
     const long = Array.from({ length: 400 }, (_, index) => `w${index}`).join(" ")
-    expect(await searchChunks(viewer(), assistantId, `${long} barometers`, await vectorOf(long), 5)).toHaveLength(1)
-    expect(await searchChunks(viewer(), assistantId, "parcel".repeat(300), await vectorOf("x"), 5)).toEqual(expect.anything())
+    expect(await searchChunks(context(), assistantId, `${long} barometers`, await vectorOf(long), 5)).toHaveLength(1)
+    expect(await searchChunks(context(), assistantId, "parcel".repeat(300), await vectorOf("x"), 5)).toEqual(expect.anything())
   })
 
   it("sees nothing of another company, whoever's assistant is named", async () => {
     const { assistantId } = await knowing("Parcels.")
     const vector = await vectorOf("parcels")
-    expect(await byWords(viewer().reader, assistantId, askedWords("parcels"))).toHaveLength(1)
-    expect(await byMeaning(viewer(), assistantId, vector)).toHaveLength(1)
-    expect(await byWords(viewer(globex).reader, assistantId, askedWords("parcels"))).toEqual([])
-    expect(await byMeaning(viewer(globex), assistantId, vector)).toEqual([])
-    expect(await searchChunks(viewer(globex), assistantId, "parcels", vector, 5)).toEqual([])
+    expect(await byWords(context().reader, assistantId, askedWords("parcels"))).toHaveLength(1)
+    expect(await byMeaning(context(), assistantId, vector)).toHaveLength(1)
+    expect(await byWords(context(globex).reader, assistantId, askedWords("parcels"))).toEqual([])
+    expect(await byMeaning(context(globex), assistantId, vector)).toEqual([])
+    expect(await searchChunks(context(globex), assistantId, "parcels", vector, 5)).toEqual([])
   })
 
   it("does not compare vectors of another model, and finds the words beside them", async () => {
     const { assistantId, items, search } = await knowing("Parcels.")
     await sql("update knowledge set embedding_model = 'another' where id = $1", [items[0]!.id])
-    expect(await byMeaning(viewer(), assistantId, await vectorOf("parcels"))).toEqual([])
+    expect(await byMeaning(context(), assistantId, await vectorOf("parcels"))).toEqual([])
     expect(await search("parcels")).toEqual(["Parcels."])
   })
 })
@@ -136,21 +136,21 @@ describe("what is remembered", () => {
     // Somebody who swaps for ever does not hold the answer up for ever.
     swaps = 0
     expect(await search("parcels", swapping(Number.POSITIVE_INFINITY))).toContain("Parcels two.")
-    expect(swaps).toBe(limits.knowledgeSearchTries)
+    expect(swaps).toBe(knowledgeLimits.knowledgeSearchTries)
   })
 
   it("is bounded, and what does not fit is read again", async () => {
     const texts = Array.from({ length: 12 }, (_, index) => `Parcel ${index} weighs ${index * 7} kilos.`)
     const { assistantId } = await knowing(...texts)
-    const items = await indexedItems(viewer().reader, assistantId, w.services.embedding.id)
+    const items = await indexedItems(context().reader, assistantId, w.services.embedding.id)
     expect(items).toHaveLength(texts.length)
     const oneVector = w.services.embedding.dimensions! * 4
     const [roomy, tight, none] = [new PackedVectors(), new PackedVectors(5 * oneVector), new PackedVectors(oneVector / 2)]
     for (const query of ["parcel", "49 kilos", "weighs 14"]) {
       const vector = await vectorOf(query)
-      const found = await roomy.nearest(viewer(), assistantId, items, vector)
+      const found = await roomy.nearest(context(), assistantId, items, vector)
       expect(found.length).toBeGreaterThan(0)
-      for (const bounded of [tight, none]) expect(await bounded.nearest(viewer(), assistantId, items, vector)).toEqual(found)
+      for (const bounded of [tight, none]) expect(await bounded.nearest(context(), assistantId, items, vector)).toEqual(found)
       expect(tight.bytes).toBeLessThanOrEqual(5 * oneVector)
       expect(none.bytes).toBe(0)
     }
@@ -159,12 +159,12 @@ describe("what is remembered", () => {
 
   it("is read once for many who ask at once", async () => {
     const { assistantId } = await knowing("Parcels one.", "Parcels two.")
-    const items = await indexedItems(viewer().reader, assistantId, w.services.embedding.id)
+    const items = await indexedItems(context().reader, assistantId, w.services.embedding.id)
     const vectors = new PackedVectors()
     const vector = await vectorOf("parcels")
     let reads = 0
     const counting = () => {
-      const one = viewer()
+      const one = context()
       const { reader } = one
       const scoped = reader.scoped.bind(reader)
       reader.scoped = (...given) => {

@@ -6,7 +6,7 @@ import { Migration } from "@mikro-orm/migrations"
 import { MikroORM } from "@mikro-orm/postgresql"
 import { Kysely, PostgresDialect } from "kysely"
 import { v7 } from "uuid"
-import type { Viewer } from "../src/context/request-context.js"
+import type { RequestContext } from "../src/context/request-context.js"
 import { ormOptions } from "../src/database/options.js"
 import type { PlainRow } from "../src/database/read-model.js"
 import { Reader } from "../src/database/reader.js"
@@ -84,16 +84,16 @@ async function assistantThatKnows(names: string[]) {
   }
   const reader = new Reader(orm, kysely, [companyId], async ({ text }, values) => (await client.query(text, values)).rows as PlainRow[])
   // What a search takes of a viewer: planned reads, and a transaction with planned reads in it.
-  const viewer = {
+  const context = {
     reader,
-    change: async (work: (within: unknown) => Promise<unknown>) => {
+    change: async (work: (tx: unknown) => Promise<unknown>) => {
       await run("begin")
       const result = await work({ reader, run: ({ text }: { text: string }) => ask(text) })
       await run("commit")
       return result
     },
-  } as unknown as Viewer
-  return { assistantId, viewer, items: await indexedItems(reader, assistantId, embedding.id) }
+  } as unknown as RequestContext
+  return { assistantId, context, items: await indexedItems(reader, assistantId, embedding.id) }
 }
 
 type Assistant = Awaited<ReturnType<typeof assistantThatKnows>>
@@ -118,10 +118,10 @@ describe("search by pgvector", () => {
   }, 120_000)
 
   const exact = new PackedVectors()
-  const sameAsExact = async ({ assistantId, viewer, items }: Assistant, nearest: (vector: Float32Array) => Promise<string[]>) => {
+  const sameAsExact = async ({ assistantId, context, items }: Assistant, nearest: (vector: Float32Array) => Promise<string[]>) => {
     let same = 0
     for (const vector of await embed(questions)) {
-      const [one, other] = [await exact.nearest(viewer, assistantId, items, vector), await nearest(vector)]
+      const [one, other] = [await exact.nearest(context, assistantId, items, vector), await nearest(vector)]
       if (JSON.stringify(one.slice(0, 5)) === JSON.stringify(other.slice(0, 5))) same += 1
     }
     return same / questions.length
@@ -131,7 +131,7 @@ describe("search by pgvector", () => {
     const asked: number[] = []
     const stored = new StoredVectors((dimensions) => asked.push(dimensions), exact)
     for (const one of [large, small])
-      expect(await sameAsExact(one, (vector) => stored.nearest(one.viewer, one.assistantId, one.items, vector))).toBe(1)
+      expect(await sameAsExact(one, (vector) => stored.nearest(one.context, one.assistantId, one.items, vector))).toBe(1)
     // The index is asked for once.
     expect(asked).toEqual([embedding.dimensions])
   })
@@ -151,10 +151,10 @@ describe("search by pgvector", () => {
     await postgres.exec("set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off; set enable_indexscan = on")
     const stored = new StoredVectors(() => {}, exact)
     for (const one of [large, small]) {
-      const plan = closest(one.viewer.reader, one.assistantId, one.items, (await embed(questions.slice(0, 1)))[0]!).compile()
+      const plan = closest(one.context.reader, one.assistantId, one.items, (await embed(questions.slice(0, 1)))[0]!).compile()
       const explained = await postgres.query<Record<string, string>>(`explain ${plan.sql}`, [...plan.parameters])
       expect(explained.rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("Index Scan using knowledge_chunk_vector_512")
-      expect(await sameAsExact(one, (vector) => stored.nearest(one.viewer, one.assistantId, one.items, vector))).toBeGreaterThan(0.95)
+      expect(await sameAsExact(one, (vector) => stored.nearest(one.context, one.assistantId, one.items, vector))).toBeGreaterThan(0.95)
     }
   })
 
@@ -172,7 +172,7 @@ describe("search by pgvector", () => {
         },
       },
     )
-    expect(await stored.nearest(small.viewer, small.assistantId, small.items, longer)).toEqual(["exact"])
+    expect(await stored.nearest(small.context, small.assistantId, small.items, longer)).toEqual(["exact"])
     expect(asked).toEqual([small.items])
   })
 })

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { askedWords } from "../src/knowledge/full-text.js"
 import { byMeaning } from "../src/knowledge/search.js"
 import { byWords } from "../src/knowledge/search-words.js"
@@ -28,10 +28,10 @@ describe("retrieval over a handbook, with nothing but what is built in", () => {
     texts = new Map((await sql("select id, content from knowledge_chunk")).map(({ id, content }) => [id, content]))
   }, 60_000)
 
-  const words = (ask: string) => byWords(systemViewer(w.services, acme.id).reader, acme.assistant.id, askedWords(ask))
+  const words = (ask: string) => byWords(systemContext(w.services, acme.id).reader, acme.assistant.id, askedWords(ask))
   const meaning = async (ask: string) => {
     const [vector] = await w.services.embedding.embed([ask], w.services.stopping)
-    return byMeaning(systemViewer(w.services, acme.id), acme.assistant.id, vector!)
+    return byMeaning(systemContext(w.services, acme.id), acme.assistant.id, vector!)
   }
   const hybrid = async (query: string): Promise<string[]> => {
     const body = { assistantId: acme.assistant.id, query, take: 5 }

@@ -102,7 +102,7 @@ describe("opening", () => {
 })
 
 describe("closing", () => {
-  const within = async (socket: Socket, ms: number) => {
+  const closedWithin = async (socket: Socket, ms: number) => {
     const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`Not closed within ${ms} ms`)), ms).unref())
     return (await Promise.race([socket.closed, late])).code
   }
@@ -115,9 +115,9 @@ describe("closing", () => {
     const [revoked, ended, untouched] = [await everywhere(value), await everywhere(jwt), await everywhere(acme.owner.jwt)]
 
     await revoke()
-    expect(await Promise.all(revoked.map((socket) => within(socket, 1_000)))).toEqual([4401, 4401])
+    expect(await Promise.all(revoked.map((socket) => closedWithin(socket, 1_000)))).toEqual([4401, 4401])
     expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
-    expect(await Promise.all(ended.map((socket) => within(socket, 1_000)))).toEqual([4401, 4401])
+    expect(await Promise.all(ended.map((socket) => closedWithin(socket, 1_000)))).toEqual([4401, 4401])
     for (const socket of untouched) {
       expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
       socket.socket.terminate()
@@ -143,7 +143,7 @@ describe("closing", () => {
     await w.sql("delete from member where user_id = $1 and company_id = $2", [lost.id, acme.id])
     await globex.person("member", gained)
     await w.sql("update member set role = 'admin' where user_id = $1", [promoted.id])
-    const codes = (sockets: Socket[]) => Promise.all(sockets.map((socket) => within(socket, 2_000)))
+    const codes = (sockets: Socket[]) => Promise.all(sockets.map((socket) => closedWithin(socket, 2_000)))
     expect(await Promise.all([revoked!, ended!, left!, joined!, changed!, [elsewhere]].map(codes))).toEqual([
       [4401, 4401],
       [4401, 4401],

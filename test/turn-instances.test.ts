@@ -53,7 +53,7 @@ describe("several instances", () => {
     time.pass(4_000)
     openAi.reply = async () => ({ text: "Once" })
     await Promise.all([w, second, w, second].map(({ services }) => sweep.run(services)))
-    await Promise.all([w, second].map(({ services }) => services.running.settled()))
+    await Promise.all([w, second].map(({ services }) => services.running.idle()))
     expect(openAi.requests).toHaveLength(8)
     for (const chat of chats) expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: Once"])
   })
@@ -69,7 +69,7 @@ describe("several instances", () => {
     time.pass(1)
     await answerDue("From the second")
     first.answer({ text: "From the first, too late" })
-    await lost.services.running.settled()
+    await lost.services.running.idle()
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: From the second"])
   })
 
@@ -84,7 +84,7 @@ describe("several instances", () => {
     while ((await lease()) === before) await new Promise((resolve) => setTimeout(resolve, 50))
     time.pass(9_999)
     await sweep.run(second.services)
-    await second.services.running.settled()
+    await second.services.running.idle()
     call.answer({ text: "Took its time" })
     await done
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: Took its time"])

@@ -1,6 +1,8 @@
+import { assistantLimits } from "../src/assistant/limits.js"
+import { entityLimits } from "../src/entities/limits.js"
+import { jobLimits } from "../src/jobs/limits.js"
 import { lostToolCalls } from "../src/jobs/lost-tool-calls.js"
 import { sweep } from "../src/jobs/sweep.js"
-import { limits } from "../src/limits.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { type Mode, receiver } from "./kit/receiver.js"
 import { subscribe } from "./kit/sockets.js"
@@ -164,7 +166,7 @@ describe("a tool that the model calls", () => {
     await w.runDue()
     time.pass((await due(chat))! - time.now())
     await w.runDue()
-    expect(reached()).toHaveLength(limits.toolRounds)
+    expect(reached()).toHaveLength(assistantLimits.toolRounds)
     expect((await said(chat)).at(-1)).toBe("Assistant: Enough.")
   })
 
@@ -323,7 +325,7 @@ describe("while a tool is waited for", () => {
     const chat = await chatToAnswer()
     await sweep.run(server.services)
     await held.came
-    return { chat, answer: held.go, done: () => server.services.running.settled() }
+    return { chat, answer: held.go, done: () => server.services.running.idle() }
   }
 
   async function another() {
@@ -390,7 +392,7 @@ describe("while a tool is waited for", () => {
   it("a worker that is lost leaves a call of which nobody knows: it ends as an error, and the next worker does not call again", async () => {
     const lost = await another()
     const { chat, answer, done } = await chatInCall(lost)
-    time.pass(limits.turnLeaseMs)
+    time.pass(entityLimits.turnLeaseMs)
     openAi.reply = async () => ({ text: "I could not find out." })
     await w.runDue()
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: I could not find out."])
@@ -411,14 +413,14 @@ describe("while a tool is waited for", () => {
     const first = await model.next()
     first.answer(callsOrder())
     const second = await model.next()
-    time.pass(limits.turnLeaseMs)
+    time.pass(entityLimits.turnLeaseMs)
     const done = w.runDue()
     const third = await model.next()
     expect(third.request.body.messages.at(-1)).toMatchObject({ role: "tool", content: '{"status":"shipped"}' })
     third.answer({ text: "It was shipped." })
     await done
     second.answer({ text: "Too late" })
-    await lost.services.running.settled()
+    await lost.services.running.idle()
     expect(reached()).toHaveLength(1)
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
   })
@@ -507,7 +509,7 @@ it("two instances, and persons who take chats over at any moment, leave each cha
   })
   for (const { services } of [w, second, w, second]) await sweep.run(services)
   const saidThen = await Promise.all(takeOvers)
-  await Promise.all([w, second].map(({ services }) => services.running.settled()))
+  await Promise.all([w, second].map(({ services }) => services.running.idle()))
 
   const callIds = reached().map(({ callId }) => callId)
   expect(new Set(callIds).size).toBe(callIds.length)
@@ -524,8 +526,8 @@ it("two instances, and persons who take chats over at any moment, leave each cha
 it("a call that a crash left pending, and that no turn will find, ends as an error after a while", async () => {
   const insert = `insert into tool_call (id, company_id, tool_id, params, created_at) values (gen_random_uuid(), $1, $2, '{}', $3) returning id`
   const at = (seconds: number) => new Date(time.now() - seconds * 1000)
-  const [old] = await sql(insert, [acme.id, tool.id, at(limits.lostToolCallSeconds + 1)])
-  const [young] = await sql(insert, [acme.id, tool.id, at(limits.lostToolCallSeconds - 1)])
+  const [old] = await sql(insert, [acme.id, tool.id, at(jobLimits.lostToolCallSeconds + 1)])
+  const [young] = await sql(insert, [acme.id, tool.id, at(jobLimits.lostToolCallSeconds - 1)])
   await lostToolCalls.run(w.services)
   const entries = new Map((await log()).map((entry: { id: string }) => [entry.id, entry]))
   expect(entries.get(old.id)).toMatchObject({ status: "error", error: expect.stringContaining("Nothing was heard") })

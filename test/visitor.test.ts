@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { v7 } from "uuid"
-import { systemViewer } from "../src/context/request-context.js"
+import { systemContext } from "../src/context/request-context.js"
 import { append } from "../src/messages/append.js"
 import { endOfLog, type HeardEvent, rawSocket } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
@@ -30,17 +30,17 @@ describe("a widget's visitor", () => {
     const { body: quoted } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=1`).expect(200)
     await rest.as(acme.member.jwt).post("/api/messages", { chatId, text: "A person", replyToMessageId: quoted.data[0].id }).expect(201)
     await acme.message({ chatId, text: "A note", role: "System" })
-    await systemViewer(w.services, acme.id).change(async (_viewer, unit) => {
+    await systemContext(w.services, acme.id).transaction(async (tx) => {
       const said = { chatId, role: "Assistant" } as const
       const functionCall = { callId: v7(), name: "searchKnowledge", arguments: {} }
-      await append(unit, { ...said, type: "FunctionCall", functionCall })
-      await append(unit, {
+      await append(tx.unit, { ...said, type: "FunctionCall", functionCall })
+      await append(tx.unit, {
         ...said,
         type: "FunctionCallOutput",
         functionCallOutput: { callId: functionCall.callId, output: "9:00", status: "success" },
       })
       const source = { knowledgeId: acme.knowledge.id, knowledgeName: acme.knowledge.name, chunkId: v7() }
-      await append(unit, { ...said, type: "Text", text: "The assistant", sources: [source] })
+      await append(tx.unit, { ...said, type: "Text", text: "The assistant", sources: [source] })
     })
     await rest.as(acme.token).patch(`/api/chats/${chatId}`, { name: "Renamed" }).expect(200)
     await acme.message({ chatId, text: "Last" })

@@ -6,7 +6,7 @@ import { Assistant } from "../entities/assistant.js"
 import { Channel, type Messenger, messengers } from "../entities/channel.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { seal } from "../entities/kit/sealed.js"
-import { limits } from "../limits.js"
+import { entityLimits } from "../entities/limits.js"
 import { type Command, change, type Desk, oneOf, Refusal, UsageError } from "./kit.js"
 import { companyOf } from "./people.js"
 
@@ -129,7 +129,7 @@ export const connectionCommands: Record<string, Command> = {
   },
   "token:create": {
     does: "Creates an access token; its value is printed this once.",
-    options: { ...company, name: { required: true, max: limits.accessTokenName, description: "what people call it" } },
+    options: { ...company, name: { required: true, max: entityLimits.accessTokenName, description: "what people call it" } },
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
       return change(desk, [companyId], async (unit) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { inUnit } from "../context/request-context.js"
+import { inTransaction } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { unscoped } from "../database/unscoped.js"
 import { AccessToken } from "../entities/access-token.js"
@@ -68,7 +68,7 @@ async function makeDemo(services: Services): Promise<Demo> {
   const widget = new Channel()
   Object.assign(widget, { ...inCompany, messenger: "widget", externalId: "demo-site", name: "Demo website", assistantId: assistant.id })
   const token = AccessToken.issue(company.id, "Demo token", owner.id)
-  await inUnit(services, { companyIds: [company.id], actor: { kind: "system", id: null } }, async ({ em }) => {
+  await inTransaction(services, { companyIds: [company.id], actor: { kind: "system", id: null } }, async ({ em }) => {
     em.persist([company, owner, member, subscription, assistant, knowledge, widget, token])
   })
   return { companyId: company.id, assistantId: assistant.id, widgetId: widget.id, token: token.token!, email: owner.email, password }

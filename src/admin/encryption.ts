@@ -1,8 +1,9 @@
 import { unscoped } from "../database/unscoped.js"
+import { defaults } from "../defaults.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../entities/kit/sealed.js"
 import { parseEncryptionKey } from "../environment.js"
-import { limits } from "../limits.js"
 import { type Command, type Desk, Refusal, UsageError } from "./kit.js"
+import { adminLimits } from "./limits.js"
 
 /** Every column that holds sealed texts; a test looks that none is missing. */
 export const sealedColumns: readonly [table: string, column: string][] = [
@@ -37,7 +38,7 @@ async function pass(desk: Desk, [table, column]: readonly [string, string], from
   const { read, write } = statementsOf(table, column)
   const outcome: Outcome = { rotated: 0, lost: [] }
   for (let after = startOfAll; ; ) {
-    const rows = await unscoped(desk.database, read, [sealMark(desk.encryptionKey), after, limits.sealedBatch])
+    const rows = await unscoped(desk.database, read, [sealMark(desk.encryptionKey), after, adminLimits.sealedBatch])
     if (rows.length === 0) return outcome
     const texts = rows.map((row) => opened(row["sealed"], from, desk.encryptionKey))
     outcome.lost.push(...rows.flatMap((row, at) => (texts[at] === null ? [`${table} ${row["id"]}`] : [])))
@@ -67,7 +68,7 @@ export const encryptionCommands: Record<string, Command> = {
     options: { from: { required: true, description: "the ENCRYPTION_KEY of before, as base64 or hexadecimal" } },
     async run(desk, options) {
       const from = parseEncryptionKey(options["from"]!)
-      if (!from) throw new UsageError(`--from must be ${limits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`)
+      if (!from) throw new UsageError(`--from must be ${defaults.encryptionKeyBytes} bytes, written as base64 or hexadecimal`)
       const all: Outcome = { rotated: 0, lost: [] }
       for (const column of sealedColumns) {
         let last: Outcome

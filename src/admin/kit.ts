@@ -3,7 +3,7 @@ import type { Config } from "../config.js"
 import type { WakeUp } from "../context/services.js"
 import { snapshotSelection } from "../context/snapshot.js"
 import type { Database } from "../database/connect.js"
-import { runUnit, Unit } from "../database/unit-of-work.js"
+import { runInTransaction, UnitOfWork } from "../database/unit-of-work.js"
 import { codePoints } from "../entities/kit/scalars.js"
 
 /** What a command reaches. */
@@ -59,8 +59,8 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 }
 
 /** Runs a change as one unit of work on the companies that it is about. */
-export const change = <T>(desk: Desk, companyIds: string[], work: (unit: Unit) => Promise<T>): Promise<T> =>
-  runUnit(new Unit(desk.database, { companyIds, actor: { kind: "system", id: null } }, snapshotSelection), work)
+export const change = <T>(desk: Desk, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
+  runInTransaction(new UnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, snapshotSelection), work)
 
 /** Refuses a word that is none of a list. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

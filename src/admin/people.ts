@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { Company, Member, memberRoles, Subscription, subscriptionStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
@@ -23,7 +23,7 @@ const user = { user: { required: true, description: "the user's id or email" } }
 const email = { email: { required: true, description: "the email address" } }
 const password = { password: { required: true, verbatim: true, description: "8 to 200 characters" } }
 
-async function userOf({ em }: Unit, named: string): Promise<User> {
+async function userOf({ em }: UnitOfWork, named: string): Promise<User> {
   const name = named.toLowerCase()
   const found = await em.findOne(User, { [isUuid(name) ? "id" : "email"]: name })
   if (!found) throw new Refusal(`No user is called ${named}`)

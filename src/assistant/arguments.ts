@@ -4,8 +4,9 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { LRUCache } from "lru-cache"
 import { isTooDeep } from "../entities/kit/storable.js"
+import { entityLimits } from "../entities/limits.js"
 import type { Detail } from "../errors.js"
-import { limits } from "../limits.js"
+import { assistantLimits } from "./limits.js"
 
 type Schema = Record<string, unknown>
 
@@ -34,14 +35,16 @@ function judgeOf(reader: typeof Ajv | typeof Ajv2020): Ajv {
 }
 
 // Compiled per text, so that a tool that was changed is never checked by its old schema.
-const validators = new LRUCache<string, ValidateFunction>({ max: limits.toolValidators })
+const validators = new LRUCache<string, ValidateFunction>({ max: assistantLimits.toolValidators })
 
 /** The check of a tool's arguments. Each has an Ajv of its own: a shared one would remember every schema, and mix up their `$id`s. */
 function validatorOf(params: Schema): ValidateFunction {
   const text = JSON.stringify(params)
   const known = validators.get(text)
   if (known) return known
-  const validator = within(limits.toolParamsMs, () => ajvOf(readerOf(params), { meta: false, validateSchema: false }).compile(bare(params)))
+  const validator = within(assistantLimits.toolParamsMs, () =>
+    ajvOf(readerOf(params), { meta: false, validateSchema: false }).compile(bare(params)),
+  )
   validators.set(text, validator)
   return validator
 }
@@ -78,7 +81,7 @@ const isStopped = (error: unknown) => (error as NodeJS.ErrnoException).code === 
 /** Whether a check did not come to its end: it was stopped, or went round in circles. */
 const isEndless = (error: unknown) => isStopped(error) || (error as Error).name === "RangeError"
 
-const tooDeep = `must be nested at most ${limits.jsonDepth} levels deep`
+const tooDeep = `must be nested at most ${entityLimits.jsonDepth} levels deep`
 
 /** What is wrong with a tool's `params`; null when it is a JSON Schema of type object. */
 export function faultOfParams(params: unknown): string | null {
@@ -86,10 +89,12 @@ export function faultOfParams(params: unknown): string | null {
   const schema = params as Schema
   if (schema["type"] !== "object") return 'must be a JSON Schema of type object: its "type" must be "object"'
   if (isTooDeep(schema)) return tooDeep
-  if (Buffer.byteLength(JSON.stringify(schema)) > limits.toolParamsBytes) return `must be at most ${limits.toolParamsBytes} bytes of JSON`
+  if (Buffer.byteLength(JSON.stringify(schema)) > assistantLimits.toolParamsBytes)
+    return `must be at most ${assistantLimits.toolParamsBytes} bytes of JSON`
   const judge = judgeOf(readerOf(schema))
   try {
-    if (!within(limits.toolParamsMs, () => judge.validateSchema(bare(schema)))) return `is no valid JSON Schema: ${judge.errorsText()}`
+    if (!within(assistantLimits.toolParamsMs, () => judge.validateSchema(bare(schema))))
+      return `is no valid JSON Schema: ${judge.errorsText()}`
     validatorOf(schema)
     return null
   } catch (error) {
@@ -102,8 +107,8 @@ export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
   if (isTooDeep(args)) return [{ path: "params", message: tooDeep }]
   try {
     const validate = validatorOf(params)
-    if (within(limits.toolArgumentsMs, () => validate(args))) return []
-    return (validate.errors ?? []).slice(0, limits.toolArgumentFaults).map((error) => ({
+    if (within(assistantLimits.toolArgumentsMs, () => validate(args))) return []
+    return (validate.errors ?? []).slice(0, assistantLimits.toolArgumentFaults).map((error) => ({
       path: ["params", ...partsOf(error.instancePath), ...namedIn(error.params)].join("."),
       message: error.message ?? "does not fit",
     }))

@@ -1,5 +1,5 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import type { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
@@ -7,8 +7,8 @@ import { storableJson } from "../entities/kit/storable.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
 import { BadUserInput, NotFound } from "../errors.js"
 import type { LoggedEvent } from "../events/logged-event.js"
-import { limits } from "../limits.js"
-import { toolCallSource } from "../schema/tool-call.js"
+import { toolCallReadModel } from "../schema/tool-call.js"
+import { assistantLimits } from "./limits.js"
 import { lockedChat, record } from "./tool-log.js"
 import { shownToModel } from "./webhook.js"
 
@@ -30,17 +30,17 @@ export const requestOfClient = (chat: Chat, tool: AssistantTool, call: ToolCall)
  * Waits until the call's second frame is there, which a client's answer writes, on whichever instance, or whoever ends the turn; until its time
  * is over; or until this process stops. Answers what holds if no answer is in the log; null when one may still come, for the log alone.
  */
-export async function awaitClient(viewer: Viewer, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
-  const { stopping, eventStream } = viewer.services
+export async function awaitClient(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
+  const { stopping, eventStream } = context.services
   const begin = performance.now()
   const over = AbortSignal.any([AbortSignal.timeout(tool.timeoutSeconds * 1000), stopping])
   while (!over.aborted) {
     // The call's second frame is a message of the chat. The row is looked at once that is listened for, so that none falls in between.
-    const events = await eventStream({ companyIds: viewer.companyIds, chatId: call.chatId, types: ["MESSAGE_CREATED"], onSlow() {} })
+    const events = await eventStream({ companyIds: context.companyIds, chatId: call.chatId, types: ["MESSAGE_CREATED"], onSlow() {} })
     const end = () => void events.return?.()
     over.addEventListener("abort", end)
     try {
-      if (!(await isPending(viewer, call.id))) break
+      if (!(await isPending(context, call.id))) break
       for await (const event of events) if (isOutputOf(event, call.id)) return null
     } finally {
       over.removeEventListener("abort", end)
@@ -55,22 +55,22 @@ export async function awaitClient(viewer: Viewer, tool: AssistantTool, call: Too
 
 const isOutputOf = (event: LoggedEvent, callId: string) => event.message?.["functionCallOutput"]?.callId === callId
 
-async function isPending(viewer: Viewer, callId: string): Promise<boolean> {
-  const call = await viewer.freshReader().byId(toolCallSource, callId, { status: {} })
+async function isPending(context: RequestContext, callId: string): Promise<boolean> {
+  const call = await context.freshReader().byId(toolCallReadModel, callId, { status: {} })
   return call?.["status"] === "pending"
 }
 
 /** A client's answer: written like any other result, and read by whoever waits for it. */
-export function answerCall(viewer: Viewer, id: string, output: unknown): Promise<ToolCall> {
+export function answerCall(context: RequestContext, id: string, output: unknown): Promise<ToolCall> {
   const body = storableJson(output)
-  if (Buffer.byteLength(JSON.stringify(body ?? null)) > limits.toolResponseReadBytes) throw tooLarge()
-  return viewer.change(async (_within, unit) => {
-    const known = await unit.em.findOne(ToolCall, { id })
+  if (Buffer.byteLength(JSON.stringify(body ?? null)) > assistantLimits.toolResponseReadBytes) throw tooLarge()
+  return context.transaction(async (tx) => {
+    const known = await tx.unit.em.findOne(ToolCall, { id })
     if (!known) throw new NotFound("Tool call")
     // Always the chat first, then what belongs to it.
-    const chat = known.chatId ? await lockedChat(unit, known.chatId) : null
-    const call = await unit.em.findOneOrFail(ToolCall, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
-    const tool = await unit.em.findOneOrFail(AssistantTool, { id: call.toolId })
+    const chat = known.chatId ? await lockedChat(tx.unit, known.chatId) : null
+    const call = await tx.unit.em.findOneOrFail(ToolCall, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+    const tool = await tx.unit.em.findOneOrFail(AssistantTool, { id: call.toolId })
     if (tool.type !== "webhook_client") throw new BadUserInput("Only a call of a webhook_client tool is answered by a client")
     const now = clock.now()
     if (call.status === "success") throw new BadUserInput("This tool call has been answered already")
@@ -78,10 +78,12 @@ export function answerCall(viewer: Viewer, id: string, output: unknown): Promise
       throw new BadUserInput("The answer comes too late: nobody waits for it any more")
     const latencyMs = now.getTime() - call.createdAt.getTime()
     const outcome = { success: true, status: null, latencyMs, body, error: null }
-    await record(unit, chat, call, outcome, shownToModel(outcome))
+    await record(tx.unit, chat, call, outcome, shownToModel(outcome))
     return call
   })
 }
 
 const tooLarge = () =>
-  new BadUserInput(`output must be at most ${limits.toolResponseReadBytes} bytes of JSON`, [{ path: "output", message: "is too large" }])
+  new BadUserInput(`output must be at most ${assistantLimits.toolResponseReadBytes} bytes of JSON`, [
+    { path: "output", message: "is too large" },
+  ])

@@ -1,17 +1,22 @@
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { BadUserInput } from "../errors.js"
 import { type KnowledgeMatch, searchChunks } from "../knowledge/search.js"
 
 /** Searches what an assistant knows, for one embedding credit of its company; it is given back when the search fails. */
-export async function searchKnowledge(viewer: Viewer, assistantId: string, query: string, take: number): Promise<KnowledgeMatch[]> {
-  const { embedding, stopping } = viewer.services
-  const companyId = await spendCredit(viewer, assistantId)
+export async function searchKnowledge(
+  context: RequestContext,
+  assistantId: string,
+  query: string,
+  take: number,
+): Promise<KnowledgeMatch[]> {
+  const { embedding, stopping } = context.services
+  const companyId = await spendCredit(context, assistantId)
   try {
     const [vector] = await embedding.embed([query], stopping)
-    return await searchChunks(viewer, assistantId, query, vector!, take)
+    return await searchChunks(context, assistantId, query, vector!, take)
   } catch (error) {
-    await viewer.change((within) => within.run(giveBack, [companyId, viewer.companyIds]))
+    await context.transaction((tx) => tx.run(giveBack, [companyId, context.companyIds]))
     throw error
   }
 }
@@ -29,11 +34,11 @@ const giveBack = {
 }
 
 /** Takes a credit before anything is done for it: of two searches for the last one, one is refused. Answers whose it was. */
-async function spendCredit(viewer: Viewer, assistantId: string): Promise<string> {
-  return viewer.change(async (within) => {
-    const [spent] = await within.run(spend, [assistantId, viewer.companyIds])
+async function spendCredit(context: RequestContext, assistantId: string): Promise<string> {
+  return context.transaction(async (tx) => {
+    const [spent] = await tx.run(spend, [assistantId, context.companyIds])
     if (spent) return spent["id"]
-    await within.referred(Assistant, assistantId, "assistantId")
+    await tx.referred(Assistant, assistantId, "assistantId")
     throw new BadUserInput("The company has no embedding credits left")
   })
 }

@@ -1,6 +1,7 @@
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
+import { entityLimits } from "../entities/limits.js"
 import { keepLease, type Lease } from "../jobs/kit/lease.js"
-import { limits } from "../limits.js"
+import { assistantLimits } from "./limits.js"
 
 const renew = {
   name: "renew-turn-lease",
@@ -8,8 +9,8 @@ const renew = {
 }
 
 /** Gives a sign of life while a turn runs; a turn that was taken away, by a person or by another worker, aborts the model call. */
-export const holdLease = (viewer: Viewer, chatId: string, turnId: string, stopping: AbortSignal): Lease =>
-  keepLease(viewer, { leaseMs: limits.turnLeaseMs, renewMs: limits.turnRenewMs, stopping }, async (until) => {
-    const rows = await viewer.statement(renew, [until, chatId, viewer.companyIds, turnId])
+export const holdLease = (context: RequestContext, chatId: string, turnId: string, stopping: AbortSignal): Lease =>
+  keepLease(context, { leaseMs: entityLimits.turnLeaseMs, renewMs: assistantLimits.turnRenewMs, stopping }, async (until) => {
+    const rows = await context.statement(renew, [until, chatId, context.companyIds, turnId])
     return rows.length > 0
   })

@@ -1,16 +1,16 @@
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { AssistantTurn } from "../entities/assistant-turn.js"
 import type { Chat } from "../entities/chat.js"
 import { ControlChange } from "../entities/control-change.js"
 import { Message } from "../entities/message.js"
-import { limits } from "../limits.js"
+import { assistantLimits } from "./limits.js"
 
 /** What the model is told of hand-offs and returns: those since it last read the chat, however long ago, and those of its window. */
-export async function notesOf(unit: Unit, chat: Chat, since: Date, now: Date): Promise<string[]> {
+export async function notesOf(unit: UnitOfWork, chat: Chat, since: Date, now: Date): Promise<string[]> {
   const read = { chatId: chat.id, outcome: { $in: ["answered", "handed_off"] as const } }
   const last = await unit.em.findOne(AssistantTurn, read, { orderBy: { startedAt: "desc" } })
   const from = new Date(Math.min(since.getTime(), last?.startedAt.getTime() ?? 0))
-  const newest = { orderBy: { createdAt: "desc", id: "desc" }, limit: limits.contextNotes } as const
+  const newest = { orderBy: { createdAt: "desc", id: "desc" }, limit: assistantLimits.contextNotes } as const
   const changes = (await unit.em.find(ControlChange, { chatId: chat.id, createdAt: { $gte: from } }, newest)).reverse()
   const notes: string[] = []
   for (const [index, change] of changes.entries()) {
@@ -33,9 +33,9 @@ function inWords(change: ControlChange): string {
 }
 
 /** What a colleague wrote before an automatic return is archived; whether anybody did is told. */
-async function meanwhile(unit: Unit, chat: Chat, off: ControlChange | undefined, on: ControlChange): Promise<string> {
+async function meanwhile(unit: UnitOfWork, chat: Chat, off: ControlChange | undefined, on: ControlChange): Promise<string> {
   const between = { createdAt: { ...(off && { $gte: off.createdAt }), $lt: on.createdAt } }
-  const newest = { $gt: chat.lastSequence - limits.contextMessages }
+  const newest = { $gt: chat.lastSequence - assistantLimits.contextMessages }
   const wrote = await unit.em.count(Message, { chatId: chat.id, role: "User", sequence: newest, ...between })
   return wrote > 0 ? "Meanwhile a human colleague wrote to the customer." : "Meanwhile no human colleague wrote to the customer."
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Viewer } from "../context/request-context.js"
-import { limits } from "../limits.js"
-import { chatSource } from "../schema/chat.js"
+import type { RequestContext } from "../context/request-context.js"
+import { chatReadModel } from "../schema/chat.js"
+import { assistantLimits } from "./limits.js"
 
 /** Tells those who watch a chat how far its answer has come, a few times a second, and no more once the turn is somebody else's. */
 export class TurnProgress {
@@ -12,19 +12,19 @@ export class TurnProgress {
   private isOver = false
 
   constructor(
-    private readonly viewer: Viewer,
+    private readonly context: RequestContext,
     private readonly chatId: string,
     private readonly turnId: string,
   ) {}
 
   /** What hears the model while it answers; nothing while nobody watches. */
   get onText(): ((text: string) => void) | undefined {
-    if (!this.viewer.services.progress.isWatched(this.chatId)) return undefined
+    if (!this.context.services.progress.isWatched(this.chatId)) return undefined
     return (text) => {
       this.said = text
       this.telling ??= this.catchUp()
         // The answer does not depend on it: the next word tries again.
-        .catch((error) => this.viewer.request.log.warn({ err: error }, "the words of a running answer were not told"))
+        .catch((error) => this.context.request.log.warn({ err: error }, "the words of a running answer were not told"))
         .finally(() => {
           this.telling = null
         })
@@ -44,7 +44,7 @@ export class TurnProgress {
   }
 
   private async tellSoon() {
-    if (this.toldAt !== null) await sleep(Math.max(0, this.toldAt + limits.progressMs - performance.now()))
+    if (this.toldAt !== null) await sleep(Math.max(0, this.toldAt + assistantLimits.progressMs - performance.now()))
     this.toldAt = performance.now()
     // Looked at each time: who reads shall not read on when a person has taken the chat over.
     this.isOver ||= !(await this.isStillOurs())
@@ -53,12 +53,12 @@ export class TurnProgress {
   }
 
   private async tell(text: string, done: boolean) {
-    const { progress } = this.viewer.services
+    const { progress } = this.context.services
     if (progress.isWatched(this.chatId)) await progress.tell(this.chatId, { turnId: this.turnId, text, done })
   }
 
   private async isStillOurs(): Promise<boolean> {
-    const held = this.viewer.freshReader().scoped(chatSource).where("t.id", "=", this.chatId).where("t.turn_id", "=", this.turnId)
+    const held = this.context.freshReader().scoped(chatReadModel).where("t.id", "=", this.chatId).where("t.turn_id", "=", this.turnId)
     const row = await held.where("t.is_under_ai_control", "=", true).select("t.id").executeTakeFirst()
     return row !== undefined
   }

@@ -1,10 +1,10 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
+import { assistantLimits } from "./limits.js"
 
 /**
  * The same as `Chat.setAssistant(null)` and `Chat.turnAiOff("manual")`, for many chats at once: those in which no turn runs and no answer is on
@@ -34,38 +34,38 @@ const freeQuietChats = {
 }
 
 /** Takes an assistant that is being deleted off all its chats, AI off: in batches of their own, so that no chat waits long for it. */
-export async function freeChats(viewer: Viewer, assistantId: string): Promise<void> {
-  const { kind, id } = viewer.actor
+export async function freeChats(context: RequestContext, assistantId: string): Promise<void> {
+  const { kind, id } = context.actor
   for (;;) {
-    const ids = Array.from({ length: limits.detachBatch }, () => v7())
-    const freed = await viewer.statement(freeQuietChats, [assistantId, viewer.companyIds, ids.length, clock.now(), ids, kind, id])
+    const ids = Array.from({ length: assistantLimits.detachBatch }, () => v7())
+    const freed = await context.statement(freeQuietChats, [assistantId, context.companyIds, ids.length, clock.now(), ids, kind, id])
     if (freed.length < ids.length) break
   }
-  while (await freeBusyChats(viewer, assistantId));
+  while (await freeBusyChats(context, assistantId));
 }
 
 /** Frees chats with a running turn, an answer on its way or a writer, one lane at a time; answers whether there may be more. */
-function freeBusyChats(viewer: Viewer, assistantId: string): Promise<boolean> {
-  return viewer.change(async (within) => {
-    const chats = await within.em.find(
+function freeBusyChats(context: RequestContext, assistantId: string): Promise<boolean> {
+  return context.transaction(async (tx) => {
+    const chats = await tx.em.find(
       Chat,
       { assistantId },
-      { orderBy: { id: "asc" }, limit: limits.busyChatBatch, lockMode: LockMode.PESSIMISTIC_WRITE },
+      { orderBy: { id: "asc" }, limit: assistantLimits.busyChatBatch, lockMode: LockMode.PESSIMISTIC_WRITE },
     )
     for (const chat of chats) {
       chat.setAssistant(null)
-      chat.turnAiOff("manual", within.actor)
+      chat.turnAiOff("manual", tx.actor)
     }
     // While their lock was waited for, chats may have lost the assistant by themselves: only none at all is the end.
-    return chats.length > 0 || (await within.em.count(Chat, { assistantId })) > 0
+    return chats.length > 0 || (await tx.em.count(Chat, { assistantId })) > 0
   })
 }
 
 /** Removes an assistant that is being deleted, with its tools and its knowledge; its chats are kept. One that is gone is no fault. */
-export async function removeAssistant(viewer: Viewer, assistantId: string): Promise<void> {
-  await freeChats(viewer, assistantId)
-  await viewer.change(async (within) => {
-    const assistant = await within.em.findOne(Assistant, { id: assistantId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    if (assistant) within.em.remove(assistant)
+export async function removeAssistant(context: RequestContext, assistantId: string): Promise<void> {
+  await freeChats(context, assistantId)
+  await context.transaction(async (tx) => {
+    const assistant = await tx.em.findOne(Assistant, { id: assistantId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (assistant) tx.em.remove(assistant)
   })
 }

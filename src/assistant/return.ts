@@ -1,7 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { systemViewer } from "../context/request-context.js"
+import { systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Chat } from "../entities/chat.js"
 import { Subscription } from "../entities/company.js"
 import type { Actor } from "../entities/control-change.js"
@@ -13,17 +13,17 @@ const system: Actor = { kind: "system", id: null }
 
 /** Gives a chat back to its assistant, if it has been quiet for long enough; does nothing when somebody works on it just now. */
 export async function comeBack(services: Services, companyId: string, chatId: string): Promise<void> {
-  await systemViewer(services, companyId).change(async (_within, unit) => {
+  await systemContext(services, companyId).transaction(async (tx) => {
     // Whoever holds the chat either ends its quiet or gives it back: there is nothing to wait for.
-    const chat = await unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE })
+    const chat = await tx.unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE })
     if (!chat) return
     chat.watchForReturn()
-    await comeBackIfDue(unit, chat, clock.now(), services.config)
+    await comeBackIfDue(tx.unit, chat, clock.now(), services.config)
   })
 }
 
 /** The return itself, in a unit that has locked the chat: the sweep's, or that of a customer who writes when it is due. */
-export async function comeBackIfDue(unit: Unit, chat: Chat, now: Date, timing: ReplyTiming): Promise<void> {
+export async function comeBackIfDue(unit: UnitOfWork, chat: Chat, now: Date, timing: ReplyTiming): Promise<void> {
   if (!chat.isReturnDue(now, timing)) return
   const subscription = await unit.em.findOne(Subscription, { companyId: chat.companyId })
   if (!subscription?.isActiveAt(now)) return

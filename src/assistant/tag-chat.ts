@@ -1,10 +1,10 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
 import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
 
 /** Attaches tags of the dictionary to a chat, by name; answers the names of those that it carries now. A name that is gone is left out. */
-export async function tagChat(unit: Unit, chat: Chat, names: string[]): Promise<string[]> {
+export async function tagChat(unit: UnitOfWork, chat: Chat, names: string[]): Promise<string[]> {
   const { companyId, id: chatId } = chat
   // Shared, so that none of them is deleted before this commits.
   const named = { companyId, name: { $in: names } }

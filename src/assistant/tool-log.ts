@@ -1,6 +1,6 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import type { Viewer } from "../context/request-context.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { RequestContext } from "../context/request-context.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { Chat } from "../entities/chat.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
@@ -19,22 +19,27 @@ export interface CallingTurn {
 }
 
 /** The chat, locked. */
-export const lockedChat = (unit: Unit, chatId: string) => unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+export const lockedChat = (unit: UnitOfWork, chatId: string) =>
+  unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
 
 /** Does something to the chat behind the fence; null when the turn was lost. */
-export function behindFence<T>(viewer: Viewer, turn: CallingTurn, work: (unit: Unit, chat: Chat) => Promise<T>): Promise<T | null> {
-  return viewer.change(async (_within, unit) => {
-    const chat = await lockedChat(unit, turn.chatId)
-    return chat?.holdsTurn(turn.id) ? work(unit, chat) : null
+export function behindFence<T>(
+  context: RequestContext,
+  turn: CallingTurn,
+  work: (unit: UnitOfWork, chat: Chat) => Promise<T>,
+): Promise<T | null> {
+  return context.transaction(async (tx) => {
+    const chat = await lockedChat(tx.unit, turn.chatId)
+    return chat?.holdsTurn(turn.id) ? work(tx.unit, chat) : null
   })
 }
 
 /** The tool as it stands now, kept from being deleted or switched off until the call is noted; null when it was already. */
-export const stillOffered = (unit: Unit, { row }: OfferedTool) =>
+export const stillOffered = (unit: UnitOfWork, { row }: OfferedTool) =>
   unit.em.findOne(AssistantTool, { id: row.id, disabled: false }, { lockMode: LockMode.PESSIMISTIC_READ })
 
 /** Notes a call in the log, as pending, and its first frame in the chat: committed before anything leaves. */
-export async function open(unit: Unit, chat: Chat, turn: CallingTurn, tool: AssistantTool, asked: ModelToolCall): Promise<ToolCall> {
+export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool: AssistantTool, asked: ModelToolCall): Promise<ToolCall> {
   const { companyId, id: chatId } = chat
   const params = storable(asked.arguments)
   const call = Object.assign(new ToolCall(), { companyId, chatId, toolId: tool.id, turnId: turn.id, params })
@@ -46,7 +51,7 @@ export async function open(unit: Unit, chat: Chat, turn: CallingTurn, tool: Assi
 }
 
 /** Writes what came of a call: in the log, and as its second frame unless whoever ended the turn has closed it. The chat must be locked. */
-export async function record(unit: Unit, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
+export async function record(unit: UnitOfWork, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
   call.settle(outcome)
   if (!chat?.turnHearsTool(call.id)) return
   await append(unit, outputFrame(chat.id, call.id, outcome.success ? "success" : "error", output))

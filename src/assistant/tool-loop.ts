@@ -1,9 +1,9 @@
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { clock } from "../entities/kit/clock.js"
 import { turnOffAiMode } from "../entities/kit/system-tools.js"
 import type { MessageSource } from "../entities/message.js"
-import { limits } from "../limits.js"
 import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelToolCall } from "../ports/text-model.js"
+import { assistantLimits } from "./limits.js"
 import { sourcesOf } from "./sources.js"
 import { noSuchTool, runTool } from "./tool-run.js"
 import type { Turn } from "./turn.js"
@@ -20,11 +20,11 @@ export interface Conclusion {
  * Asks the model, outside of any transaction, and carries out the tools that it calls, until it answers in words or hands over; null when the
  * turn was lost meanwhile. After so many rounds, or so long, it has to answer without tools.
  */
-export async function converse(viewer: Viewer, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
+export async function converse(context: RequestContext, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
   const messages: ModelMessage[] = [...turn.memory.messages]
-  const toolsUntil = clock.now().getTime() + limits.turnSeconds * 1000
+  const toolsUntil = clock.now().getTime() + assistantLimits.turnSeconds * 1000
   for (let round = turn.rounds + 1; ; round += 1) {
-    const mayCall = round <= limits.toolRounds && clock.now().getTime() < toolsUntil
+    const mayCall = round <= assistantLimits.toolRounds && clock.now().getTime() < toolsUntil
     const tools = mayCall ? turn.tools : []
     const answer = await ask(turn, messages, tools, signal)
     if (answer.toolCalls.length === 0)
@@ -36,7 +36,7 @@ export async function converse(viewer: Viewer, turn: Turn, signal: AbortSignal):
       if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
       // Between two calls, so that none leaves for a turn that is over, or from a process that stops.
       signal.throwIfAborted()
-      const told = tool ? await runTool(viewer, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
+      const told = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
       if (!told) return null
       results.push({ role: "result", callId: call.callId, name: call.name, output: told.output })
     }

@@ -1,5 +1,5 @@
-import type { Viewer } from "../context/request-context.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { RequestContext } from "../context/request-context.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { Chat } from "../entities/chat.js"
 import { setChatTags } from "../entities/kit/system-tools.js"
@@ -22,25 +22,25 @@ interface Told {
 export const noSuchTool: Told = { output: { error: "There is no such tool" } }
 
 /** Carries out a call that the model asks for, once; answers what the model is told of it, null when the turn is somebody else's by now. */
-export async function runTool(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+export async function runTool(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
   const faults = faultsOfArguments(tool.told.parameters as ToolArguments, asked.arguments)
   const error = "The arguments do not fit: nothing was called"
-  if (faults.length > 0) return atOnce(viewer, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
+  if (faults.length > 0) return atOnce(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
   if (tool.row.isSystem && tool.row.name === setChatTags.name)
-    return atOnce(viewer, turn, tool, asked, async (unit, chat) => {
+    return atOnce(context, turn, tool, asked, async (unit, chat) => {
       const output = { success: true, tags: await tagChat(unit, chat, (asked.arguments as { tags: string[] }).tags) }
       return { outcome: { success: true, status: null, latencyMs: 0, body: output, error: null }, output }
     })
-  return acrossTheBorder(viewer, turn, tool, asked)
+  return acrossTheBorder(context, turn, tool, asked)
 }
 
 const failure = (error: string): ToolOutcome => ({ success: false, status: null, latencyMs: 0, body: null, error })
 
-type Work = (unit: Unit, chat: Chat) => Promise<Told & { outcome: ToolOutcome }>
+type Work = (unit: UnitOfWork, chat: Chat) => Promise<Told & { outcome: ToolOutcome }>
 
 /** A call for which nothing has to be waited: one transaction holds all of it. */
-function atOnce(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall, work: Work): Promise<Told | null> {
-  return behindFence(viewer, turn, async (unit, chat) => {
+function atOnce(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall, work: Work): Promise<Told | null> {
+  return behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
     if (!row) return noSuchTool
     const call = await open(unit, chat, turn, row, asked)
@@ -51,18 +51,18 @@ function atOnce(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: Mod
 }
 
 /** What comes of a call; what is sent is what is logged. */
-function carriedOut(viewer: Viewer, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
-  if (tool.isSystem) return searchFor(viewer, tool, call)
-  if (tool.type === "webhook_client") return awaitClient(viewer, tool, call)
-  return callWebhook(viewer.services, tool, call.id, call.params as ToolArguments)
+function carriedOut(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
+  if (tool.isSystem) return searchFor(context, tool, call)
+  if (tool.type === "webhook_client") return awaitClient(context, tool, call)
+  return callWebhook(context.services, tool, call.id, call.params as ToolArguments)
 }
 
 /**
  * A call whose answer has to be waited for, outside of any transaction. It is noted before it leaves, it leaves once, and what came of it is
  * written before anything else happens: also when the chat was taken over meanwhile, and when this process is asked to stop.
  */
-async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
-  const noted = await behindFence(viewer, turn, async (unit, chat) => {
+async function acrossTheBorder(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+  const noted = await behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
     if (!row) return noSuchTool
     const call = await open(unit, chat, turn, row, asked)
@@ -71,15 +71,15 @@ async function acrossTheBorder(viewer: Viewer, turn: CallingTurn, tool: OfferedT
   })
   if (!noted || "output" in noted) return noted
   const { row, call } = noted
-  const came = await carriedOut(viewer, row, call)
-  return viewer.change(async (_within, unit) => {
-    const chat = await lockedChat(unit, turn.chatId)
+  const came = await carriedOut(context, row, call)
+  return context.transaction(async (tx) => {
+    const chat = await lockedChat(tx.unit, turn.chatId)
     // Without an entry, which goes with its tool, the frame remains to be written.
-    const entry = (await unit.em.findOne(ToolCall, { id: call.id })) ?? call
+    const entry = (await tx.unit.em.findOne(ToolCall, { id: call.id })) ?? call
     const outcome = entry.outcome ?? came
     if (!outcome) return null
     const output = shownToModel(outcome)
-    await record(unit, chat, entry, outcome, output)
+    await record(tx.unit, chat, entry, outcome, output)
     return chat?.holdsTurn(turn.id) ? { output } : null
   })
 }

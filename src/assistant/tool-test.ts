@@ -1,4 +1,4 @@
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { storableJson } from "../entities/kit/storable.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
@@ -7,20 +7,20 @@ import { faultsOfArguments } from "./arguments.js"
 import { callWebhook, type ToolArguments } from "./webhook.js"
 
 /** Calls a tool's address once on somebody's behalf: logged before the request leaves, and its outcome after. */
-export async function testTool(viewer: Viewer, id: string, given: ToolArguments): Promise<ToolOutcome> {
+export async function testTool(context: RequestContext, id: string, given: ToolArguments): Promise<ToolOutcome> {
   // What is sent is what is logged. What is nested too deeply for that is refused below.
   const args = (storableJson(given) ?? given) as ToolArguments
-  const { tool, callId } = await viewer.change(async (within) => {
-    const found = await within.find(AssistantTool, id, "Tool")
+  const { tool, callId } = await context.transaction(async (tx) => {
+    const found = await tx.find(AssistantTool, id, "Tool")
     mustBeTestable(found, args)
     const call = Object.assign(new ToolCall(), { companyId: found.companyId, toolId: found.id, params: args })
-    within.em.persist(call)
+    tx.em.persist(call)
     return { tool: found, callId: call.id }
   })
-  const outcome = await callWebhook(viewer.services, tool, callId, args, viewer.services.stopping)
-  await viewer.change(async (within) => {
+  const outcome = await callWebhook(context.services, tool, callId, args, context.services.stopping)
+  await context.transaction(async (tx) => {
     // The tool may have been deleted meanwhile, and its log with it.
-    const call = await within.em.findOne(ToolCall, { id: callId })
+    const call = await tx.em.findOne(ToolCall, { id: callId })
     call?.settle(outcome)
   })
   return outcome

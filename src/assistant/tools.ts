@@ -1,11 +1,11 @@
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { ChatTag, folded } from "../entities/chat-tag.js"
 import { searchKnowledge, setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
 import { Knowledge } from "../entities/knowledge.js"
-import { limits } from "../limits.js"
 import type { ModelTool } from "../ports/text-model.js"
+import { assistantLimits } from "./limits.js"
 
 /** A tool that a turn may use: its row, and what the model is told of it. */
 export interface OfferedTool {
@@ -17,10 +17,10 @@ export interface OfferedTool {
 export const handedOver = { success: true, message: "A human colleague takes over from here." }
 
 /** The tools that an assistant may use in a chat, the built-in ones first. */
-export async function toolsOf(unit: Unit, assistant: Assistant): Promise<OfferedTool[]> {
+export async function toolsOf(unit: UnitOfWork, assistant: Assistant): Promise<OfferedTool[]> {
   const switchedOn = { assistantId: assistant.id, disabled: false, type: { $in: ["webhook_action", "webhook_client"] as const } }
   const order = { isSystem: "desc", createdAt: "asc", id: "asc" } as const
-  const rows = await unit.em.find(AssistantTool, switchedOn, { orderBy: order, limit: limits.offeredTools })
+  const rows = await unit.em.find(AssistantTool, switchedOn, { orderBy: order, limit: assistantLimits.offeredTools })
   const offered: OfferedTool[] = []
   for (const row of rows) {
     const parameters = row.isSystem ? await systemParameters(unit, assistant, row) : row.params
@@ -30,7 +30,7 @@ export async function toolsOf(unit: Unit, assistant: Assistant): Promise<Offered
 }
 
 /** The arguments of a built-in tool; null when it is of no use in this chat. */
-async function systemParameters(unit: Unit, assistant: Assistant, row: AssistantTool): Promise<Record<string, unknown> | null> {
+async function systemParameters(unit: UnitOfWork, assistant: Assistant, row: AssistantTool): Promise<Record<string, unknown> | null> {
   if (row.name === turnOffAiMode.name) return row.params
   if (row.name === searchKnowledge.name) return (await isSearchable(unit, assistant)) ? row.params : null
   if (row.name !== setChatTags.name) return null
@@ -41,12 +41,12 @@ async function systemParameters(unit: Unit, assistant: Assistant, row: Assistant
 }
 
 /** Whether a search can find anything: it costs a credit, and a round. */
-const isSearchable = async (unit: Unit, { id: assistantId }: Assistant) =>
+const isSearchable = async (unit: UnitOfWork, { id: assistantId }: Assistant) =>
   (await unit.em.findOne(Knowledge, { assistantId, indexStatus: "indexed" }, { fields: ["id"] })) !== null
 
 /** Names of the company's tags that the assistant may suggest. */
-async function suggestibleTags(unit: Unit, { companyId, excludedTags }: Assistant): Promise<string[]> {
-  const tags = await unit.em.find(ChatTag, { companyId }, { orderBy: { name: "asc" }, limit: limits.suggestedTags })
+async function suggestibleTags(unit: UnitOfWork, { companyId, excludedTags }: Assistant): Promise<string[]> {
+  const tags = await unit.em.find(ChatTag, { companyId }, { orderBy: { name: "asc" }, limit: assistantLimits.suggestedTags })
   const excluded = new Set(excludedTags.map(folded))
   return tags.map(({ name }) => name).filter((name) => !excluded.has(folded(name)))
 }

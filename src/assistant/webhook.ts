@@ -5,8 +5,8 @@ import { clock } from "../entities/kit/clock.js"
 import { CannotUnseal } from "../entities/kit/sealed.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
 import type { ToolOutcome } from "../entities/tool-call.js"
-import { limits } from "../limits.js"
-import { type OutsideAnswer, OutsideFailure, type OutsideRequest } from "../ports/kit/guarded-http-client.js"
+import { GuardedRequestError, type GuardedRequestOptions, type GuardedResponse } from "../ports/kit/guarded-http-client.js"
+import { assistantLimits } from "./limits.js"
 
 /** The arguments of a call, checked against the tool's `params`. */
 export type ToolArguments = Record<string, unknown>
@@ -19,7 +19,7 @@ const inQuery = ["GET", "DELETE"]
  * integrator). Whatever the endpoint does is an outcome, and so is a tool that cannot be called: this throws nothing for it.
  */
 export async function callWebhook(
-  services: Pick<Services, "outside" | "secrets" | "log">,
+  services: Pick<Services, "httpClient" | "secrets" | "log">,
   tool: AssistantTool,
   callId: string,
   args: ToolArguments,
@@ -29,7 +29,7 @@ export async function callWebhook(
   const took = () => Math.round(performance.now() - begin)
   try {
     const { url, request } = requestOf(tool, callId, args, tool.secret(services.secrets.encryptionKey))
-    const answer = await services.outside.request(url, { ...request, ...(signal && { signal }) })
+    const answer = await services.httpClient.request(url, { ...request, ...(signal && { signal }) })
     return outcomeOf(answer, took())
   } catch (error) {
     return failed(whyNot(services, tool, error), took())
@@ -40,14 +40,15 @@ const failed = (error: string, latencyMs: number): ToolOutcome => ({ success: fa
 
 /** Why no answer came, in one sentence; what is ours is thrown on. */
 function whyNot({ log }: Pick<Services, "log">, { id: toolId, companyId }: AssistantTool, error: unknown): string {
-  if (error instanceof OutsideFailure) return error.message
+  if (error instanceof GuardedRequestError) return error.message
   if (!(error instanceof CannotUnseal)) throw error
   log.error({ err: error, toolId, companyId }, `the secret of a tool ${error.message}`)
   return `The tool's secret ${error.message}: give it again`
 }
 
 function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, secret: string | null) {
-  if (!tool.apiCallUrl || !tool.httpMethod) throw new OutsideFailure("The tool has no address, or no method, to be called with", "refused")
+  if (!tool.apiCallUrl || !tool.httpMethod)
+    throw new GuardedRequestError("The tool has no address, or no method, to be called with", "refused")
   const method = tool.httpMethod
   const url = new URL(tool.apiCallUrl)
   const hasBody = !inQuery.includes(method)
@@ -65,11 +66,11 @@ function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, sec
     headers["Authorization"] = Buffer.from(`Basic ${secret}`, "utf8").toString("latin1")
     if (body !== undefined) headers["X-Signature"] = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
   }
-  const request: OutsideRequest = {
+  const request: GuardedRequestOptions = {
     method,
     headers,
     timeoutMs: tool.timeoutSeconds * 1000,
-    maxBytes: limits.toolResponseReadBytes,
+    maxBytes: assistantLimits.toolResponseReadBytes,
     ...(body !== undefined && { body }),
   }
   return { url, request }
@@ -83,7 +84,7 @@ function queryOf(args: ToolArguments): [string, string][] {
   )
 }
 
-function outcomeOf({ status, body }: OutsideAnswer, latencyMs: number): ToolOutcome {
+function outcomeOf({ status, body }: GuardedResponse, latencyMs: number): ToolOutcome {
   const success = status >= 200 && status < 300
   const error = success ? null : `The endpoint answered with status ${status}`
   return { success, status, latencyMs, body: readable(body), error }
@@ -112,6 +113,6 @@ export function shownToModel({ success, status, body, error }: ToolOutcome): unk
 function cut(body: unknown): unknown {
   const text = typeof body === "string" ? body : JSON.stringify(body)
   const bytes = Buffer.from(text ?? "")
-  if (bytes.length <= limits.toolResponseShownBytes) return body
-  return new TextDecoder().decode(bytes.subarray(0, limits.toolResponseShownBytes), { stream: true })
+  if (bytes.length <= assistantLimits.toolResponseShownBytes) return body
+  return new TextDecoder().decode(bytes.subarray(0, assistantLimits.toolResponseShownBytes), { stream: true })
 }

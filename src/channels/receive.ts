@@ -1,17 +1,17 @@
 import { comeBackIfDue } from "../assistant/return.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import { append, type MessageDraft } from "../messages/append.js"
 
 /** A customer's message: appended, and the reply to it expected, in one unit. The chat must be locked. */
-export async function receive(unit: Unit, chat: Chat, draft: Omit<MessageDraft, "chatId" | "role">, timing: ReplyTiming) {
+export async function receive(unit: UnitOfWork, chat: Chat, draft: Omit<MessageDraft, "chatId" | "role">, timing: ReplyTiming) {
   const now = clock.now()
   // The chat has been quiet for long enough, and only the sweep has not come by yet: this message must not wait for another such time.
   await comeBackIfDue(unit, chat, now, timing)
   chat.expectReply(now, timing)
   // The chat is written before the statement: it may be new, and the statement has to find it.
-  await unit.settle()
+  await unit.flush()
   return append(unit, { ...draft, chatId: chat.id, role: "Customer" })
 }

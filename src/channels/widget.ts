@@ -3,18 +3,19 @@ import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { z } from "zod"
 import { sign, verify } from "../context/json-web-token.js"
-import { systemViewer } from "../context/request-context.js"
+import { systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { codePoints } from "../entities/kit/scalars.js"
+import { entityLimits } from "../entities/limits.js"
 import { Message } from "../entities/message.js"
 import { BadUserInput, Conflict, Unauthenticated } from "../errors.js"
 import { refuseNulIn } from "../graphql/operation-limits.js"
 import type { Connection } from "../http/hooks.js"
-import { limits } from "../limits.js"
+import { channelLimits } from "./limits.js"
 import { receive } from "./receive.js"
 
 const upTo = (max: number) =>
@@ -22,9 +23,9 @@ const upTo = (max: number) =>
 
 /** What a visitor sends (contract, section 8). */
 const widgetMessage = z.object({
-  text: upTo(limits.messageText).refine((text) => text.trim() !== "", "must not be empty"),
-  name: upTo(limits.chatText).nullish(),
-  messageId: upTo(limits.chatText)
+  text: upTo(entityLimits.messageText).refine((text) => text.trim() !== "", "must not be empty"),
+  name: upTo(entityLimits.chatText).nullish(),
+  messageId: upTo(entityLimits.chatText)
     .refine((text) => text !== "", "must not be empty")
     .nullish(),
   visitorToken: z.string({ error: "must be a string" }).nullish(),
@@ -40,7 +41,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
   }
   const { text, name, messageId, visitorToken } = read.data
   const visitor = visitorToken ? visitorOf(services, connection, visitorToken) : null
-  const viewer = systemViewer(services, connection.companyId)
+  const context = systemContext(services, connection.companyId)
   // A stranger's first message, sent again because its answer was lost, finds its chat by this. The address and the text are part of it:
   // another stranger with the same message id must not be let into the chat.
   const key = messageId
@@ -49,11 +50,11 @@ export async function receiveFromWidget(services: Services, connection: Connecti
         .digest("hex")
     : v7()
   const store = () =>
-    viewer.change(async (_within, unit) => {
-      const chat = await chatOf(unit, connection, visitor, `visitor:${key}`, name?.trim() || null)
-      const repeated = messageId ? await unit.em.findOne(Message, { chatId: chat.id, externalId: messageId }) : null
+    context.transaction(async (tx) => {
+      const chat = await chatOf(tx.unit, connection, visitor, `visitor:${key}`, name?.trim() || null)
+      const repeated = messageId ? await tx.unit.em.findOne(Message, { chatId: chat.id, externalId: messageId }) : null
       if (repeated) return { chatId: chat.id, messageId: repeated.id }
-      const message = await receive(unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
+      const message = await receive(tx.unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
       return { chatId: chat.id, messageId: message["id"] as string }
     })
   // Of two that came at once, the index refused one: its chat is there now.
@@ -62,7 +63,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
     throw error
   })
   const claims = { typ: "visitor" as const, sub: stored.chatId, cid: connection.companyId }
-  return { ...stored, visitorToken: sign(claims, services.secrets.jwtSecret, limits.visitorTokenSeconds, clock.now()) }
+  return { ...stored, visitorToken: sign(claims, services.secrets.jwtSecret, channelLimits.visitorTokenSeconds, clock.now()) }
 }
 
 /** The chat that a visitor's token names. A token of another company's widget is as good as none. */
@@ -74,7 +75,7 @@ function visitorOf(services: Services, connection: Connection, token: string): s
 }
 
 /** The visitor's own chat, locked; a new one when there is none, or when it was deleted meanwhile. */
-async function chatOf(unit: Unit, connection: Connection, chatId: string | null, key: string, name: string | null): Promise<Chat> {
+async function chatOf(unit: UnitOfWork, connection: Connection, chatId: string | null, key: string, name: string | null): Promise<Chat> {
   const { companyId, externalId: fromId, assistantId } = connection
   const ours = { companyId, messenger: "widget" as const, fromId }
   const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const

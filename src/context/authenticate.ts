@@ -5,9 +5,9 @@ import { unscoped } from "../database/unscoped.js"
 import { looksLikeToken, tokenDigest } from "../entities/access-token.js"
 import { clock } from "../entities/kit/clock.js"
 import { Unauthenticated } from "../errors.js"
-import { limits } from "../limits.js"
 import type { Identity } from "./identity.js"
 import { verify } from "./json-web-token.js"
+import { contextLimits } from "./limits.js"
 import type { Services } from "./services.js"
 
 /** Credentials as they came: an access token, an Authorization header, or neither. */
@@ -71,7 +71,7 @@ function tokensOf(database: Database) {
 
 function touch(services: Services, id: string, lastUsedAt: string | null) {
   const now = clock.now()
-  const before = new Date(now.getTime() - limits.accessTokenTouchSeconds * 1000)
+  const before = new Date(now.getTime() - contextLimits.accessTokenTouchSeconds * 1000)
   if (lastUsedAt && new Date(lastUsedAt) >= before) return
   unscoped(services.database, touchToken, [id, now, before]).catch((error) =>
     services.log.warn({ err: error }, "lastUsedAt was not written"),

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto"
 import type { PlainRow, Selection } from "../database/read-model.js"
-import { sourceOf } from "../database/read-model.js"
-import type { Unit } from "../database/unit-of-work.js"
+import { readModelOf } from "../database/read-model.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { clock } from "../entities/kit/clock.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import { BadUserInput, Conflict, IdempotencyKeyReused } from "../errors.js"
-import { limits } from "../limits.js"
 import { withMediaUrls } from "../schema/media.js"
 import { credentialOf } from "./identity.js"
-import type { Viewer } from "./request-context.js"
+import { contextLimits } from "./limits.js"
+import type { RequestContext } from "./request-context.js"
 
 /** An input that may carry a key under which a repeat is answered like the first. */
 export interface Keyed {
@@ -23,8 +23,8 @@ const tryLock = { name: "try-idempotency-lock", text: "select pg_try_advisory_xa
  * another request under the key is refused, and so is one while the first still runs (contract, section 1).
  */
 export async function idempotent<T extends { id: string } | PlainRow>(
-  viewer: Viewer,
-  unit: Unit,
+  context: RequestContext,
+  unit: UnitOfWork,
   type: "Message" | "Chat" | "Media",
   input: Keyed,
   work: () => Promise<T>,
@@ -32,16 +32,16 @@ export async function idempotent<T extends { id: string } | PlainRow>(
   const { idempotencyKey: key, ...request } = input
   if (!key) return work()
   const length = codePoints(key)
-  if (length > limits.idempotencyKeyCharacters)
-    throw new BadUserInput(`The idempotency key must be at most ${limits.idempotencyKeyCharacters} characters`)
-  const identity = { credential: credentialOf(viewer.identity)!, operation: `create${type}`, key }
+  if (length > contextLimits.idempotencyKeyCharacters)
+    throw new BadUserInput(`The idempotency key must be at most ${contextLimits.idempotencyKeyCharacters} characters`)
+  const identity = { credential: credentialOf(context.identity)!, operation: `create${type}`, key }
   const [lock] = await unit.run(tryLock, [JSON.stringify(identity)])
   if (!lock!["free"]) throw new Conflict("The first request with this Idempotency-Key is still running")
   const digest = createHash("sha256").update(JSON.stringify(request)).digest("hex")
   const known = await unit.em.findOne(IdempotencyKey, identity)
-  if (known && known.createdAt.getTime() > clock.now().getTime() - limits.idempotencySeconds * 1000) {
+  if (known && known.createdAt.getTime() > clock.now().getTime() - contextLimits.idempotencySeconds * 1000) {
     if (known.request !== digest) throw new IdempotencyKeyReused()
-    viewer.request.headers["Idempotency-Replayed"] = "true"
+    context.request.headers["Idempotency-Replayed"] = "true"
     return known.payload[type.toLowerCase()] as PlainRow
   }
   const result = await work()
@@ -54,13 +54,13 @@ export async function idempotent<T extends { id: string } | PlainRow>(
 
 /** Completes a stored answer with what the operation selects beyond it. */
 export async function completed(
-  viewer: Viewer,
+  context: RequestContext,
   type: "Message" | "Chat" | "Media",
   row: PlainRow,
   selection: Selection,
 ): Promise<PlainRow> {
   const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
-  const shown = withMediaUrls(row, (id) => viewer.services.mediaUrls.of(id))
-  const [whole] = await viewer.reader.complete(sourceOf(type)!, [shown], missing)
+  const shown = withMediaUrls(row, (id) => context.services.mediaUrls.of(id))
+  const [whole] = await context.reader.complete(readModelOf(type)!, [shown], missing)
   return whole!
 }

@@ -3,10 +3,10 @@ import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import type { Logger } from "pino"
 import { meaningOf } from "../database/conflicts.js"
-import { together } from "../database/pipelined.js"
-import type { PlainRow, Source } from "../database/read-model.js"
+import { pipelined } from "../database/pipelined.js"
+import type { PlainRow, ReadModel } from "../database/read-model.js"
 import { Reader } from "../database/reader.js"
-import { runUnit, type Statement, Unit } from "../database/unit-of-work.js"
+import { runInTransaction, type Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Actor } from "../entities/control-change.js"
 import type { Row } from "../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
@@ -17,7 +17,7 @@ import type { Services } from "./services.js"
 import { snapshotSelection } from "./snapshot.js"
 
 /** What a request brought with it besides its credentials. */
-export interface RequestFacts {
+export interface RequestInfo {
   requestId: string
   /** Address of the client, as far as proxies are trusted. */
   address: string
@@ -37,7 +37,7 @@ export interface RequestFacts {
 }
 
 /** One request, or one step of a job: who it is, what it reaches, and its doors to the data. */
-export class Viewer {
+export class RequestContext {
   readonly companyIds: string[]
   // No #private name: Apollo hands its executor a copy of the context, and a copy has none of those.
   private reading?: Reader
@@ -45,16 +45,15 @@ export class Viewer {
   constructor(
     readonly services: Services,
     readonly identity: Identity,
-    readonly request: RequestFacts,
-    /** The unit of work that a mutation runs in. */
-    private readonly unit?: Unit,
+    readonly request: RequestInfo,
+    private readonly openUnit?: UnitOfWork,
   ) {
     this.companyIds = companiesOf(identity)
   }
 
   /** Planned reads; inside a mutation they see what it wrote. */
   get reader(): Reader {
-    if (this.unit) return this.unit.reader
+    if (this.openUnit) return this.openUnit.reader
     this.reading ??= this.freshReader()
     return this.reading
   }
@@ -62,12 +61,17 @@ export class Viewer {
   /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
   freshReader(): Reader {
     const { database, mediaUrls } = this.services
-    return new Reader(database.orm, database.sql, this.companyIds, together(database.pool), (id) => mediaUrls.of(id))
+    return new Reader(database.orm, database.sql, this.companyIds, pipelined(database.pool), (id) => mediaUrls.of(id))
   }
 
-  /** The EntityManager of the running mutation. */
+  /** The unit of work of the running transaction; throws outside one. */
+  get unit(): UnitOfWork {
+    if (!this.openUnit) throw new Error("There is no transaction here: reads are planned, writes need context.transaction()")
+    return this.openUnit
+  }
+
+  /** The EntityManager of the running transaction. */
   get em() {
-    if (!this.unit) throw new Error("Only a unit of work has an EntityManager; a query reads by plan")
     return this.unit.em
   }
 
@@ -97,7 +101,7 @@ export class Viewer {
   }
 
   /** One row by plan, NOT_FOUND when it is missing or foreign. */
-  async one(source: Source, id: string, info: GraphQLResolveInfo, noun = source.name): Promise<PlainRow> {
+  async one(source: ReadModel, id: string, info: GraphQLResolveInfo, noun = source.name): Promise<PlainRow> {
     const row = await this.reader.byId(source, id, selectionOf(info))
     if (!row) throw new NotFound(noun)
     return row
@@ -125,15 +129,14 @@ export class Viewer {
 
   /** Runs a statement inside the running mutation. */
   run(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
-    if (!this.unit) throw new Error("Only a unit of work runs statements; alone they are viewer.statement")
     return this.unit.run(statement, values)
   }
 
-  /** Runs a change as a unit of its own: one transaction, its events in it, its wake-ups after it. */
-  async change<T>(work: (viewer: Viewer, unit: Unit) => Promise<T>): Promise<T> {
-    if (this.unit) return work(this, this.unit)
-    return inUnit(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
-      work(new Viewer(this.services, this.identity, this.request, unit), unit),
+  /** Runs `work` in one transaction, or in the one that is open: events are written in it, jobs and subscribers are told after commit. */
+  async transaction<T>(work: (tx: RequestContext) => Promise<T>): Promise<T> {
+    if (this.openUnit) return work(this)
+    return inTransaction(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
+      work(new RequestContext(this.services, this.identity, this.request, unit)),
     )
   }
 
@@ -148,16 +151,16 @@ export class Viewer {
 }
 
 /** Runs a unit of work and, after its commit, tells the sequencer and the clock. */
-export async function inUnit<T>(services: Services, scope: Unit["scope"], work: (unit: Unit) => Promise<T>): Promise<T> {
-  const unit = new Unit(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
-  const result = await runUnit(unit, work)
-  const told = unit.aftermath.events ? services.sequencer.poke() : null
-  for (const wake of unit.aftermath.wakes) void services.clockwork.at(wake)
+export async function inTransaction<T>(services: Services, scope: UnitOfWork["scope"], work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
+  const unit = new UnitOfWork(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
+  const result = await runInTransaction(unit, work)
+  const told = unit.afterCommit.events ? services.sequencer.poke() : null
+  for (const wake of unit.afterCommit.jobs) void services.scheduler.schedule(wake)
   // A take-over answers when everything that was said before it has been handed to those who listen: after it, nothing of the AI leaves.
-  if (unit.aftermath.isTakeOver) await told
+  if (unit.afterCommit.isTakeOver) await told
   return result
 }
 
 /** A viewer without a request: a job, a hook or a command, on one company. */
-export const systemViewer = (services: Services, companyId: string, log = services.log): Viewer =>
-  new Viewer(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })
+export const systemContext = (services: Services, companyId: string, log = services.log): RequestContext =>
+  new RequestContext(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })

@@ -1,16 +1,16 @@
 import type { Logger } from "pino"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
-import type { Wake } from "../entities/kit/row.js"
+import type { ScheduledJob } from "../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../events/logged-event.js"
 import type { AnswerProgress } from "../events/progress.js"
-import type { EventWish } from "../events/stream.js"
+import type { EventStreamOptions } from "../events/stream.js"
 import type { VectorSearch } from "../knowledge/vectors.js"
 import type { MediaUrls } from "../media/signed-url.js"
 import type { Crawler } from "../ports/crawler.js"
 import type { Embedding } from "../ports/embedding.js"
 import type { Extractor } from "../ports/extractor.js"
-import type { Outside } from "../ports/kit/guarded-http-client.js"
+import type { GuardedHttpClient } from "../ports/kit/guarded-http-client.js"
 import type { Storage } from "../ports/storage.js"
 import type { TextModel } from "../ports/text-model.js"
 import type { VoiceProvider } from "../ports/voice.js"
@@ -25,9 +25,9 @@ export interface WakeUp {
 export type WakeUpTopic = "events" | "credentials" | "watched" | "progress"
 
 /** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
-export interface Clockwork {
+export interface JobScheduler {
   /** Never fails: what cannot be woken is found by a sweep. */
-  at(wake: Wake): Promise<void>
+  schedule(wake: ScheduledJob): Promise<void>
   /** Throws when the queue behind it does not answer. */
   ping(): Promise<void>
 }
@@ -53,7 +53,7 @@ export interface Services {
   /** Finds the chunks whose vectors are closest to a query's. */
   vectors: VectorSearch
   /** The guarded way to addresses that customers choose. */
-  outside: Outside
+  httpClient: GuardedHttpClient
   /** Fetches pages that customers choose. */
   crawler: Crawler
   /** Reads documents that customers send or choose. */
@@ -66,12 +66,12 @@ export interface Services {
   arrivals: string
   /** … and the addresses at which they are read. */
   mediaUrls: MediaUrls
-  clockwork: Clockwork
+  scheduler: JobScheduler
   sequencer: Sequencer
   wakeUp: WakeUp
   signInLimit: SignInLimit
   /** Work beside requests and jobs. */
-  running: { add(work: Promise<void>): Promise<void>; settled(): Promise<void> }
+  running: { add(work: Promise<void>): Promise<void>; idle(): Promise<void> }
   /** Aborts when the process is asked to stop. */
   stopping: AbortSignal
   /** Makes the REST representation of a row. */
@@ -79,5 +79,5 @@ export interface Services {
   /** The words of running answers, for whoever watches. */
   progress: AnswerProgress
   /** Everything a subscriber missed after its cursor, then live. */
-  eventStream(wish: EventWish): Promise<AsyncIterableIterator<LoggedEvent>>
+  eventStream(wish: EventStreamOptions): Promise<AsyncIterableIterator<LoggedEvent>>
 }

@@ -1,6 +1,6 @@
 import type { EntityClass } from "@mikro-orm/postgresql"
-import { limits } from "../limits.js"
-import type { Unit } from "./unit-of-work.js"
+import { databaseLimits } from "./limits.js"
+import type { UnitOfWork } from "./unit-of-work.js"
 
 /** What is different about copies, by property. */
 export interface Anew {
@@ -15,7 +15,7 @@ export interface Anew {
  * Copies rows inside the database, column by column as they are except for what is different. A column that a type gets later is copied too,
  * without anybody having to think of it.
  */
-export async function copyRows<T extends object>(unit: Unit, entity: EntityClass<T>, ids: string[], { each, all, values }: Anew) {
+export async function copyRows<T extends object>(unit: UnitOfWork, entity: EntityClass<T>, ids: string[], { each, all, values }: Anew) {
   const { tableName, props } = unit.em.getMetadata().get(entity)
   const stored = props.filter((prop) => prop.persist !== false && !prop.generated)
   const columns = stored.map(({ fieldNames: [column] }) => column)
@@ -28,8 +28,8 @@ export async function copyRows<T extends object>(unit: Unit, entity: EntityClass
       .map((property) => `"${property}"`)
       .join(", ")})
     join ${tableName} t on t.id = fresh.source and t.company_id = any($${at + 1}::uuid[])`
-  for (let from = 0; from < ids.length; from += limits.copyBatch) {
-    const batch = (list: unknown[]) => list.slice(from, from + limits.copyBatch)
+  for (let from = 0; from < ids.length; from += databaseLimits.copyBatch) {
+    const batch = (list: unknown[]) => list.slice(from, from + databaseLimits.copyBatch)
     await unit.run({ text }, [...values, batch(ids), unit.scope.companyIds, ...Object.values(each).map(batch)])
   }
 }

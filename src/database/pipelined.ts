@@ -10,7 +10,7 @@ export type Run = (statement: { name?: string; text: string }, values: unknown[]
  * Runs a reader's statements on one connection of the pool for as long as one of them follows another: those of a level are sent together,
  * and who has begun ends before others begin, so that no more rows wait in memory than the pool has connections.
  */
-export function together(pool: Pool): Run {
+export function pipelined(pool: Pool): Run {
   let taken: Promise<PoolClient> | null = null
   let running = 0
   return async (statement, values, later = []) => {
@@ -19,7 +19,7 @@ export function together(pool: Pool): Run {
     taken = taking
     try {
       const client = await taking
-      inOnePacket(client)
+      corkUntilNextTick(client)
       const { rows, fields } = await answer(client, { ...statement, values, rowMode: "array" })
       return rows.map(
         rowMaker(
@@ -61,7 +61,7 @@ function answer(client: PoolClient, query: QueryArrayConfig): Promise<QueryArray
 const held = new WeakSet<PoolClient>()
 
 /** Holds back what a connection writes until everything is written that follows from what it read: system calls are dear. */
-function inOnePacket(client: PoolClient) {
+function corkUntilNextTick(client: PoolClient) {
   if (held.has(client)) return
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
   held.add(client)

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache"
-import { limits } from "../limits.js"
+import { databaseLimits } from "./limits.js"
 import type { Statement } from "./unit-of-work.js"
 
 /** How often a text was run of late; those that clients send once must not fill every connection with plans. */
-const seen = new LRUCache<string, number>({ max: limits.preparedStatements })
+const seen = new LRUCache<string, number>({ max: databaseLimits.preparedStatements })
 const named = new Map<string, Statement>()
 
 /** A statement that comes often gets a name, by which a connection parses it once; their number is bounded, since a connection keeps what it prepared. */
@@ -12,7 +12,7 @@ export function prepared(text: string): Statement | { text: string } {
   if (known) return known
   const times = (seen.get(text) ?? 0) + 1
   seen.set(text, times)
-  if (times < limits.preparedAfter || named.size >= limits.preparedStatements) return { text }
+  if (times < databaseLimits.preparedAfter || named.size >= databaseLimits.preparedStatements) return { text }
   const statement = { name: `read-${named.size}`, text }
   named.set(text, statement)
   return statement

@@ -17,35 +17,35 @@ export type Query = SelectQueryBuilder<any, any, any>
 export type Narrow = (query: Query) => Query
 
 /** A field that is no column: which columns it needs, and how it is put on all rows of a page at once. */
-export interface Extra {
+export interface Relation {
   needs: string[]
   /** `selection` is what is asked of the field, `asked` what is asked of its row. */
   load(rows: PlainRow[], reader: Reader, selection: Selection, asked: Selection): Promise<void> | void
 }
 
 /** Where the rows of a GraphQL type come from. */
-export interface Source {
+export interface ReadModel {
   /** Name of the GraphQL type and of the entity. */
   name: string
-  extras: Record<string, Extra>
+  relations: Record<string, Relation>
   /** Narrows a query to the companies in reach; by `company_id` when nothing else is said. */
   scope?(query: Query, companyIds: string[]): Query
 }
 
-const registry = new Map<string, Source>()
+const registry = new Map<string, ReadModel>()
 
 /** Declares where the rows of a type come from; every planned read of the type goes by it. */
-export function source(name: string, extras: Record<string, Extra> = {}, scope?: Source["scope"]): Source {
-  const made: Source = { name, extras, scope }
+export function readModel(name: string, relations: Record<string, Relation> = {}, scope?: ReadModel["scope"]): ReadModel {
+  const made: ReadModel = { name, relations, scope }
   registry.set(name, made)
   return made
 }
 
 /** The source of a type, by its name; undefined for a type that is no row. */
-export const sourceOf = (name: string) => registry.get(name)
+export const readModelOf = (name: string) => registry.get(name)
 
 /** A field that holds the row which one of our columns names. */
-export const one = (field: string, target: () => Source, key: string): Extra => ({
+export const belongsTo = (field: string, target: () => ReadModel, key: string): Relation => ({
   needs: [key],
   async load(rows, reader, selection) {
     const ids = [...new Set(rows.flatMap((row) => (row[key] ? [row[key] as string] : [])))]
@@ -55,7 +55,7 @@ export const one = (field: string, target: () => Source, key: string): Extra => 
 })
 
 /** A field that is computed from the row itself. */
-export const derived = (field: string, needs: string[], of: (row: PlainRow) => unknown): Extra => ({
+export const computed = (field: string, needs: string[], of: (row: PlainRow) => unknown): Relation => ({
   needs,
   load: (rows) => {
     for (const row of rows) row[field] = of(row)
@@ -89,11 +89,11 @@ export function columnsOf(orm: MikroORM, name: string): Columns {
 }
 
 /** The columns that an operation selected, with what the other selected fields need; ids always. */
-export function plannedProperties(source: Source, columns: Columns, selection: Selection): string[] {
+export function plannedProperties(source: ReadModel, columns: Columns, selection: Selection): string[] {
   const wanted = new Set<string>(["id", "companyId"])
   for (const field of Object.keys(selection)) {
     wanted.add(field)
-    for (const needed of source.extras[field]?.needs ?? []) wanted.add(needed)
+    for (const needed of source.relations[field]?.needs ?? []) wanted.add(needed)
   }
   return [...wanted].filter((property) => columns.of.has(property))
 }

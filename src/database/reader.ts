@@ -4,11 +4,11 @@ import { sql } from "kysely"
 import type { Sql } from "./connect.js"
 import type { Run } from "./pipelined.js"
 import { prepared } from "./prepared.js"
-import { fixed } from "./query-template.js"
-import { columnsOf, type Narrow, type PlainRow, plannedProperties, type Query, type Selection, type Source } from "./read-model.js"
+import { queryTemplate } from "./query-template.js"
+import { columnsOf, type Narrow, type PlainRow, plannedProperties, type Query, type ReadModel, type Selection } from "./read-model.js"
 
 /** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
-export interface FixedPart {
+export interface QueryTemplate {
   key: string
   values: unknown[]
   build(query: Query, values: unknown[]): Query
@@ -19,7 +19,7 @@ export interface FixedPart {
  * and never a row of a company out of reach.
  */
 export class Reader {
-  #loaders = new Map<Source, Map<string, DataLoader<string, PlainRow | null>>>()
+  #loaders = new Map<ReadModel, Map<string, DataLoader<string, PlainRow | null>>>()
 
   constructor(
     readonly orm: MikroORM,
@@ -32,55 +32,60 @@ export class Reader {
   ) {}
 
   /** A query on a type's table that sees only the companies in reach; `t` is its alias. */
-  scoped(source: Source, companyIds = this.companyIds): Query {
+  scoped(source: ReadModel, companyIds = this.companyIds): Query {
     const query = this.table(source)
     return source.scope ? source.scope(query, companyIds) : query.where("t.company_id", ...inList(companyIds))
   }
 
-  private table(source: Source): Query {
+  private table(source: ReadModel): Query {
     return this.sql.selectFrom(`${columnsOf(this.orm, source.name).table} as t`)
   }
 
   /** Rows of a type with everything the selection asks for. */
-  async list(source: Source, selection: Selection, build: Narrow, companyIds?: string[]): Promise<PlainRow[]> {
+  async list(source: ReadModel, selection: Selection, build: Narrow, companyIds?: string[]): Promise<PlainRow[]> {
     const query = this.selecting(source, this.properties(source, selection), build(this.scoped(source, companyIds)))
     const { sql: text, parameters } = query.compile()
     return this.complete(source, await this.run({ text }, parameters as unknown[], extrasIn(source, selection)), selection)
   }
 
   /** The same for a list that a fixed statement reads. */
-  async fixedList(source: Source, selection: Selection, part: FixedPart, companyIds = this.companyIds): Promise<PlainRow[]> {
+  async fixedList(source: ReadModel, selection: Selection, part: QueryTemplate, companyIds = this.companyIds): Promise<PlainRow[]> {
     const properties = this.properties(source, selection)
-    const build: FixedPart["build"] = (query, values) => this.selecting(source, properties, part.build(query, values))
+    const build: QueryTemplate["build"] = (query, values) => this.selecting(source, properties, part.build(query, values))
     const whole = { ...part, key: `${part.key} ${properties}`, build }
     const rows = await this.fixedRows(source, whole, companyIds, extrasIn(source, selection))
     return this.complete(source, rows, selection)
   }
 
   /** Plain rows of a fixed statement on a type's table: it is built once, and prepared. */
-  async fixedRows(source: Source, { key, values, build }: FixedPart, companyIds = this.companyIds, later?: string[]): Promise<PlainRow[]> {
+  async fixedRows(
+    source: ReadModel,
+    { key, values, build }: QueryTemplate,
+    companyIds = this.companyIds,
+    later?: string[],
+  ): Promise<PlainRow[]> {
     if (source.scope) throw new Error(`${source.name} has a scope of its own, whose text is not fixed`)
     // One company is compared as one: an index on the column then gives its order too.
     const isOne = companyIds.length === 1
     const scoped = (company: unknown) => this.table(source).where("t.company_id", "=", isOne ? company : anyOf(company))
     const all = [isOne ? companyIds[0] : arrayOf(companyIds), ...values]
-    const statement = fixed(`${source.name} ${isOne} ${key}`, all, ([company, ...rest]) => build(scoped(company), rest))
+    const statement = queryTemplate(`${source.name} ${isOne} ${key}`, all, ([company, ...rest]) => build(scoped(company), rest))
     return this.run(prepared(statement.text), statement.values, later)
   }
 
-  private properties(source: Source, selection: Selection) {
+  private properties(source: ReadModel, selection: Selection) {
     return plannedProperties(source, columnsOf(this.orm, source.name), selection)
   }
 
-  private selecting(source: Source, properties: string[], query: Query) {
+  private selecting(source: ReadModel, properties: string[], query: Query) {
     const columns = columnsOf(this.orm, source.name)
     return query.select(properties.map((property) => `t.${columns.of.get(property)} as ${property}`))
   }
 
   /** Puts the selected fields that are no columns on rows that were read before. */
-  async complete(source: Source, rows: PlainRow[], selection: Selection): Promise<PlainRow[]> {
+  async complete(source: ReadModel, rows: PlainRow[], selection: Selection): Promise<PlainRow[]> {
     if (rows.length === 0) return rows
-    await Promise.all(extrasIn(source, selection).map((field) => source.extras[field]!.load(rows, this, selection[field]!, selection)))
+    await Promise.all(extrasIn(source, selection).map((field) => source.relations[field]!.load(rows, this, selection[field]!, selection)))
     return rows
   }
 
@@ -89,7 +94,7 @@ export class Reader {
    * columns by which `page` chooses.
    */
   async counted(
-    source: Source,
+    source: ReadModel,
     selection: Selection,
     { filter, keys, page, order }: { filter: Narrow; keys: string[]; page: Narrow; order: Narrow },
     companyIds?: string[],
@@ -112,13 +117,13 @@ export class Reader {
   }
 
   /** How many rows a query finds. */
-  async count(source: Source, build: Narrow, companyIds?: string[]): Promise<number> {
+  async count(source: ReadModel, build: Narrow, companyIds?: string[]): Promise<number> {
     const row = await build(this.scoped(source, companyIds)).select(sql<string>`count(*)`.as("count")).executeTakeFirstOrThrow()
     return Number(row["count"])
   }
 
   /** One row by its id, or null when it is missing or out of reach; asked for together, many are read in one statement. */
-  byId(source: Source, id: string, selection: Selection): Promise<PlainRow | null> {
+  byId(source: ReadModel, id: string, selection: Selection): Promise<PlainRow | null> {
     const bySelection = this.#loaders.get(source) ?? new Map<string, DataLoader<string, PlainRow | null>>()
     this.#loaders.set(source, bySelection)
     const key = JSON.stringify(selection)
@@ -133,7 +138,7 @@ export class Reader {
   }
 
   /** Rows by their ids, in one statement. */
-  async byIds(source: Source, ids: readonly string[], selection: Selection): Promise<Map<string, PlainRow>> {
+  async byIds(source: ReadModel, ids: readonly string[], selection: Selection): Promise<Map<string, PlainRow>> {
     if (ids.length === 0) return new Map()
     const rows = source.scope
       ? await this.list(source, selection, (query) => query.where("t.id", ...inList(ids)))
@@ -147,7 +152,7 @@ export class Reader {
 }
 
 /** The selected fields that are no columns. */
-const extrasIn = (source: Source, selection: Selection) => Object.keys(selection).filter((field) => source.extras[field])
+const extrasIn = (source: ReadModel, selection: Selection) => Object.keys(selection).filter((field) => source.relations[field])
 
 function noAddress(): never {
   throw new Error("Who reads here has no address to show files at")

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache"
-import { limits } from "../limits.js"
+import { databaseLimits } from "./limits.js"
 import type { PlainRow } from "./read-model.js"
 
 type Maker = (values: unknown[]) => PlainRow
 
-const makers = new LRUCache<string, Maker>({ max: limits.preparedStatements })
+const makers = new LRUCache<string, Maker>({ max: databaseLimits.preparedStatements })
 
 /**
  * What makes rows of these columns, with room for the fields that are put on them later. The code is generated, as an object that is born

@@ -2,11 +2,11 @@ import type { EntityManager } from "@mikro-orm/postgresql"
 import { CompiledQuery } from "kysely"
 import { type Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
-import { type Fact, Row, takeNotes, type Wake } from "../entities/kit/row.js"
+import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
 import { append } from "../messages/append.js"
 import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
-import { type PlainRow, type Selection, sourceOf } from "./read-model.js"
+import { type PlainRow, readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
 
 /** Who works, and on which companies. */
@@ -16,12 +16,12 @@ export interface Scope {
 }
 
 /** What a unit leaves behind for the world outside the database, told after the commit. */
-export interface Aftermath {
+export interface AfterCommit {
   /** Whether event rows were written. */
   events: boolean
   /** Whether AI control of a chat changed. */
   isTakeOver: boolean
-  wakes: Wake[]
+  jobs: ScheduledJob[]
 }
 
 /** A prepared statement of a hot path: planned once per connection, by its name. */
@@ -38,12 +38,12 @@ export function scopedManager(database: Database, companyIds: string[]): EntityM
 }
 
 /** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
-export class Unit {
+export class UnitOfWork {
   readonly em: EntityManager
-  readonly aftermath: Aftermath = { events: false, isTakeOver: false, wakes: [] }
+  readonly afterCommit: AfterCommit = { events: false, isTakeOver: false, jobs: [] }
   /** What shows a row as it is at commit. */
   private readonly shownLater: { target: { payload: unknown }; type: string; id: string }[] = []
-  private readonly told = new Set<string>()
+  private readonly emitted = new Set<string>()
   #reader?: Reader
 
   constructor(
@@ -77,20 +77,20 @@ export class Unit {
 
   /** Says that a statement wrote event rows by itself. */
   wroteEvents() {
-    this.aftermath.events = true
+    this.afterCommit.events = true
   }
 
   /** Writes everything that is pending, with what it entails and the events of what it noted, in their order. */
-  async settle(): Promise<void> {
-    if (await this.note()) await this.em.flush()
+  async flush(): Promise<void> {
+    if (await this.emitEvents()) await this.em.flush()
   }
 
   /** Settles for the last time: what events show of a row is what is committed. */
   async finish(): Promise<void> {
-    await this.note()
+    await this.emitEvents()
     for (const { target, type, id } of this.shownLater) target.payload = await this.snapshot(type, id)
     await this.em.flush()
-    if (this.told.size > 0) this.aftermath.events = true
+    if (this.emitted.size > 0) this.afterCommit.events = true
   }
 
   /** Has a row's representation at commit written as somebody's payload. */
@@ -99,39 +99,39 @@ export class Unit {
   }
 
   /** Makes events of what was noted since the last time; answers whether there were any. */
-  private async note(): Promise<boolean> {
-    const facts = (await this.flushed()).filter((fact) => this.isNews(fact))
+  private async emitEvents(): Promise<boolean> {
+    const facts = (await this.flushed()).filter((fact) => this.isFirst(fact))
     for (const fact of facts) {
       const event = new Event()
       Object.assign(event, { type: fact.type, companyId: fact.companyId, chatId: fact.chatId, payload: {} })
       if ("value" in fact.payload) event.payload = fact.payload
       else this.showAtCommit(event, fact.payload.row, fact.payload.id)
       this.em.persist(event)
-      if (fact.type === "CHAT_MODE_CHANGED") this.aftermath.isTakeOver = true
+      if (fact.type === "CHAT_MODE_CHANGED") this.afterCommit.isTakeOver = true
     }
     return facts.length > 0
   }
 
   /** A row that changed twice in a unit is told once, and what was just created is not told as changed. */
-  private isNews(fact: Fact): boolean {
-    if ("value" in fact.payload) return Boolean(this.told.add(fact.type))
+  private isFirst(fact: DomainEvent): boolean {
+    if ("value" in fact.payload) return Boolean(this.emitted.add(fact.type))
     const key = `${fact.type} ${fact.payload.id}`
-    if (this.told.has(key) || (fact.type === "CHAT_UPDATED" && this.told.has(`CHAT_CREATED ${fact.payload.id}`))) return false
-    this.told.add(key)
+    if (this.emitted.has(key) || (fact.type === "CHAT_UPDATED" && this.emitted.has(`CHAT_CREATED ${fact.payload.id}`))) return false
+    this.emitted.add(key)
     return true
   }
 
   /** Flushes, and takes the facts of the rows that were touched. */
-  private async flushed(): Promise<Fact[]> {
+  private async flushed(): Promise<DomainEvent[]> {
     const rows = this.touchedRows()
     await this.em.flush()
-    const facts: Fact[] = []
+    const facts: DomainEvent[] = []
     for (const row of rows) {
-      const notes = takeNotes(row)
+      const notes = takeEffects(row)
       if (!notes) continue
-      facts.push(...notes.facts)
-      this.aftermath.wakes.push(...notes.wakes)
-      for (const consequence of notes.consequences) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
+      facts.push(...notes.events)
+      this.afterCommit.jobs.push(...notes.jobs)
+      for (const consequence of notes.steps) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
     }
     return facts
   }
@@ -144,13 +144,13 @@ export class Unit {
 
   private async snapshot(type: string, id: string) {
     const selection = this.snapshotOf(type)
-    const [row] = await this.reader.list(sourceOf(type)!, selection, (query) => query.where("t.id", "=", id))
+    const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
     return { [type.toLowerCase()]: row ?? null }
   }
 }
 
 /** Runs a unit of work and commits it; what it throws undoes all of it. */
-export async function runUnit<T>(unit: Unit, work: (unit: Unit) => Promise<T>): Promise<T> {
+export async function runInTransaction<T>(unit: UnitOfWork, work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
   await unit.em.begin()
   try {
     const result = await work(unit)

@@ -2,10 +2,10 @@ import { createHash, randomInt } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
-import { limits } from "../limits.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
+import { entityLimits } from "./limits.js"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -68,7 +68,7 @@ export class AccessToken extends CompanyOwned {
     token.name = name
     token.createdBy = createdBy
     token.token = newTokenValue()
-    token.tokenPrefix = token.token.slice(0, limits.tokenPrefixLength)
+    token.tokenPrefix = token.token.slice(0, entityLimits.tokenPrefixLength)
     token.digest = tokenDigest(token.token)
     return token
   }

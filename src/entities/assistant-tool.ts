@@ -1,13 +1,13 @@
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
-import { limits } from "../limits.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, UUID } from "./kit/scalars.js"
 import { seal, unseal } from "./kit/sealed.js"
 import { StorableJson } from "./kit/storable.js"
 import { platformPostCall, type SystemTool } from "./kit/system-tools.js"
 import { words } from "./kit/words.js"
+import { entityLimits } from "./limits.js"
 
 /** When and by whom a tool is run (specification, Assistant tool). */
 export const toolTypes = ["webhook_action", "webhook_init", "webhook_postcall", "webhook_client"] as const
@@ -56,8 +56,8 @@ export class AssistantTool extends CompanyOwned {
   httpMethod: HttpMethod | null = "POST"
 
   @Field(() => Int, { description: "How long it may take, in seconds." })
-  @Property({ type: "integer", default: limits.toolTimeoutDefaultSeconds })
-  timeoutSeconds: number = limits.toolTimeoutDefaultSeconds
+  @Property({ type: "integer", default: entityLimits.toolTimeoutDefaultSeconds })
+  timeoutSeconds: number = entityLimits.toolTimeoutDefaultSeconds
 
   /** Encrypted; never shown. */
   @Property({ type: "text", nullable: true, hidden: true })

@@ -2,12 +2,12 @@ import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
-import { limits } from "../limits.js"
 import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
 import { AssistantTool } from "./assistant-tool.js"
 import { clock } from "./kit/clock.js"
 import { type SystemTool, systemTools } from "./kit/system-tools.js"
 import type { VaRegistration } from "./kit/va-registration.js"
+import { entityLimits } from "./limits.js"
 
 /** What is next to be done about a voice agent: one request to its provider, or the end of an assistant that has none any more. */
 export type VoiceTask = "provision" | "tearDown" | "remove"
@@ -39,7 +39,7 @@ export class Assistant extends AssistantRow {
   /** A new one, with its system tools; the mapper makes those that it reads without coming by here. */
   constructor(tools: readonly SystemTool[] = systemTools) {
     super()
-    this.entails(async (em) => {
+    this.alsoInTransaction(async (em) => {
       em.persist(tools.map((tool) => AssistantTool.builtIn(this.companyId, this.id, tool)))
       return []
     })
@@ -105,7 +105,7 @@ export class Assistant extends AssistantRow {
     if (this.isTerminating) return
     this.voiceAgentStatus = "terminating"
     // Without an agent whoever asked removes it at once; should they die on the way, it is removed when a worker would be believed dead.
-    this.expectVoiceWork(this.hasVoice ? clock.now() : later(limits.voiceLeaseMs))
+    this.expectVoiceWork(this.hasVoice ? clock.now() : later(entityLimits.voiceLeaseMs))
   }
 
   /** Looks anew at what its agent should be; what failed before does not count. */
@@ -130,7 +130,7 @@ export class Assistant extends AssistantRow {
 
   private voiceIsDue(at: Date) {
     this.voiceDueAt = at
-    this.wakes({ job: "voice-agent", companyId: this.companyId, id: this.id, at })
+    this.schedule({ job: "voice-agent", companyId: this.companyId, id: this.id, at })
   }
 
   /** Takes what is due about its agent under a lease, unless nothing is or somebody is at work. */
@@ -143,7 +143,7 @@ export class Assistant extends AssistantRow {
     const task = this.voiceTask()
     if (!task) return null
     this.voiceWorkId = v7()
-    this.voiceLeaseUntil = later(limits.voiceLeaseMs)
+    this.voiceLeaseUntil = later(entityLimits.voiceLeaseMs)
     // Noted before anybody is asked: should this process die while the provider works, the agent is known of.
     if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
     return { id: this.voiceWorkId, task }
@@ -178,8 +178,8 @@ export class Assistant extends AssistantRow {
     // Changed meanwhile: the change has tries of its own, from now on.
     if (this.voiceDueAt) return
     this.voiceFailures += 1
-    const pause = Math.min(limits.voiceRetryBaseMs * 2 ** (this.voiceFailures - 1), limits.voiceRetryMaxMs)
-    const goesOn = this.voiceTask() !== "provision" || !(isFinal || this.voiceFailures >= limits.voiceTries)
+    const pause = Math.min(entityLimits.voiceRetryBaseMs * 2 ** (this.voiceFailures - 1), entityLimits.voiceRetryMaxMs)
+    const goesOn = this.voiceTask() !== "provision" || !(isFinal || this.voiceFailures >= entityLimits.voiceTries)
     if (goesOn) this.voiceIsDue(later(pause))
     else this.showVoice("failed")
   }

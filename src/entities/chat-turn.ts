@@ -1,11 +1,11 @@
 import { ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import { limits } from "../limits.js"
 import { concludeTurn, type TurnOutcome } from "./assistant-turn.js"
 import { ChatRow } from "./chat-row.js"
 import type { Actor } from "./control-change.js"
 import type { AiDisableReason } from "./kit/chat-words.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
+import { entityLimits } from "./limits.js"
 import { outputFrame } from "./message.js"
 import { resultLost } from "./tool-call.js"
 
@@ -46,7 +46,7 @@ export abstract class ChatTurn extends ChatRow {
     this.turnFirstAt = this.replyFirstAt ?? now
     this.replyFirstAt = null
     this.replyDueAt = null
-    this.turnLeaseUntil = new Date(now.getTime() + limits.turnLeaseMs)
+    this.turnLeaseUntil = new Date(now.getTime() + entityLimits.turnLeaseMs)
     this.turnId = v7()
     return this.turnId
   }
@@ -85,18 +85,18 @@ export abstract class ChatTurn extends ChatRow {
   /** A model call failed: tries again later, or hands the chat to a person when it failed too often. */
   failTurn(now: Date, by: Actor) {
     this.turnFailures += 1
-    if (this.turnFailures >= limits.modelTries) {
+    if (this.turnFailures >= entityLimits.modelTries) {
       this.leaveTurn("failed")
       return this.turnAiOff("auto", by)
     }
     this.replyFirstAt = this.turnFirstAt ?? now
-    this.replyIsDue(new Date(now.getTime() + limits.modelRetryBaseMs * 2 ** (this.turnFailures - 1)))
+    this.replyIsDue(new Date(now.getTime() + entityLimits.modelRetryBaseMs * 2 ** (this.turnFailures - 1)))
     this.leaveTurn("failed")
   }
 
   private replyIsDue(at: Date) {
     this.replyDueAt = at
-    this.wakes({ job: "reply", companyId: this.companyId, id: this.id, at })
+    this.schedule({ job: "reply", companyId: this.companyId, id: this.id, at })
   }
 
   /** The running turn is given up and starts over, once: for a newer message, or with another assistant. */
@@ -143,7 +143,7 @@ export abstract class ChatTurn extends ChatRow {
     this.openCalls = []
     const [status, error] =
       outcome === "lost" ? (["error", resultLost] as const) : (["cancelled", "The turn was given up before the result was known."] as const)
-    this.entails(async (em, append) => {
+    this.alsoInTransaction(async (em, append) => {
       for (const callId of openCalls) await append(outputFrame(this.id, callId, status, { error }))
       await concludeTurn(em, turnId, outcome)
       return []

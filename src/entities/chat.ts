@@ -27,26 +27,26 @@ import { withdrawQueuedAnswers } from "./message.js"
 export class Chat extends ChatTurn {
   /** Notes that it was created, for the company's clients. */
   opened() {
-    this.records({ type: "CHAT_CREATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
+    this.emit({ type: "CHAT_CREATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
     return this
   }
 
   /** Notes that something its clients see has changed. */
   changed() {
-    this.records({ type: "CHAT_UPDATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
+    this.emit({ type: "CHAT_UPDATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
     return this
   }
 
   /** Asks the company's clients to carry out a tool call of its assistant. */
   asksClient(request: object) {
-    this.records({ type: "TOOL_CALL_REQUESTED", companyId: this.companyId, chatId: this.id, payload: { value: request } })
+    this.emit({ type: "TOOL_CALL_REQUESTED", companyId: this.companyId, chatId: this.id, payload: { value: request } })
   }
 
   /** Notes that it is gone, for the company's clients. */
   deleted() {
-    this.records({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
+    this.emit({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
     // Its messages go with it; the files that only they showed are removed behind it.
-    this.wakes({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
+    this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
     return this
   }
 
@@ -132,14 +132,14 @@ export class Chat extends ChatTurn {
     const change = new ControlChange()
     Object.assign(change, { companyId: this.companyId, chatId: this.id, isUnderAiControl: on, aiDisableReason: reason })
     Object.assign(change, { actorKind: by.kind, actorId: by.id })
-    this.entails(async (em) => {
+    this.alsoInTransaction(async (em) => {
       em.persist(change)
       return on ? [] : withdrawQueuedAnswers(em, this.id)
     })
     if (!on) this.forgetReply()
     this.watchForReturn()
     const payload = { chatId: this.id, isUnderAiControl: on, aiDisableReason: reason }
-    this.records({ type: "CHAT_MODE_CHANGED", companyId: this.companyId, chatId: this.id, payload: { value: payload } })
+    this.emit({ type: "CHAT_MODE_CHANGED", companyId: this.companyId, chatId: this.id, payload: { value: payload } })
   }
 
   /** Whether it comes back to its assistant by itself: handed over automatically, and there is an assistant who may answer. */

@@ -1,9 +1,9 @@
 import { Entity, Filter, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Float, Int, ObjectType } from "type-graphql"
-import { limits } from "../limits.js"
 import { CompanyOwned, Row } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
+import { entityLimits } from "./limits.js"
 
 /** What a member may do in a company: owners and admins also manage access tokens. */
 export const memberRoles = ["owner", "admin", "member"] as const
@@ -81,14 +81,14 @@ export class Company extends Row {
   subscriptions?: Subscription[]
 
   @Field(() => Float, { description: "Minutes of calls that are paid for." })
-  @Property({ type: "double", default: limits.newVoiceBalance })
-  voiceBalance: number = limits.newVoiceBalance
+  @Property({ type: "double", default: entityLimits.newVoiceBalance })
+  voiceBalance: number = entityLimits.newVoiceBalance
 
   @Field(() => Int, { description: "Knowledge searches that are left." })
-  @Property({ type: "integer", default: limits.newEmbeddingCredits })
-  embeddingCredits: number = limits.newEmbeddingCredits
+  @Property({ type: "integer", default: entityLimits.newEmbeddingCredits })
+  embeddingCredits: number = entityLimits.newEmbeddingCredits
 
   @Field(() => Int, { description: "How many calls may run at the same time; 0: none is ever dialed." })
-  @Property({ type: "integer", default: limits.newVoiceLines })
-  voiceLines: number = limits.newVoiceLines
+  @Property({ type: "integer", default: entityLimits.newVoiceLines })
+  voiceLines: number = entityLimits.newVoiceLines
 }

@@ -1,9 +1,9 @@
 import { Property } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
-import { limits } from "../limits.js"
 import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
+import { entityLimits } from "./limits.js"
 import { Media } from "./media.js"
 
 /** Where the content of a knowledge item comes from. */
@@ -53,12 +53,12 @@ export abstract class KnowledgeRow extends CompanyOwned {
   isVector: boolean = false
 
   @Field(() => Int, { description: "Most characters of a chunk, 200 to 4000." })
-  @Property({ type: "integer", default: limits.chunkSizeDefault })
-  chunkSize: number = limits.chunkSizeDefault
+  @Property({ type: "integer", default: entityLimits.chunkSizeDefault })
+  chunkSize: number = entityLimits.chunkSizeDefault
 
   @Field(() => Int, { description: "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize." })
-  @Property({ type: "integer", default: limits.chunkOverlapDefault })
-  chunkOverlap: number = limits.chunkOverlapDefault
+  @Property({ type: "integer", default: entityLimits.chunkOverlapDefault })
+  chunkOverlap: number = entityLimits.chunkOverlapDefault
 
   @Field(() => IndexStatusEnum, {
     nullable: true,

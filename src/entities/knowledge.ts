@@ -2,11 +2,11 @@ import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
-import { limits } from "../limits.js"
 import { clock } from "./kit/clock.js"
 import { codePoints } from "./kit/scalars.js"
 import { KnowledgeChunk } from "./knowledge-chunk.js"
 import { type KnowledgeKind, KnowledgeRow } from "./knowledge-row.js"
+import { entityLimits } from "./limits.js"
 
 /** What an input may say of an item's content, and of how it is searched. */
 export interface KnowledgeInput {
@@ -71,17 +71,17 @@ export class Knowledge extends KnowledgeRow {
     const source = this[sources[kind]]
     if (source === null) throw bad(sources[kind], `is required for a ${kind} item`)
     if (source.trim() === "") throw bad(sources[kind], "must not be empty")
-    if (chunkSize < limits.chunkSizeMin || chunkSize > limits.chunkSizeMax)
-      throw bad("chunkSize", `must be ${limits.chunkSizeMin} to ${limits.chunkSizeMax}`)
-    const mostOverlap = chunkSize * limits.chunkOverlapMaxShare
+    if (chunkSize < entityLimits.chunkSizeMin || chunkSize > entityLimits.chunkSizeMax)
+      throw bad("chunkSize", `must be ${entityLimits.chunkSizeMin} to ${entityLimits.chunkSizeMax}`)
+    const mostOverlap = chunkSize * entityLimits.chunkOverlapMaxShare
     if (chunkOverlap < 0 || chunkOverlap > mostOverlap) throw bad("chunkOverlap", `must be 0 to ${mostOverlap}, half of chunkSize`)
     this.mustFitTheModel()
   }
 
   /** What is given to the model as it is has to fit into its context. */
   private mustFitTheModel() {
-    if (!this.isVector && codePoints(this.resourceContent ?? "") > limits.knowledgeText)
-      throw bad(sources[this.kind], `has more than ${limits.knowledgeText} characters of text: make it searchable, isVector: true`)
+    if (!this.isVector && codePoints(this.resourceContent ?? "") > entityLimits.knowledgeText)
+      throw bad(sources[this.kind], `has more than ${entityLimits.knowledgeText} characters of text: make it searchable, isVector: true`)
   }
 
   /** Whether its file has to be read before it can be kept: the model is given its text. */
@@ -97,7 +97,7 @@ export class Knowledge extends KnowledgeRow {
 
   /** Its file is nothing to it any more; the database marks it, and what else does not use it is removed soon. */
   leavesFile() {
-    this.wakes({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
+    this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
   }
 
   private forgetSource() {
@@ -122,13 +122,13 @@ export class Knowledge extends KnowledgeRow {
 
   private indexIsDue(at: Date) {
     this.indexDueAt = at
-    this.wakes({ job: "index-knowledge", companyId: this.companyId, id: this.id, at })
+    this.schedule({ job: "index-knowledge", companyId: this.companyId, id: this.id, at })
   }
 
   /** It is not searched any more; its chunks go with the change. */
   private forgetIndex() {
     if (this.indexStatus !== null) {
-      this.entails(async (em) => {
+      this.alsoInTransaction(async (em) => {
         await em.nativeDelete(KnowledgeChunk, { knowledgeId: this.id })
         return []
       })
@@ -147,12 +147,12 @@ export class Knowledge extends KnowledgeRow {
   /** Takes the indexing under a lease; only whoever holds the run may store anything. Null: it was lost too often. */
   takeIndexing(now: Date): string | null {
     this.indexAttempts += 1
-    if (this.indexAttempts > limits.indexingLosses) {
-      this.failIndexing(`Its indexing was interrupted ${limits.indexingLosses} times`)
+    if (this.indexAttempts > entityLimits.indexingLosses) {
+      this.failIndexing(`Its indexing was interrupted ${entityLimits.indexingLosses} times`)
       return null
     }
     this.indexDueAt = null
-    this.indexLeaseUntil = new Date(now.getTime() + limits.indexingLeaseMs)
+    this.indexLeaseUntil = new Date(now.getTime() + entityLimits.indexingLeaseMs)
     this.indexRun = v7()
     return this.indexRun
   }
@@ -198,7 +198,7 @@ export class Knowledge extends KnowledgeRow {
   retryIndexing(now: Date, reason: string, tries: number) {
     if (this.indexAttempts >= tries) return this.failIndexing(reason)
     this.indexRun = this.indexLeaseUntil = null
-    this.indexIsDue(new Date(now.getTime() + limits.indexingRetryBaseMs * 2 ** (this.indexAttempts - 1)))
+    this.indexIsDue(new Date(now.getTime() + entityLimits.indexingRetryBaseMs * 2 ** (this.indexAttempts - 1)))
   }
 
   /** Gives the indexing back: another worker takes it at once. */

@@ -1,10 +1,10 @@
 import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import { limits } from "../limits.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
+import { entityLimits } from "./limits.js"
 
 /** A file that has arrived: what its bytes say of it, and what its sender calls it. */
 export interface ArrivedFile {
@@ -49,7 +49,7 @@ export class Media extends CompanyOwned {
   static arrived(companyId: string, { filename, mimeType, size, sha256 }: ArrivedFile): Media {
     const media = Object.assign(new Media(), { companyId, filename, mimeType, size, sha256 })
     media.storageKey = storageKeyOf(companyId, media.id)
-    media.forgetAt = new Date(clock.now().getTime() + limits.unattachedMediaSeconds * 1000)
+    media.forgetAt = new Date(clock.now().getTime() + entityLimits.unattachedMediaSeconds * 1000)
     return media
   }
 

@@ -3,7 +3,7 @@ import type { EntityManager, Rel } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { Chat } from "./chat.js"
-import type { Fact } from "./kit/row.js"
+import type { DomainEvent } from "./kit/row.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
@@ -178,7 +178,7 @@ export class Message extends CompanyOwned {
 }
 
 /** Cancels the assistant's messages of a chat that have not left yet: the other half of a take-over. */
-export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): Promise<Fact[]> {
+export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): Promise<DomainEvent[]> {
   const queued = await em.find(Message, { chatId, role: "Assistant", status: "queued" })
   for (const message of queued) message.status = "cancelled"
   return queued.map((message) => ({

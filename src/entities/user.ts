@@ -1,9 +1,9 @@
 import { Entity, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import { limits } from "../limits.js"
 import { clock } from "./kit/clock.js"
 import { Row } from "./kit/row.js"
+import { entityLimits } from "./limits.js"
 
 @ObjectType({ description: "A person who signs in." })
 @Entity({ tableName: "users" })
@@ -56,6 +56,6 @@ export class RefreshToken {
       this.rotatedAt = now
       return "rotated"
     }
-    return now.getTime() - this.rotatedAt.getTime() <= limits.refreshReuseGraceMs ? "raced" : "stolen"
+    return now.getTime() - this.rotatedAt.getTime() <= entityLimits.refreshReuseGraceMs ? "raced" : "stolen"
   }
 }

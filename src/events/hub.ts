@@ -2,7 +2,7 @@ import type { Logger } from "pino"
 import type { WakeUp } from "../context/services.js"
 import type { Database } from "../database/connect.js"
 import { unscoped } from "../database/unscoped.js"
-import { limits } from "../limits.js"
+import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
 
 /** A live end of the log: hears events of its companies, in order, until it is taken off. */
@@ -31,7 +31,7 @@ export class EventHub {
     wakeUp.subscribe("events", () => this.look())
     wakeUp.onGap(() => this.look())
     // An instance that dies between giving events their places and saying so wakes nobody.
-    this.#timer = setInterval(() => this.look(), limits.eventSweepMs)
+    this.#timer = setInterval(() => this.look(), eventLimits.eventSweepMs)
   }
 
   /** Stops looking. */
@@ -63,7 +63,7 @@ export class EventHub {
     this.#again = true
     this.#reading ??= this.read().catch((error) => {
       this.log.error({ err: error }, "the event log could not be read; it is tried again")
-      setTimeout(() => this.look(), limits.eventSweepMs).unref()
+      setTimeout(() => this.look(), eventLimits.eventSweepMs).unref()
     })
   }
 
@@ -71,9 +71,9 @@ export class EventHub {
     try {
       while (this.#again && this.#position !== null) {
         this.#again = false
-        const rows = await unscoped(this.database, next, [this.#position.toString(), limits.eventBatch])
+        const rows = await unscoped(this.database, next, [this.#position.toString(), eventLimits.eventBatch])
         for (const row of rows) this.tell(loggedEvent(row, this.represent))
-        if (rows.length === limits.eventBatch) this.#again = true
+        if (rows.length === eventLimits.eventBatch) this.#again = true
       }
     } finally {
       // In the same tick as the last question whether to look again, so that no wake-up falls in between.

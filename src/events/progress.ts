@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 import type { Logger } from "pino"
 import type { WakeUp } from "../context/services.js"
-import { limits } from "../limits.js"
+import { eventLimits } from "./limits.js"
 
 /** How far a running answer has come. */
 export interface Progress {
@@ -19,7 +19,7 @@ export interface Progress {
 export class AnswerProgress {
   #watchers = new Map<string, Set<LatestProgress>>()
   /** Chats that somebody watches, on any instance, until it is not said any more. */
-  readonly #watched = new LRUCache<string, true>({ max: limits.watchedChats, ttl: 2 * limits.watchSignMs })
+  readonly #watched = new LRUCache<string, true>({ max: eventLimits.watchedChats, ttl: 2 * eventLimits.watchSignMs })
   readonly #timer: NodeJS.Timeout
 
   constructor(
@@ -33,7 +33,7 @@ export class AnswerProgress {
     })
     this.#timer = setInterval(() => {
       for (const chatId of this.#watchers.keys()) void this.publish("watched", chatId)
-    }, limits.watchSignMs)
+    }, eventLimits.watchSignMs)
   }
 
   /** Whether anybody watches a chat. */
@@ -71,9 +71,9 @@ export class AnswerProgress {
 /** PostgreSQL carries 8,000 bytes at once: of a longer text its beginning is told. */
 function cut(text: string): string {
   const bytes = Buffer.byteLength(JSON.stringify(text))
-  if (bytes <= limits.progressBytes) return text
+  if (bytes <= eventLimits.progressBytes) return text
   // In proportion, which a text of mixed letters can miss; then once more.
-  return cut(text.slice(0, Math.floor((text.length * limits.progressBytes) / bytes) - 1).replace(/[\uD800-\uDBFF]$/, ""))
+  return cut(text.slice(0, Math.floor((text.length * eventLimits.progressBytes) / bytes) - 1).replace(/[\uD800-\uDBFF]$/, ""))
 }
 
 /** The newest progress that was not read yet. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino"
 import type { Sequencer, WakeUp } from "../context/services.js"
 import type { Database } from "../database/connect.js"
-import { limits } from "../limits.js"
+import { eventLimits } from "./limits.js"
 
 /** Any number, the same on every instance: who holds this lock gives places in the log. */
 const sequencerLock = 7_304_212
@@ -30,14 +30,14 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
   const run = async () => {
     while (waiting.length > 0 && !stopped) {
       // A few milliseconds gather what other writers are committing just now into one batch; the busier it was lately, the more of them.
-      const gather = Math.min(limits.eventBatchMaxMs, Math.max(limits.eventBatchMs, lately))
+      const gather = Math.min(eventLimits.eventBatchMaxMs, Math.max(eventLimits.eventBatchMs, lately))
       await new Promise((resolve) => setTimeout(resolve, gather))
       // Whoever comes from here on may have committed too late for this look, and is waited for by the next.
       const served = waiting
       waiting = []
       try {
         do lately = await placeBatch(database, wakeUp)
-        while (lately === limits.eventBatch && !stopped)
+        while (lately === eventLimits.eventBatch && !stopped)
       } catch (error) {
         log.error({ err: error }, "events wait for the next look at the log")
       }
@@ -52,7 +52,7 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
       running ??= run()
     })
   // What an instance left behind when it died between its commit and its poke.
-  const timer = setInterval(poke, limits.eventSweepMs)
+  const timer = setInterval(poke, eventLimits.eventSweepMs)
   void poke()
   return {
     poke,
@@ -72,7 +72,7 @@ async function placeBatch(database: Database, wakeUp: WakeUp): Promise<number> {
     await client.query("begin")
     // Waited for, not tried: who gives up here could leave an event that the holder's last look did not see.
     await client.query("select pg_advisory_xact_lock($1)", [sequencerLock])
-    placed = (await client.query({ ...place, values: [limits.eventBatch] })).rows[0]
+    placed = (await client.query({ ...place, values: [eventLimits.eventBatch] })).rows[0]
     await client.query("commit")
     client.release()
   } catch (error) {

@@ -2,12 +2,12 @@ import type { Database } from "../database/connect.js"
 import { unscoped } from "../database/unscoped.js"
 import type { EventType } from "../entities/event.js"
 import { ResyncRequired } from "../errors.js"
-import { limits } from "../limits.js"
 import type { EventHub, Listener } from "./hub.js"
+import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer, readEventCursor } from "./logged-event.js"
 
 /** What a subscriber wants to hear. */
-export interface EventWish {
+export interface EventStreamOptions {
   companyIds: string[]
   chatId?: string | null
   types?: EventType[] | null
@@ -29,7 +29,7 @@ export async function eventStream(
   database: Database,
   hub: EventHub,
   represent: Representer,
-  wish: EventWish,
+  wish: EventStreamOptions,
 ): Promise<AsyncIterableIterator<LoggedEvent>> {
   const queue = new LiveQueue(new Set(wish.companyIds), wish.onSlow)
   const start = wish.after ? readEventCursor(wish.after) : null
@@ -57,7 +57,7 @@ async function* heard(
   database: Database,
   hub: EventHub,
   represent: Representer,
-  wish: EventWish,
+  wish: EventStreamOptions,
   queue: LiveQueue,
   from: bigint,
   until: bigint,
@@ -67,13 +67,13 @@ async function* heard(
   try {
     let at = from
     while (at < until) {
-      const rows = await unscoped(database, replayed, [wish.companyIds, at.toString(), until.toString(), limits.eventBatch])
+      const rows = await unscoped(database, replayed, [wish.companyIds, at.toString(), until.toString(), eventLimits.eventBatch])
       for (const row of rows) {
         const event = loggedEvent(row, represent)
         at = event.position
         if (wanted(event)) yield event
       }
-      if (rows.length < limits.eventBatch) break
+      if (rows.length < eventLimits.eventBatch) break
     }
     queue.goLive()
     for (;;) {
@@ -108,7 +108,7 @@ class LiveQueue implements Listener {
     }
     this.#events.push(event)
     // While it still reads what it missed it may lag by the bound ten times over; it is catching up.
-    if (this.#events.length > limits.subscriberBacklog * (this.#live ? 1 : 10)) {
+    if (this.#events.length > eventLimits.subscriberBacklog * (this.#live ? 1 : 10)) {
       this.end()
       this.onSlow()
     }

@@ -1,8 +1,8 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, type GraphQLResolveInfo, type GraphQLSchema } from "graphql"
 import { Extensions } from "type-graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import { sourceOf } from "../database/read-model.js"
+import { readModelOf } from "../database/read-model.js"
 import { Row } from "../entities/kit/row.js"
 import { Forbidden, Unauthenticated } from "../errors.js"
 import { readTexts, showTextsAsStrings } from "./text-arguments.js"
@@ -16,25 +16,25 @@ export type AccessRule = "public" | "user" | "company" | "manager" | "visitor"
 
 interface AccessExtension {
   rule: AccessRule
-  /** Several units with waiting between them, or one statement: the mutation is not wrapped in a unit. */
-  steps: boolean
+  /** `manual`: the mutation opens its transactions itself (several with waiting between them, or one statement); else it runs in one. */
+  transaction: "auto" | "manual"
 }
 
 /** Gives a root field its access rule; a root field without one stops the server from starting. */
-export const Access = (rule: AccessRule, options: { steps?: boolean } = {}) =>
-  Extensions({ access: { rule, steps: options.steps ?? false } satisfies AccessExtension })
+export const Access = (rule: AccessRule, options: { transaction?: "manual" } = {}) =>
+  Extensions({ access: { rule, transaction: options.transaction ?? "auto" } satisfies AccessExtension })
 
 /** Throws unless the viewer may use a field with this rule and these arguments. */
-export function authorize(rule: AccessRule, viewer: Viewer, args: Record<string, unknown>) {
-  mustBeKnown(rule, viewer)
-  if (rule !== "manager" || viewer.identity.kind !== "user") return
-  const role = viewer.identity.roles.get(args["companyId"] as string)
+export function authorize(rule: AccessRule, context: RequestContext, args: Record<string, unknown>) {
+  mustBeKnown(rule, context)
+  if (rule !== "manager" || context.identity.kind !== "user") return
+  const role = context.identity.roles.get(args["companyId"] as string)
   if (role !== "owner" && role !== "admin") throw new Forbidden("Only an owner or admin of the company may manage its access tokens")
 }
 
 /** The part of the rule that needs no arguments: who the viewer is. */
-export function mustBeKnown(rule: AccessRule, viewer: Viewer) {
-  const { kind } = viewer.identity
+export function mustBeKnown(rule: AccessRule, context: RequestContext) {
+  const { kind } = context.identity
   if (rule === "public") return
   if (kind === "anonymous") throw new Unauthenticated()
   if (kind === "visitor" && rule !== "visitor")
@@ -55,43 +55,48 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
     for (const field of Object.values(type?.getFields() ?? {})) {
       const access = accessOf(field)
       if (!access) unguarded.push(`${type!.name}.${field.name}`)
-      else guard(schema, type!, field as unknown as GraphQLFieldConfig<unknown, Viewer>, access)
+      else guard(schema, type!, field as unknown as GraphQLFieldConfig<unknown, RequestContext>, access)
     }
   }
   if (unguarded.length > 0) throw new Error(`Every root field needs an access rule, @Access(…); without one: ${unguarded.join(", ")}`)
   return schema
 }
 
-function guard(schema: GraphQLSchema, type: GraphQLObjectType, field: GraphQLFieldConfig<unknown, Viewer>, access: AccessExtension) {
+function guard(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  field: GraphQLFieldConfig<unknown, RequestContext>,
+  access: AccessExtension,
+) {
   const resolve = field.resolve!
   if (type === schema.getSubscriptionType()) {
     const subscribe = field.subscribe!
-    field.subscribe = (root, args, viewer, info) => {
-      authorize(access.rule, viewer, args)
-      return subscribe(root, args, viewer, info)
+    field.subscribe = (root, args, context, info) => {
+      authorize(access.rule, context, args)
+      return subscribe(root, args, context, info)
     }
     return
   }
-  const isUnit = type === schema.getMutationType() && !access.steps
+  const isUnit = type === schema.getMutationType() && access.transaction === "auto"
   const declared = type.getFields()[(field as unknown as { name: string }).name]!.args
-  field.resolve = (root, given, viewer, info) => {
-    mustBeKnown(access.rule, viewer)
+  field.resolve = (root, given, context, info) => {
+    mustBeKnown(access.rule, context)
     const args = readTexts(declared, given)
-    authorize(access.rule, viewer, args)
-    if (!isUnit) return resolve(root, args, viewer, info)
-    return viewer.change(async (within, unit) => {
-      const result = await resolve(root, args, within, info)
-      await unit.settle()
-      return presented(result, within, info)
+    authorize(access.rule, context, args)
+    if (!isUnit) return resolve(root, args, context, info)
+    return context.transaction(async (tx) => {
+      const result = await resolve(root, args, tx, info)
+      await tx.unit.flush()
+      return presented(result, tx, info)
     })
   }
 }
 
 /** A mutation that returns a row answers through the same planned read as a query, inside its transaction. */
-async function presented(result: unknown, viewer: Viewer, info: GraphQLResolveInfo) {
+async function presented(result: unknown, context: RequestContext, info: GraphQLResolveInfo) {
   if (!(result instanceof Row)) return result
-  const source = sourceOf(result.constructor.name)
+  const source = readModelOf(result.constructor.name)
   if (!source) return result
-  const [row] = await viewer.reader.list(source, selectionOf(info), (query) => query.where("t.id", "=", result.id))
+  const [row] = await context.reader.list(source, selectionOf(info), (query) => query.where("t.id", "=", result.id))
   return row
 }

@@ -1,9 +1,9 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from "graphql"
 import { LRUCache } from "lru-cache"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { shownError, statusOf } from "../http/operation-answer.js"
-import { limits } from "../limits.js"
 import { compiled } from "./compiled.js"
+import { graphqlLimits } from "./limits.js"
 import { refuseExcess } from "./operation-limits.js"
 
 interface Known {
@@ -23,12 +23,12 @@ const keyOf = (query: string, operationName: string | null | undefined) => `${op
  */
 export class KnownOperations {
   readonly #operations = new LRUCache<string, Known>({
-    max: limits.knownOperations,
-    maxSize: limits.knownOperationsLength,
+    max: graphqlLimits.knownOperations,
+    maxSize: graphqlLimits.knownOperationsLength,
     sizeCalculation: (_known, key) => key.length,
   })
   /** The media type that Apollo chose for an Accept header. */
-  readonly #types = new LRUCache<string, string>({ max: limits.knownTypes })
+  readonly #types = new LRUCache<string, string>({ max: graphqlLimits.knownTypes })
 
   constructor(private readonly schema: GraphQLSchema) {}
 
@@ -44,15 +44,15 @@ export class KnownOperations {
   }
 
   /** Answers an operation that is known; null for what Apollo has to look at. */
-  async answer(viewer: Viewer, body: Record<string, unknown>, accept: string) {
+  async answer(context: RequestContext, body: Record<string, unknown>, accept: string) {
     const { query, operationName, variables: given, ...more } = body
     const type = this.#types.get(accept)
     if (!type || typeof query !== "string" || !isName(operationName) || !isVariables(given) || Object.keys(more).length > 0) return null
     const known = this.#operations.get(keyOf(query, operationName))
     const variables = given ?? {}
     if (!known || !this.isWithinLimits(known, variables)) return null
-    const { data, errors } = await compiled(this.schema, known.document, operationName ?? "")(viewer, variables)
-    const shown = errors?.map((error) => shownError(error, viewer.request).toJSON())
+    const { data, errors } = await compiled(this.schema, known.document, operationName ?? "")(context, variables)
+    const shown = errors?.map((error) => shownError(error, context.request).toJSON())
     return { status: statusOf(accept, data, shown), type, text: JSON.stringify({ errors: shown, data }) }
   }
 

@@ -14,7 +14,8 @@ import {
 } from "graphql"
 import { type ComplexityEstimator, getComplexity } from "graphql-query-complexity"
 import { BadUserInput } from "../errors.js"
-import { limits } from "../limits.js"
+import { schemaLimits } from "../schema/limits.js"
+import { graphqlLimits } from "./limits.js"
 
 /** What was found within the limits, by document: operations with the variables that their cost hangs on. Each is measured once. */
 const passed = new WeakMap<DocumentNode, { costly: string[]; known: Set<string> }>()
@@ -32,16 +33,17 @@ export function refuseExcess(
   if (known.has(key)) return
   refuseNul(document)
   const { depth, rootFields } = measure(document, operation)
-  if (depth > limits.graphqlDepth) throw new BadUserInput(`The operation nests ${depth} levels, more than ${limits.graphqlDepth}`)
-  if (rootFields > limits.graphqlRootFields)
-    throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${limits.graphqlRootFields}`)
+  if (depth > graphqlLimits.graphqlDepth)
+    throw new BadUserInput(`The operation nests ${depth} levels, more than ${graphqlLimits.graphqlDepth}`)
+  if (rootFields > graphqlLimits.graphqlRootFields)
+    throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${graphqlLimits.graphqlRootFields}`)
   const cost = costOf(schema, document, operation, variables)
   // Execution refuses bad variables, in the right words; nothing was measured with them.
   if (cost === null) return
-  if (cost > limits.graphqlCost)
-    throw new BadUserInput(`The operation could return ${cost} objects, more than ${limits.graphqlCost}: ask for smaller pages`)
+  if (cost > graphqlLimits.graphqlCost)
+    throw new BadUserInput(`The operation could return ${cost} objects, more than ${graphqlLimits.graphqlCost}: ask for smaller pages`)
   // Who asks for ever other sizes is measured each time.
-  if (known.size < limits.costsKept && key.length < limits.costKeyLength) known.add(key)
+  if (known.size < graphqlLimits.costsKept && key.length < graphqlLimits.costKeyLength) known.add(key)
   passed.set(document, { costly, known })
 }
 
@@ -70,7 +72,7 @@ export function refuseNulIn(value: unknown, path = "", depth = 0): void {
     if (value.includes("\u0000"))
       throw new BadUserInput("A text must not contain NUL (U+0000)", path ? [{ path, message: "must not contain NUL (U+0000)" }] : [])
   } else if (value && typeof value === "object" && !(value instanceof Promise)) {
-    if (depth > limits.inputDepth) throw new BadUserInput(`The input is nested more than ${limits.inputDepth} levels deep`)
+    if (depth > graphqlLimits.inputDepth) throw new BadUserInput(`The input is nested more than ${graphqlLimits.inputDepth} levels deep`)
     for (const [key, inner] of Object.entries(value)) {
       refuseNulIn(key, path)
       refuseNulIn(inner, path ? `${path}.${key}` : key, depth + 1)
@@ -110,10 +112,10 @@ const bySize: ComplexityEstimator = ({ field, args, childComplexity }) => {
   if (!isCompositeType(getNamedType(field.type))) return 0
   const isPage = field.args.some((arg) => arg.name === "first" || arg.name === "take")
   // A negative size is refused by the field itself; until then it must not pay for others.
-  if (isPage) return 1 + Math.max(0, Number(args["first"] ?? args["take"] ?? limits.messagePageDefault)) * childComplexity
+  if (isPage) return 1 + Math.max(0, Number(args["first"] ?? args["take"] ?? schemaLimits.messagePageDefault)) * childComplexity
   // The items of a page are counted where its size stands.
   if (field.name === "nodes" || field.name === "edges" || !isListType(getNullableType(field.type))) return 1 + childComplexity
-  return limits.graphqlPlainListSize * (1 + childComplexity)
+  return graphqlLimits.graphqlPlainListSize * (1 + childComplexity)
 }
 
 /** How many objects an operation could return; null when its variables are bad. */

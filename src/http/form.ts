@@ -4,8 +4,10 @@ import busboy from "busboy"
 import { type FileUpload, Upload } from "graphql-upload-minimal"
 import type { Context } from "koa"
 import { ApiError, BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
-import { limits } from "../limits.js"
+import { graphqlLimits } from "../graphql/limits.js"
 import type { ArrivingForm } from "../media/arriving.js"
+import { mediaLimits } from "../media/limits.js"
+import { httpLimits } from "./limits.js"
 
 const required = (message: string) => new BadUserInput(`file ${message}`, [{ path: "file", message }])
 
@@ -37,8 +39,8 @@ export class Form extends PassThrough implements ArrivingForm {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback) {
     this.#bytes += chunk.length
-    if (this.#bytes <= limits.uploadBytes + limits.formOverheadBytes) done(null, chunk)
-    else this.giveUp(new PayloadTooLarge(limits.uploadBytes))
+    if (this.#bytes <= mediaLimits.uploadBytes + httpLimits.formOverheadBytes) done(null, chunk)
+    else this.giveUp(new PayloadTooLarge(mediaLimits.uploadBytes))
   }
 
   /** Hands the body to its parser, whose end is the form's. */
@@ -68,7 +70,7 @@ export class Form extends PassThrough implements ArrivingForm {
     if (!this.readableEnded) this.giveUp(new BadUserInput("The request was not read to its end"))
     if (request.complete || request.destroyed) return
     request.resume()
-    const timer = setTimeout(() => request.destroy(), limits.refusedUploadMs).unref()
+    const timer = setTimeout(() => request.destroy(), httpLimits.refusedUploadMs).unref()
     request.once("close", () => clearTimeout(timer))
   }
 }
@@ -77,7 +79,8 @@ export class Form extends PassThrough implements ArrivingForm {
 export function openForm(ctx: Context): Form {
   if (!ctx.request.is("multipart/form-data")) throw new UnsupportedMediaType("Send the file as multipart/form-data")
   if (!ctx.req.readable) throw new BadUserInput("The request was broken off")
-  if (Number(ctx.get("Content-Length")) > limits.uploadBytes + limits.formOverheadBytes) throw new PayloadTooLarge(limits.uploadBytes)
+  if (Number(ctx.get("Content-Length")) > mediaLimits.uploadBytes + httpLimits.formOverheadBytes)
+    throw new PayloadTooLarge(mediaLimits.uploadBytes)
   return new Form(ctx.req)
 }
 
@@ -109,7 +112,7 @@ export function fileIn(form: Form, name: string): Promise<Upload> {
 
 function parserOf(form: Form) {
   try {
-    return busboy({ headers: form.headers, defParamCharset: "utf8", limits: { fieldSize: limits.bodyBytes } })
+    return busboy({ headers: form.headers, defParamCharset: "utf8", limits: { fieldSize: graphqlLimits.bodyBytes } })
   } catch {
     throw new BadUserInput("The multipart body has no boundary")
   }

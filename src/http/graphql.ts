@@ -4,19 +4,19 @@ import { ApolloServerPluginCacheControlDisabled } from "@apollo/server/plugin/di
 import type { GraphQLSchema } from "graphql"
 import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { compiled } from "../graphql/compiled.js"
 import { KnownOperations } from "../graphql/known-operations.js"
+import { graphqlLimits } from "../graphql/limits.js"
 import { refuseExcess } from "../graphql/operation-limits.js"
-import { limits } from "../limits.js"
 import { readJson } from "./body.js"
 import { type Form, openForm } from "./form.js"
 import { responseJson, shownError, statusOf } from "./operation-answer.js"
-import { currentRequest, type Reception, refuse } from "./request.js"
+import { currentRequest, type RequestContexts, refuse } from "./request.js"
 
 /** Refuses what is over the limits before any of it runs. */
-const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloServerPlugin<Viewer & BaseContext> => ({
+const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloServerPlugin<RequestContext & BaseContext> => ({
   async requestDidStart() {
     return {
       async didResolveOperation({ document, operation, request }) {
@@ -38,14 +38,14 @@ const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloS
 
 /** Apollo over the compiled executor, and what it has answered before. */
 export interface GraphqlServer {
-  apollo: ApolloServer<Viewer & BaseContext>
+  apollo: ApolloServer<RequestContext & BaseContext>
   known: KnownOperations
 }
 
 /** Starts Apollo on the schema. */
 export async function startApollo(schema: GraphQLSchema): Promise<GraphqlServer> {
   const known = new KnownOperations(schema)
-  const apollo = new ApolloServer<Viewer & BaseContext>({
+  const apollo = new ApolloServer<RequestContext & BaseContext>({
     gateway: {
       async load() {
         return {
@@ -61,7 +61,7 @@ export async function startApollo(schema: GraphQLSchema): Promise<GraphqlServer>
     },
     introspection: true,
     csrfPrevention: false,
-    parseOptions: { maxTokens: limits.graphqlTokens },
+    parseOptions: { maxTokens: graphqlLimits.graphqlTokens },
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     formatError: (_shown, error) => shownError(error, currentRequest.getStore()!).toJSON(),
@@ -72,18 +72,18 @@ export async function startApollo(schema: GraphQLSchema): Promise<GraphqlServer>
 }
 
 /** The GraphQL door over HTTP: credentials first, then the body, then what is known of the operation, then Apollo. */
-export function graphqlDoor(server: GraphqlServer, reception: Reception): Middleware {
+export function graphqlHandler(server: GraphqlServer, reception: RequestContexts): Middleware {
   return async (ctx) => {
     let form: Form | undefined
     try {
-      const viewer = await reception.viewer(ctx)
-      if (ctx.method === "POST" && ctx.request.is("multipart/form-data")) form = viewer.request.form = openForm(ctx)
+      const context = await reception.contextOf(ctx)
+      if (ctx.method === "POST" && ctx.request.is("multipart/form-data")) form = context.request.form = openForm(ctx)
       const body = form ? await operationIn(form, ctx) : ctx.method === "POST" ? await readJson(ctx) : undefined
-      const answer = body && !form ? await server.known.answer(viewer, body as Record<string, unknown>, ctx.get("Accept")) : null
+      const answer = body && !form ? await server.known.answer(context, body as Record<string, unknown>, ctx.get("Accept")) : null
       if (answer) {
-        ctx.set(viewer.request.headers)
+        ctx.set(context.request.headers)
         send(ctx, answer.status, answer.type, answer.text)
-      } else await throughApollo(server, ctx, viewer, body)
+      } else await throughApollo(server, ctx, context, body)
     } catch (error) {
       refuseWhole(ctx, error)
     } finally {
@@ -92,11 +92,11 @@ export function graphqlDoor(server: GraphqlServer, reception: Reception): Middle
   }
 }
 
-async function throughApollo({ apollo, known }: GraphqlServer, ctx: Context, viewer: Viewer, body: unknown) {
+async function throughApollo({ apollo, known }: GraphqlServer, ctx: Context, context: RequestContext, body: unknown) {
   const headers = new HeaderMap(Object.entries(ctx.headers as Record<string, string>))
   const answer = await apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: ctx.method, headers, search: ctx.search, body },
-    context: async () => viewer,
+    context: async () => context,
   })
   // Only @defer and @stream answer in pieces, and the schema has neither.
   if (answer.body.kind !== "complete") throw new Error("The operation answered in pieces")
@@ -115,7 +115,7 @@ function send(ctx: Context, status: number, type: string | undefined, text: stri
 
 /** The operation of a multipart request, its file on the way (GraphQL multipart request specification). */
 async function operationIn(form: Form, ctx: Context) {
-  const options = { maxFieldSize: limits.bodyBytes, maxFiles: 1 }
+  const options = { maxFieldSize: graphqlLimits.bodyBytes, maxFiles: 1 }
   return processRequest(form as unknown as IncomingMessage, ctx.res, options).catch((error: Error & { status?: number }) => {
     // Broken off: the form knows why.
     if (/disconnected/.test(error.message)) throw form.reason

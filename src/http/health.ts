@@ -8,7 +8,7 @@ export function healthRouter(services: Services): Router {
       ctx.body = { status: "ok" }
     })
     .get("/health/ready", async (ctx) => {
-      const checks = { database: await answers(services.database.pool.query("select 1")), queue: await answers(services.clockwork.ping()) }
+      const checks = { database: await answers(services.database.pool.query("select 1")), queue: await answers(services.scheduler.ping()) }
       const isReady = !services.stopping.aborted && checks.database && checks.queue
       ctx.status = isReady ? 200 : 503
       ctx.body = { status: isReady ? "ok" : "unavailable", ...checks }

@@ -1,11 +1,11 @@
 import type { GraphQLError } from "graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { describe, toGraphQLError } from "../errors.js"
 
 export const responseJson = "application/graphql-response+json"
 
 /** Logs what is ours to repair and makes the error that a client is shown. */
-export function shownError(error: unknown, request: { requestId: string; log: Viewer["request"]["log"] }): GraphQLError {
+export function shownError(error: unknown, request: { requestId: string; log: RequestContext["request"]["log"] }): GraphQLError {
   if (describe(error).unexpected) request.log.error({ err: error }, "operation failed")
   return toGraphQLError(error, request.requestId)
 }

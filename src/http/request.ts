@@ -5,19 +5,19 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible"
 import { v7 } from "uuid"
 import { authenticate } from "../context/authenticate.js"
 import { credentialOf } from "../context/identity.js"
-import { type RequestFacts, Viewer } from "../context/request-context.js"
+import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { limitHeaders } from "../context/sign-in-limit.js"
 import { describe, RateLimited, toRestBody } from "../errors.js"
-import { limits } from "../limits.js"
+import { httpLimits } from "./limits.js"
 
 /** The request that is being served, for those who are called without it. */
-export const currentRequest = new AsyncLocalStorage<RequestFacts>()
+export const currentRequest = new AsyncLocalStorage<RequestInfo>()
 
-const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${limits.requestIdCharacters}}$`)
+const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharacters}}$`)
 
 /** What came with a request; its logger is made only when something is logged. */
-class Request implements RequestFacts {
+class Request implements RequestInfo {
   readonly headers: Record<string, string> = {}
   attemptCounted?: boolean
   #log?: Logger
@@ -35,7 +35,7 @@ class Request implements RequestFacts {
 }
 
 /** Gives every request its id, and turns whatever is thrown into the contract's error body. */
-export function requestFrame(log: Logger): Middleware {
+export function requestMiddleware(log: Logger): Middleware {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
     const requestId = saneRequestId.test(given) ? given : v7()
@@ -60,7 +60,7 @@ export function refuse(ctx: Context, error: unknown) {
 }
 
 /** Finds out who asks, counts it, and makes the viewer. */
-export class Reception {
+export class RequestContexts {
   readonly #limiter: RateLimiterMemory | null
 
   constructor(private readonly services: Services) {
@@ -70,11 +70,11 @@ export class Reception {
   }
 
   /** The viewer of a request; throws 401 for bad credentials and 429 beyond the limit. */
-  async viewer(ctx: Context): Promise<Viewer> {
+  async contextOf(ctx: Context): Promise<RequestContext> {
     const identity = await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
     const credential = credentialOf(identity)
     if (credential && this.#limiter) await this.count(ctx, this.#limiter, credential)
-    return new Viewer(this.services, identity, ctx.state["request"])
+    return new RequestContext(this.services, identity, ctx.state["request"])
   }
 
   private async count(ctx: Context, limiter: RateLimiterMemory, credential: string) {

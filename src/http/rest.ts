@@ -1,7 +1,7 @@
 import Router, { type RouterContext } from "@koa/router"
 import type { GraphQLSchema } from "graphql"
 import type { Middleware } from "koa"
-import { type RequestFacts, Viewer } from "../context/request-context.js"
+import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { MethodNotAllowed, NotFound, Unauthenticated } from "../errors.js"
 import { mustBeKnown } from "../graphql/access.js"
@@ -10,30 +10,31 @@ import { answer } from "../rest/kit/serve.js"
 import { routeTable } from "../rest/table.js"
 import { readJson } from "./body.js"
 import { fileIn, openForm } from "./form.js"
-import type { Reception } from "./request.js"
+import type { RequestContexts } from "./request.js"
 
 /** Parses, validates and compiles the whole REST table. */
 export const prepareRoutes = (restSchema: GraphQLSchema): Operation[] => routeTable.map((route) => prepare(restSchema, route))
 
 /** Serves the REST table. */
-export function restRouter(operations: Operation[], reception: Reception, services: Services): Router {
+export function restRouter(operations: Operation[], reception: RequestContexts, services: Services): Router {
   const router = new Router()
   for (const operation of operations) {
     const { method, path, body, multipart, attempt } = operation.route
     router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
-      const request: RequestFacts = ctx.state["request"]
+      const request: RequestInfo = ctx.state["request"]
       try {
         // Counted before anything is read, so that a malformed attempt counts too.
         if (attempt) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
         request.attemptCounted = attempt
         // A public route does not look at credentials: who refreshes a session still sends the token that expired.
-        const viewer = operation.rule === "public" ? new Viewer(services, { kind: "anonymous" }, request) : await reception.viewer(ctx)
-        if (viewer.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
-        mustBeKnown(operation.rule, viewer)
+        const context =
+          operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await reception.contextOf(ctx)
+        if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
+        mustBeKnown(operation.rule, context)
         // The router hands on what it cannot decode; this says what is wrong with it.
         decodeURIComponent(ctx.path)
-        if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, viewer, given))
-        else await answer(operation, ctx, viewer, body ? await readJson(ctx) : {})
+        if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))
+        else await answer(operation, ctx, context, body ? await readJson(ctx) : {})
       } finally {
         ctx.set(request.headers)
       }
@@ -46,7 +47,7 @@ export function restRouter(operations: Operation[], reception: Reception, servic
 async function withFile(ctx: RouterContext, name: string, work: (body: Record<string, unknown>) => Promise<void>) {
   const form = openForm(ctx)
   try {
-    const request: RequestFacts = ctx.state["request"]
+    const request: RequestInfo = ctx.state["request"]
     request.form = form
     await work({ [name]: await fileIn(form, name) })
   } finally {

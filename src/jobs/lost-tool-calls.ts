@@ -1,8 +1,8 @@
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { resultLost } from "../entities/tool-call.js"
-import { limits } from "../limits.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 const settleLost = {
   name: "settle-lost-tool-calls",
@@ -13,9 +13,9 @@ const settleLost = {
 /** Ends calls in the log that a crash left pending: those of a chat whose turn nobody took again, and those of tests. */
 export const lostToolCalls: Sweep = {
   name: "lost-tool-calls",
-  everySeconds: limits.lostToolCallSweepSeconds,
+  everySeconds: jobLimits.lostToolCallSweepSeconds,
   async run({ database }) {
-    const before = new Date(clock.now().getTime() - limits.lostToolCallSeconds * 1000)
-    await unscoped(database, settleLost, [before, resultLost, limits.retentionBatch])
+    const before = new Date(clock.now().getTime() - jobLimits.lostToolCallSeconds * 1000)
+    await unscoped(database, settleLost, [before, resultLost, jobLimits.retentionBatch])
   },
 }

@@ -3,8 +3,8 @@ import type { Config } from "../config.js"
 import { unscoped } from "../database/unscoped.js"
 import { activeStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 /** By company, so that the chats of those who do not pay cost nothing while they wait. */
 const quiet = {
@@ -20,24 +20,24 @@ const quiet = {
 
 /** How often quiet chats are looked for: in a tenth of the time that they wait, every 30 s at least, and not faster than the clock ticks. */
 const lookEveryMs = ({ autoResumeAfterMs }: Config) =>
-  Math.max(limits.clockTickMs, Math.min(autoResumeAfterMs * limits.sweepShare, limits.sweepMaxMs))
+  Math.max(jobLimits.clockTickMs, Math.min(autoResumeAfterMs * jobLimits.sweepShare, jobLimits.sweepMaxMs))
 
 /** Gives chats back to their assistants that have been quiet for long enough; those that will be before the next look are woken on time. */
 export const quietChats: Sweep = {
   name: "quiet-chats",
   everySeconds: (config) => lookEveryMs(config) / 1000,
   async run(services) {
-    const { config, database, clockwork, running, stopping } = services
+    const { config, database, scheduler, running, stopping } = services
     const now = clock.now()
     const untilNextLook = new Date(now.getTime() + lookEveryMs(config) - config.autoResumeAfterMs)
-    const rows = await unscoped(database, quiet, [untilNextLook, now, activeStatuses, limits.sweepBatch])
+    const rows = await unscoped(database, quiet, [untilNextLook, now, activeStatuses, jobLimits.sweepBatch])
     for (const row of rows) {
       if (stopping.aborted) return
       const { id, company_id: companyId } = row
       const at = new Date(new Date(row["quiet_since"]).getTime() + config.autoResumeAfterMs)
       // One after the other: nobody waits for them, and requests need the database too.
       if (at <= now) await running.add(comeBack(services, companyId, id))
-      else await clockwork.at({ job: "auto-resume", companyId, id, at })
+      else await scheduler.schedule({ job: "auto-resume", companyId, id, at })
     }
   },
 }

@@ -1,8 +1,9 @@
+import { contextLimits } from "../context/limits.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
 import { forgetMedia } from "../media/forget.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 const clearEvents = {
   name: "clear-events",
@@ -32,18 +33,18 @@ const companiesWithDueMedia = { name: "companies-with-due-media", text: "select 
 /** Clears away what is kept for a time only, in batches that hold nobody up. */
 export const retention: Sweep = {
   name: "retention",
-  everySeconds: limits.retentionSeconds,
+  everySeconds: jobLimits.retentionSeconds,
   async run(services) {
     const { database } = services
     const now = clock.now()
-    const kept = new Date(now.getTime() - limits.eventRetentionSeconds * 1000)
+    const kept = new Date(now.getTime() - jobLimits.eventRetentionSeconds * 1000)
     for (;;) {
-      const [row] = await unscoped(database, clearEvents, [kept, limits.retentionBatch])
-      if (row!["count"] < limits.retentionBatch) break
+      const [row] = await unscoped(database, clearEvents, [kept, jobLimits.retentionBatch])
+      if (row!["count"] < jobLimits.retentionBatch) break
     }
-    const counted = new Date(now.getTime() - limits.turnRetentionSeconds * 1000)
-    while ((await unscoped(database, clearTurns, [counted, limits.retentionBatch])).length === limits.retentionBatch);
-    await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - limits.idempotencySeconds * 1000)])
+    const counted = new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)
+    while ((await unscoped(database, clearTurns, [counted, jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
+    await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
     for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row["company_id"])
   },

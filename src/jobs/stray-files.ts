@@ -3,21 +3,23 @@ import { join } from "node:path"
 import type { Services } from "../context/services.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
+import { mediaLimits } from "../media/limits.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 const knownFiles = { name: "known-files", text: "select storage_key from media where id = any($1::uuid[])" }
 
 /** Removes what a crash left in the storage: files without a row, and uploads that were never finished. */
 export const strayFiles: Sweep = {
   name: "stray-files",
-  everySeconds: limits.strayFileSweepSeconds,
+  everySeconds: jobLimits.strayFileSweepSeconds,
   async run(services) {
-    const before = new Date(clock.now().getTime() - limits.strayFileSeconds * 1000)
+    const before = new Date(clock.now().getTime() - jobLimits.strayFileSeconds * 1000)
     for await (const files of services.storage.list()) {
       // A file is stored before its row is written: a young one may still get its row.
       const old = files.filter((file) => file.storedAt < before).map((file) => file.key)
-      for (let at = 0; at < old.length; at += limits.mediaBatch) await removeUnknown(services, old.slice(at, at + limits.mediaBatch))
+      for (let at = 0; at < old.length; at += mediaLimits.mediaBatch)
+        await removeUnknown(services, old.slice(at, at + mediaLimits.mediaBatch))
     }
     await removeUnfinished(services.arrivals, before)
   },

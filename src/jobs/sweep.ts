@@ -1,8 +1,8 @@
 import { takeTurn } from "../assistant/turn.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 const overdue = {
   name: "overdue-replies",
@@ -13,9 +13,9 @@ const overdue = {
 /** Takes every turn that is due: what a crash, or a lost wake-up, left behind. */
 export const sweep: Sweep = {
   name: "sweep",
-  everySeconds: limits.replySweepSeconds,
+  everySeconds: jobLimits.replySweepSeconds,
   async run(services) {
-    const rows = await unscoped(services.database, overdue, [clock.now(), limits.sweepBatch])
+    const rows = await unscoped(services.database, overdue, [clock.now(), jobLimits.sweepBatch])
     for (const row of rows) services.running.add(takeTurn(services, row["company_id"], row["id"]))
   },
 }

@@ -1,8 +1,8 @@
 import { workOnVoiceAgent } from "../assistant/voice-agent.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 const overdue = {
   name: "overdue-voice-work",
@@ -13,9 +13,9 @@ const overdue = {
 /** Takes all work on voice agents that is due: what a crash, or a lost wake-up, left behind. */
 export const voiceSweep: Sweep = {
   name: "voice-sweep",
-  everySeconds: limits.voiceSweepSeconds,
+  everySeconds: jobLimits.voiceSweepSeconds,
   async run(services) {
-    const rows = await unscoped(services.database, overdue, [clock.now(), limits.sweepBatch])
+    const rows = await unscoped(services.database, overdue, [clock.now(), jobLimits.sweepBatch])
     for (const row of rows) services.running.add(workOnVoiceAgent(services, row["company_id"], row["id"]))
   },
 }

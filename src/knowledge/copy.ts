@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
 import { copyRows } from "../database/copy-rows.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
@@ -22,7 +22,7 @@ const chunksOf = {
  * Gives an assistant everything that another one knows. Indexes are copied with their vectors, nothing is embedded again; files are shared, and
  * kept as long as one item uses them. What is being indexed is indexed for the copy too.
  */
-export async function copyKnowledge(unit: Unit, sourceId: string, copyId: string): Promise<void> {
+export async function copyKnowledge(unit: UnitOfWork, sourceId: string, copyId: string): Promise<void> {
   const items = await unit.run(itemsOf, [sourceId, unit.scope.companyIds])
   const fresh = new Map(items.map(({ id, generation }) => [id as string, { id: v7(), generation: generation && v7() }]))
   const now = "$2::timestamptz"

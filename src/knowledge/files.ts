@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers"
 import { LockMode } from "@mikro-orm/postgresql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { Knowledge } from "../entities/knowledge.js"
 import { Media } from "../entities/media.js"
@@ -10,9 +10,9 @@ import { ExtractionFailure, unreadable } from "../ports/extractor.js"
 const bad = (message: string) => new BadUserInput(`fileId: the file ${message}`, [{ path: "fileId", message: `the file ${message}` }])
 
 /** The file that an item is made from, locked and kept from being forgotten; one that has no text is a bad input. */
-export async function attachFile(viewer: Viewer, item: Knowledge): Promise<Media> {
+export async function attachFile(context: RequestContext, item: Knowledge): Promise<Media> {
   const where = { id: item.fileId!, companyId: item.companyId }
-  const media = await viewer.em.findOne(Media, where, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  const media = await context.em.findOne(Media, where, { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (!media) throw new BadUserInput("fileId names no file of this company", [{ path: "fileId", message: "names no file of this company" }])
   const reason = unreadable(media.mimeType)
   if (reason) throw bad(reason)
@@ -48,13 +48,13 @@ export function giveText(item: Knowledge, media: Media, read: ReadFile | null) {
 }
 
 /** Makes a change that may need the text of a file: that is read outside of the transaction, and what was decided before is decided again. */
-export async function withText<T>(viewer: Viewer, change: (within: Viewer, read: ReadFile | null) => Promise<T>): Promise<T> {
+export async function withText<T>(context: RequestContext, change: (tx: RequestContext, read: ReadFile | null) => Promise<T>): Promise<T> {
   for (let read: ReadFile | null = null; ; ) {
     try {
-      return await viewer.change((within) => change(within, read))
+      return await context.transaction((tx) => change(tx, read))
     } catch (error) {
       if (!(error instanceof Unread)) throw error
-      read = { fileId: error.media.id, text: await readNow(viewer.services, error.media) }
+      read = { fileId: error.media.id, text: await readNow(context.services, error.media) }
     }
   }
 }

@@ -1,6 +1,6 @@
-import { limits } from "../limits.js"
 import { thingsOf } from "../ports/kit/thesaurus.js"
 import { isStopWord, stem, words } from "../ports/kit/words.js"
+import { knowledgeLimits } from "./limits.js"
 
 /**
  * A chunk's words as PostgreSQL's full text keeps them: a text that is cast to tsvector. They are read here and not by `to_tsvector`, which
@@ -32,13 +32,15 @@ export interface AskedWord {
 /** The words that a query asks for, each once, whatever was typed; of very many the longest, which tell most. */
 export function askedWords(query: string): AskedWord[] {
   const asked = [...new Map(readWords(query).map((one) => [one.word, one])).values()]
-  if (asked.length <= limits.knowledgeQueryWords) return asked
-  return asked.sort((one, other) => other.word.length - one.word.length).slice(0, limits.knowledgeQueryWords)
+  if (asked.length <= knowledgeLimits.knowledgeQueryWords) return asked
+  return asked.sort((one, other) => other.word.length - one.word.length).slice(0, knowledgeLimits.knowledgeQueryWords)
 }
 
 // Letters and digits only, so nothing has to be quoted; a lexeme has an upper bound.
 function readWords(text: string): AskedWord[] {
   return words(text).flatMap((word) =>
-    isStopWord(word) ? [] : [{ word: stem(word).slice(0, limits.knowledgeWord), meanings: thingsOf(word).map((thing) => `#${thing}`) }],
+    isStopWord(word)
+      ? []
+      : [{ word: stem(word).slice(0, knowledgeLimits.knowledgeWord), meanings: thingsOf(word).map((thing) => `#${thing}`) }],
   )
 }

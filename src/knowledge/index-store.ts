@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { v7 } from "uuid"
-import type { Viewer } from "../context/request-context.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { RequestContext } from "../context/request-context.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { fullText } from "./full-text.js"
 import type { Indexing } from "./indexing.js"
 
@@ -23,9 +23,9 @@ const knownVectors = {
 }
 
 /** The chunks that no vector of the company is known for, each text once: those of a former index, of a lost run and of other items are taken over. */
-export async function missingVectors(viewer: Viewer, model: string, chunks: Chunk[]): Promise<Chunk[]> {
+export async function missingVectors(context: RequestContext, model: string, chunks: Chunk[]): Promise<Chunk[]> {
   const byHash = new Map(chunks.map((chunk) => [chunk.hash, chunk]))
-  const rows = await viewer.statement(knownVectors, [viewer.companyIds, [...byHash.keys()], model])
+  const rows = await context.statement(knownVectors, [context.companyIds, [...byHash.keys()], model])
   for (const row of rows) byHash.delete(row["hash"])
   return [...byHash.values()]
 }
@@ -48,10 +48,16 @@ const putBy = {
 const literal = (vector: Float32Array) => `{${Array.from(vector, (value) => value.toPrecision(9)).join(",")}}`
 
 /** Puts embedded chunks by, so that a crash loses no more than a batch; false when the run holds the item no more. They are not searched yet. */
-export async function keepVectors(viewer: Viewer, { item, run }: Indexing, model: string, chunks: Chunk[], vectors: Float32Array[]) {
-  const rows = await viewer.statement(putBy, [
+export async function keepVectors(
+  context: RequestContext,
+  { item, run }: Indexing,
+  model: string,
+  chunks: Chunk[],
+  vectors: Float32Array[],
+) {
+  const rows = await context.statement(putBy, [
     item.id,
-    viewer.companyIds,
+    context.companyIds,
     run,
     model,
     chunks.map(() => v7()),
@@ -111,7 +117,7 @@ const madeSoFar = {
 export class VectorLost extends Error {}
 
 /** Makes the chunks of a run the only ones of its item, inside a transaction that holds the item. */
-export async function swapIndex(unit: Unit, { item, run }: Indexing, model: string, chunks: Chunk[]): Promise<void> {
+export async function swapIndex(unit: UnitOfWork, { item, run }: Indexing, model: string, chunks: Chunk[]): Promise<void> {
   const { companyIds } = unit.scope
   const positions = chunks.map(({ position }) => position)
   const hashes = chunks.map(({ hash }) => hash)

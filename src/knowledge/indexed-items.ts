@@ -1,13 +1,13 @@
 import { sql } from "kysely"
-import { type Query, source } from "../database/read-model.js"
+import { type Query, readModel } from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
-import { knowledgeSource } from "../schema/knowledge.js"
+import { knowledgeReadModel } from "../schema/knowledge.js"
 
 /**
  * A chunk is always looked for by its words, its item or its id. That it is of a company in reach is asked of what was found, in a way that no
  * index answers: the planner would walk through all that the company has, and then throw it away.
  */
-export const chunkSource = source("KnowledgeChunk", {}, (query, companyIds) =>
+export const chunkReadModel = readModel("KnowledgeChunk", {}, (query, companyIds) =>
   query.where(sql<boolean>`coalesce(t.company_id = any(${companyIds}::uuid[]), false)`),
 )
 
@@ -20,7 +20,7 @@ export interface IndexedItem {
 
 /** The items of an assistant that are searched, as a query: only what is indexed, by the run that made its index. */
 export const indexed = (reader: Reader, assistantId: string): Query =>
-  reader.scoped(knowledgeSource).where("t.assistant_id", "=", assistantId).where("t.index_status", "=", "indexed")
+  reader.scoped(knowledgeReadModel).where("t.assistant_id", "=", assistantId).where("t.index_status", "=", "indexed")
 
 /** Those of them whose vectors a model has made, as they are at this moment; in one value, since an assistant may have thousands. */
 export async function indexedItems(reader: Reader, assistantId: string, model: string): Promise<IndexedItem[]> {

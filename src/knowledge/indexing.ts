@@ -1,17 +1,18 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { systemViewer, type Viewer } from "../context/request-context.js"
+import { type RequestContext, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import type { Unit } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { entityLimits } from "../entities/limits.js"
 import { Media } from "../entities/media.js"
 import { keepLease, type Lease } from "../jobs/kit/lease.js"
-import { limits } from "../limits.js"
 import { CrawlFailure } from "../ports/crawler.js"
 import { EmbeddingFailure } from "../ports/embedding.js"
 import { type Content, IndexingFailure, readItem } from "./content.js"
 import { type Chunk, chunksOf, keepVectors, missingVectors, swapIndex, VectorLost } from "./index-store.js"
+import { knowledgeLimits } from "./limits.js"
 
 /** An indexing that this worker has taken, and the item as it was then. */
 export interface Indexing {
@@ -47,7 +48,7 @@ export async function renewForEmbedding({ database, embedding }: Services): Prom
 /** Indexes whatever is due, as long as this process has a place for one more. */
 export async function indexDue(services: Services): Promise<void> {
   while (!services.stopping.aborted) {
-    const free = limits.indexingConcurrency - services.indexing.busy
+    const free = knowledgeLimits.indexingConcurrency - services.indexing.busy
     if (free <= 0) return
     const due = await unscoped(services.database, dueItems, [clock.now(), free])
     const begun = await Promise.all(due.map((row) => indexItem(services, row["company_id"], row["id"])))
@@ -58,10 +59,10 @@ export async function indexDue(services: Services): Promise<void> {
 /** Begins to index an item, if it is due and there is a place for it; its place goes to what is due next. Answers whether it did. */
 export async function indexItem(services: Services, companyId: string, id: string): Promise<boolean> {
   const { indexing } = services
-  if (indexing.busy >= limits.indexingConcurrency) return false
+  if (indexing.busy >= knowledgeLimits.indexingConcurrency) return false
   indexing.busy += 1
-  const viewer = systemViewer(services, companyId, services.log.child({ knowledgeId: id }))
-  const taken = await claim(viewer, id).catch((error) => {
+  const context = systemContext(services, companyId, services.log.child({ knowledgeId: id }))
+  const taken = await claim(context, id).catch((error) => {
     indexing.busy -= 1
     throw error
   })
@@ -69,7 +70,7 @@ export async function indexItem(services: Services, companyId: string, id: strin
     indexing.busy -= 1
     return false
   }
-  const work = perform(viewer, taken).finally(() => {
+  const work = perform(context, taken).finally(() => {
     indexing.busy -= 1
     services.running.add(indexDue(services))
   })
@@ -78,8 +79,8 @@ export async function indexItem(services: Services, companyId: string, id: strin
 }
 
 /** Takes the indexing of an item under a lease; null when it is not due, or when another worker has it. */
-function claim(viewer: Viewer, id: string): Promise<Indexing | null> {
-  return viewer.change(async ({ em }) => {
+function claim(context: RequestContext, id: string): Promise<Indexing | null> {
+  return context.transaction(async ({ em }) => {
     const now = clock.now()
     const item = await em.findOne(Knowledge, { id }, { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE })
     const run = item?.isIndexingDue(now) ? item.takeIndexing(now) : null
@@ -88,14 +89,14 @@ function claim(viewer: Viewer, id: string): Promise<Indexing | null> {
   })
 }
 
-async function perform(viewer: Viewer, indexing: Indexing): Promise<void> {
-  const { stopping } = viewer.services
-  const lease = holdLease(viewer, indexing)
+async function perform(context: RequestContext, indexing: Indexing): Promise<void> {
+  const { stopping } = context.services
+  const lease = holdLease(context, indexing)
   try {
-    await index(viewer, indexing, lease.signal)
+    await index(context, indexing, lease.signal)
   } catch (error) {
-    if (stopping.aborted) await settle(viewer, indexing, (item) => item.releaseIndexing(clock.now()))
-    else if (!lease.signal.aborted) await fail(viewer, indexing, error)
+    if (stopping.aborted) await settle(context, indexing, (item) => item.releaseIndexing(clock.now()))
+    else if (!lease.signal.aborted) await fail(context, indexing, error)
   } finally {
     lease.end()
   }
@@ -107,28 +108,28 @@ const renew = {
 }
 
 /** Gives a sign of life while an item is indexed; one that was changed, deleted or taken away meanwhile aborts it. */
-const holdLease = (viewer: Viewer, { item, run }: Indexing): Lease => {
-  const terms = { leaseMs: limits.indexingLeaseMs, renewMs: limits.indexingRenewMs, stopping: viewer.services.stopping }
-  return keepLease(viewer, terms, async (until) => (await viewer.statement(renew, [until, item.id, viewer.companyIds, run])).length > 0)
+const holdLease = (context: RequestContext, { item, run }: Indexing): Lease => {
+  const terms = { leaseMs: entityLimits.indexingLeaseMs, renewMs: knowledgeLimits.indexingRenewMs, stopping: context.services.stopping }
+  return keepLease(context, terms, async (until) => (await context.statement(renew, [until, item.id, context.companyIds, run])).length > 0)
 }
 
 /** Reads, splits and embeds, all outside of transactions, and swaps the index in one. */
-async function index(viewer: Viewer, indexing: Indexing, signal: AbortSignal): Promise<void> {
-  const { embedding, extractor } = viewer.services
+async function index(context: RequestContext, indexing: Indexing, signal: AbortSignal): Promise<void> {
+  const { embedding, extractor } = context.services
   const { item } = indexing
-  const read = await readItem(viewer.services, indexing, signal)
+  const read = await readItem(context.services, indexing, signal)
   if (!read.isChanged && item.indexStatus === "indexed" && item.embeddingModel === embedding.id) {
-    await settle(viewer, indexing, (current) => current.unchanged())
+    await settle(context, indexing, (current) => current.unchanged())
     return
   }
   const texts = await extractor.split(read.text, { size: item.chunkSize, overlap: item.chunkOverlap }, signal)
   if (texts.length === 0) throw new IndexingFailure("There is no text to search in")
-  if (texts.length > limits.knowledgeChunks)
+  if (texts.length > knowledgeLimits.knowledgeChunks)
     throw new IndexingFailure(
-      `It makes ${texts.length} chunks, more than ${limits.knowledgeChunks}: choose a larger chunkSize, or split it`,
+      `It makes ${texts.length} chunks, more than ${knowledgeLimits.knowledgeChunks}: choose a larger chunkSize, or split it`,
     )
   const chunks = chunksOf(texts)
-  while (!(await isMade(viewer, indexing, { read, chunks, model: embedding.id }, signal))) {
+  while (!(await isMade(context, indexing, { read, chunks, model: embedding.id }, signal))) {
     // Once more: what was to be taken over of another item went with it.
   }
 }
@@ -140,19 +141,19 @@ interface Wanted {
 }
 
 /** Makes what vectors are missing and swaps the index; false when one that was there is missing in the end. */
-async function isMade(viewer: Viewer, indexing: Indexing, { read, chunks, model }: Wanted, signal: AbortSignal): Promise<boolean> {
-  const missing = await missingVectors(viewer, model, chunks)
-  for (let at = 0; at < missing.length; at += limits.indexingBatch) {
-    const batch = missing.slice(at, at + limits.indexingBatch)
-    const vectors = await viewer.services.embedding.embed(
+async function isMade(context: RequestContext, indexing: Indexing, { read, chunks, model }: Wanted, signal: AbortSignal): Promise<boolean> {
+  const missing = await missingVectors(context, model, chunks)
+  for (let at = 0; at < missing.length; at += knowledgeLimits.indexingBatch) {
+    const batch = missing.slice(at, at + knowledgeLimits.indexingBatch)
+    const vectors = await context.services.embedding.embed(
       batch.map((chunk) => chunk.content),
       signal,
     )
     // Nobody wants it any more.
-    if (!(await keepVectors(viewer, indexing, model, batch, vectors))) return true
+    if (!(await keepVectors(context, indexing, model, batch, vectors))) return true
   }
   try {
-    await settle(viewer, indexing, async (item, unit) => {
+    await settle(context, indexing, async (item, unit) => {
       await swapIndex(unit, indexing, model, chunks)
       if (read.version) item.isOfVersion(read.version)
       if (item.kind !== "text") item.reads(read.text)
@@ -167,30 +168,30 @@ async function isMade(viewer: Viewer, indexing: Indexing, { read, chunks, model 
 
 /** Writes to the item behind the fence: who changed or deleted it meanwhile wins, and nothing is written. */
 async function settle<T>(
-  viewer: Viewer,
+  context: RequestContext,
   { item, run }: Indexing,
-  write: (item: Knowledge, unit: Unit) => T | Promise<T>,
+  write: (item: Knowledge, unit: UnitOfWork) => T | Promise<T>,
 ): Promise<T | null> {
-  return viewer.change(async (_within, unit) => {
-    const current = await unit.em.findOne(Knowledge, { id: item.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    return current?.holdsIndexing(run) ? write(current, unit) : null
+  return context.transaction(async (tx) => {
+    const current = await tx.unit.em.findOne(Knowledge, { id: item.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    return current?.holdsIndexing(run) ? write(current, tx.unit) : null
   })
 }
 
 /** Says why it failed; what may pass is tried again a little later. */
-async function fail(viewer: Viewer, indexing: Indexing, error: unknown): Promise<void> {
-  const { log } = viewer.request
+async function fail(context: RequestContext, indexing: Indexing, error: unknown): Promise<void> {
+  const { log } = context.request
   const fault = faultOf(error)
   if (fault) log.info({ reason: fault.reason }, "a knowledge item was not indexed")
   else log.error({ err: error }, "indexing failed")
-  const { reason, tries } = fault ?? { reason: "Something went wrong on our side", tries: limits.indexingTries }
-  await settle(viewer, indexing, (item) => item.retryIndexing(clock.now(), reason, tries))
+  const { reason, tries } = fault ?? { reason: "Something went wrong on our side", tries: knowledgeLimits.indexingTries }
+  await settle(context, indexing, (item) => item.retryIndexing(clock.now(), reason, tries))
 }
 
 /** What an error means for the item: why, and how often it is tried at most; null for a fault of ours. */
 function faultOf(error: unknown): { reason: string; tries: number } | null {
-  if (error instanceof CrawlFailure) return { reason: error.message, tries: error.isWorthRetrying ? limits.crawlTries : 1 }
+  if (error instanceof CrawlFailure) return { reason: error.message, tries: error.isWorthRetrying ? knowledgeLimits.crawlTries : 1 }
   if (error instanceof IndexingFailure || error instanceof EmbeddingFailure)
-    return { reason: error.message, tries: error.isWorthRetrying ? limits.indexingTries : 1 }
+    return { reason: error.message, tries: error.isWorthRetrying ? knowledgeLimits.indexingTries : 1 }
   return null
 }

@@ -1,11 +1,11 @@
 import { setImmediate as breath } from "node:timers/promises"
 import { sql } from "kysely"
 import { LRUCache } from "lru-cache"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import type { Reader } from "../database/reader.js"
-import { limits } from "../limits.js"
-import { chunkSource, type IndexedItem } from "./indexed-items.js"
+import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
 import { Best, likeness } from "./likeness.js"
+import { knowledgeLimits } from "./limits.js"
 import type { VectorSearch } from "./vectors.js"
 
 /** The vectors of one generation, one after the other, and whose they are. */
@@ -23,7 +23,7 @@ export class PackedVectors implements VectorSearch {
   /** The last reading of each assistant: those who search the same one meanwhile wait, and find what was read. */
   private readonly reading = new Map<string, Promise<void>>()
 
-  constructor(maxBytes: number = limits.vectorCacheBytes) {
+  constructor(maxBytes: number = knowledgeLimits.vectorCacheBytes) {
     this.blocks = new LRUCache({
       maxSize: maxBytes,
       sizeCalculation: ({ ids, vectors }) => vectors.byteLength + (ids.length + 1) * ID_BYTES,
@@ -35,8 +35,8 @@ export class PackedVectors implements VectorSearch {
     return this.blocks.calculatedSize
   }
 
-  async nearest({ reader }: Viewer, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
-    const best = new Best(limits.knowledgeCandidates)
+  async nearest({ reader }: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
+    const best = new Best(knowledgeLimits.knowledgeCandidates)
     const missing = await this.score(items, vector, best)
     if (missing.length > 0) {
       await this.inTurn(assistantId, async () => {
@@ -64,7 +64,7 @@ export class PackedVectors implements VectorSearch {
       scoreBlock(block, vector, best)
       sinceBreath += block.vectors.length
       // A hundred thousand chunks take long enough for others to notice.
-      if (sinceBreath > limits.vectorNumbersAtOnce) {
+      if (sinceBreath > knowledgeLimits.vectorNumbersAtOnce) {
         sinceBreath = 0
         await breath()
       }
@@ -108,14 +108,14 @@ async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): 
   for (const batch of batches(items)) {
     const found = new Map<string, { ids: string[]; parts: Float32Array[] }>()
     const most = Math.max(...batch.map(({ chunks }) => chunks))
-    for (let from = 0; from < most; from += limits.vectorReadRows) {
+    for (let from = 0; from < most; from += knowledgeLimits.vectorReadRows) {
       const rows = await reader
-        .scoped(chunkSource)
+        .scoped(chunkReadModel)
         .where("t.knowledge_id", "=", sql`any(${batch.map(({ id }) => id)}::uuid[])`)
         .where("t.generation", "=", sql`any(${batch.map(({ generation }) => generation)}::uuid[])`)
         .where(sql<boolean>`cardinality(t.embedding) = ${size}`)
         .where("t.position", ">=", from)
-        .where("t.position", "<", from + limits.vectorReadRows)
+        .where("t.position", "<", from + knowledgeLimits.vectorReadRows)
         .select(["t.id", "t.generation", sql<string>`encode(array_send(t.embedding), 'base64')`.as("sent")])
         .orderBy("t.position")
         .execute()
@@ -143,7 +143,7 @@ function batches(items: IndexedItem[]): IndexedItem[][] {
     if (last && room >= 0) last.push(item)
     else {
       made.push([item])
-      room = limits.vectorReadRows - item.chunks
+      room = knowledgeLimits.vectorReadRows - item.chunks
     }
   }
   return made

@@ -1,8 +1,8 @@
 import { sql } from "kysely"
 import type { Reader } from "../database/reader.js"
-import { limits } from "../limits.js"
 import { type AskedWord, assistantWord } from "./full-text.js"
-import { chunkSource, indexed } from "./indexed-items.js"
+import { chunkReadModel, indexed } from "./indexed-items.js"
+import { knowledgeLimits } from "./limits.js"
 
 /**
  * The half of a search that goes by words: chunks of an assistant that hold any of them, best first. A word that none of them has is asked for
@@ -29,10 +29,10 @@ export async function byWords(reader: Reader, assistantId: string, asked: AskedW
 async function holding(reader: Reader, assistantId: string, lexemes: string[]): Promise<{ ids: string[]; unsaid: string[] }> {
   const items = indexed(reader, assistantId).select(["t.index_generation as generation", "t.chunk_count"])
   const found = reader
-    .scoped(chunkSource)
+    .scoped(chunkReadModel)
     .where(sql<boolean>`t.tsv @@ (quote_literal(asked.lexeme) || ' & ' || quote_literal(${assistantWord(assistantId)}::text))::tsquery`)
     .select(["t.id", "t.generation"])
-  const chunks = reader.scoped(chunkSource).select(["t.id", "t.tsv"])
+  const chunks = reader.scoped(chunkReadModel).select(["t.id", "t.tsv"])
   const { rows } = await sql<{ ids: string[]; unsaid: string[] }>`
     with item as materialized ${items},
     asked as (select lexeme, number from unnest(${lexemes}::text[]) with ordinality asked (lexeme, number)),
@@ -40,7 +40,7 @@ async function holding(reader: Reader, assistantId: string, lexemes: string[]): 
     weight as (select number, ln(1 + (select sum(chunk_count) from item)::float8 / count(*)) as weight from hit group by number),
     best as (
       select id, sum(weight) as weight from hit join weight using (number) join item using (generation)
-      group by id order by weight desc, id limit ${limits.knowledgeCandidates}
+      group by id order by weight desc, id limit ${knowledgeLimits.knowledgeCandidates}
     )
     select array(
       select best.id from best join hit using (id) join weight using (number) join asked using (number) join ${chunks} chunk using (id)

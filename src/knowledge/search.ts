@@ -1,7 +1,7 @@
-import type { Viewer } from "../context/request-context.js"
-import { limits } from "../limits.js"
+import type { RequestContext } from "../context/request-context.js"
 import { askedWords } from "./full-text.js"
-import { chunkSource, indexed, indexedItems } from "./indexed-items.js"
+import { chunkReadModel, indexed, indexedItems } from "./indexed-items.js"
+import { knowledgeLimits } from "./limits.js"
 import { byWords } from "./search-words.js"
 
 /** A chunk that a search found. */
@@ -18,27 +18,27 @@ export interface KnowledgeMatch {
 
 /** The chunks of an assistant that fit a query best, best first: by its words and by its vector, as they stand in the database at this moment. */
 export async function searchChunks(
-  viewer: Viewer,
+  context: RequestContext,
   assistantId: string,
   query: string,
   vector: Float32Array,
   take: number,
 ): Promise<KnowledgeMatch[]> {
   for (let tries = 1; ; tries++) {
-    const halves = await Promise.all([byWords(viewer.reader, assistantId, askedWords(query)), byMeaning(viewer, assistantId, vector)])
+    const halves = await Promise.all([byWords(context.reader, assistantId, askedWords(query)), byMeaning(context, assistantId, vector)])
     const found = fused(halves).slice(0, take)
-    const matches = await read(viewer, assistantId, found)
+    const matches = await read(context, assistantId, found)
     // An item that was indexed anew while it was searched: both halves are asked again, so that it is not missing.
-    if (matches.length === found.length || tries === limits.knowledgeSearchTries) return matches
+    if (matches.length === found.length || tries === knowledgeLimits.knowledgeSearchTries) return matches
   }
 }
 
 /** The half of a search that goes by meaning: ids of chunks, best first. Of a query without words there is none. */
-export async function byMeaning(viewer: Viewer, assistantId: string, vector: Float32Array): Promise<string[]> {
-  const { embedding, vectors } = viewer.services
+export async function byMeaning(context: RequestContext, assistantId: string, vector: Float32Array): Promise<string[]> {
+  const { embedding, vectors } = context.services
   if (vector.every((value) => value === 0)) return []
-  const items = await indexedItems(viewer.reader, assistantId, embedding.id)
-  return items.length === 0 ? [] : vectors.nearest(viewer, assistantId, items, vector)
+  const items = await indexedItems(context.reader, assistantId, embedding.id)
+  return items.length === 0 ? [] : vectors.nearest(context, assistantId, items, vector)
 }
 
 /** How slowly a place in a half counts less than the one before: small, since few are taken, and the first of each half shall be among them. */
@@ -56,12 +56,12 @@ export function fused(halves: string[][]): { id: string; score: number }[] {
 }
 
 /** Reads what was found, in its order; what is not searched any more is left out. */
-async function read(viewer: Viewer, assistantId: string, found: { id: string; score: number }[]): Promise<KnowledgeMatch[]> {
+async function read(context: RequestContext, assistantId: string, found: { id: string; score: number }[]): Promise<KnowledgeMatch[]> {
   if (found.length === 0) return []
-  const { reader } = viewer
+  const { reader } = context
   const items = indexed(reader, assistantId).select(["t.id", "t.index_generation", "t.name"])
   const rows = await reader
-    .scoped(chunkSource)
+    .scoped(chunkReadModel)
     .innerJoin(items.as("item"), (join) => join.onRef("item.id", "=", "t.knowledge_id").onRef("item.index_generation", "=", "t.generation"))
     .where(
       "t.id",

@@ -1,10 +1,10 @@
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import type { Query } from "../database/read-model.js"
 import { inList, type Reader } from "../database/reader.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { distance, type IndexVectors } from "../database/vector-index.js"
-import { limits } from "../limits.js"
-import { chunkSource, type IndexedItem } from "./indexed-items.js"
+import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
+import { knowledgeLimits } from "./limits.js"
 import type { VectorSearch } from "./vectors.js"
 
 /** Search by pgvector, in the database. */
@@ -17,15 +17,15 @@ export class StoredVectors implements VectorSearch {
     private readonly exact: VectorSearch,
   ) {}
 
-  async nearest(viewer: Viewer, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
-    if (vector.length > limits.vectorIndexDimensions) return this.exact.nearest(viewer, assistantId, items, vector)
+  async nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
+    if (vector.length > knowledgeLimits.vectorIndexDimensions) return this.exact.nearest(context, assistantId, items, vector)
     if (!this.indexed.has(vector.length)) {
       this.indexed.add(vector.length)
       this.indexVectors(vector.length)
     }
-    const rows = await viewer.change(async (within) => {
-      await within.run(scanOn, [])
-      return closest(within.reader, assistantId, items, vector).execute()
+    const rows = await context.transaction(async (tx) => {
+      await tx.run(scanOn, [])
+      return closest(tx.reader, assistantId, items, vector).execute()
     })
     return rows.flatMap((row) => (row["distance"] < 1 ? [row["id"] as string] : []))
   }
@@ -38,18 +38,18 @@ export class StoredVectors implements VectorSearch {
 export const scanOn: Statement = {
   name: "scan-vectors-on",
   text: `select set_config('hnsw.iterative_scan', 'strict_order', true),
-           set_config('hnsw.ef_search', '${limits.knowledgeCandidates}', true)`,
+           set_config('hnsw.ef_search', '${knowledgeLimits.knowledgeCandidates}', true)`,
 }
 
 /** The chunks of items that lie closest to a vector, and how far they are from it: 0 is the same, 1 has nothing in common. */
 export function closest(reader: Reader, assistantId: string, items: IndexedItem[], vector: Float32Array): Query {
   const { isComparable, between } = distance(vector)
   return reader
-    .scoped(chunkSource)
+    .scoped(chunkReadModel)
     .where("t.assistant_id", "=", assistantId)
     .where("t.generation", ...inList(items.map(({ generation }) => generation)))
     .where(isComparable)
     .select(["t.id", between.as("distance")])
     .orderBy(between)
-    .limit(limits.knowledgeCandidates)
+    .limit(knowledgeLimits.knowledgeCandidates)
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "pino"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import type { Database } from "../database/connect.js"
 import { vectorExtension } from "../database/vector-index.js"
 import type { IndexedItem } from "./indexed-items.js"
@@ -9,7 +9,7 @@ import { StoredVectors } from "./stored-vectors.js"
 /** The half of a search that goes by meaning. */
 export interface VectorSearch {
   /** Ids of the chunks of these items whose vectors lie closest to one, best first; what points away from it is left out. */
-  nearest(viewer: Viewer, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]>
+  nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]>
 }
 
 /** Searches vectors in the database where it has pgvector, and in the process elsewhere. */

@@ -1,5 +1,5 @@
 import { BadUserInput } from "../errors.js"
-import { limits } from "../limits.js"
+import { mediaLimits } from "./limits.js"
 
 /** What turns the order of letters around, so that a name reads as another; and what no name holds. */
 const misleading = /[\p{Cc}\u2028-\u202e\u2066-\u2069\p{Cs}]/gu
@@ -12,8 +12,8 @@ export function filenameOf(given: string | undefined): string {
   const name = base.replace(misleading, "").trim()
   if (name === "" || name === "." || name === "..") return "file"
   const characters = Array.from(name)
-  if (characters.length <= limits.filename) return name
+  if (characters.length <= mediaLimits.filename) return name
   // Cut in the middle: the ending says what to open it with.
   const ending = Array.from(/\.[^.]{1,16}$/.exec(name)?.[0] ?? "")
-  return [...characters.slice(0, limits.filename - ending.length), ...ending].join("")
+  return [...characters.slice(0, mediaLimits.filename - ending.length), ...ending].join("")
 }

@@ -1,20 +1,20 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { systemViewer } from "../context/request-context.js"
+import { systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { Media, MessageMedia } from "../entities/media.js"
-import { limits } from "../limits.js"
+import { mediaLimits } from "./limits.js"
 
 /** Removes the files of a company that are due to be forgotten and that nothing uses: first the row, then the file, so that no row is without one. */
 export async function forgetMedia(services: Services, companyId: string): Promise<void> {
   for (;;) {
-    const { looked, keys } = await systemViewer(services, companyId).change(async ({ em }) => {
+    const { looked, keys } = await systemContext(services, companyId).transaction(async ({ em }) => {
       // Locked, so that nobody attaches one of them meanwhile; those that somebody is attaching just now are passed over.
       const due = await em.find(
         Media,
         { forgetAt: { $lte: clock.now() } },
-        { limit: limits.mediaBatch, orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
+        { limit: mediaLimits.mediaBatch, orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
       )
       const ids = due.map((media) => media.id)
       const shown = await em.find(MessageMedia, { mediaId: { $in: ids } })
@@ -27,6 +27,6 @@ export async function forgetMedia(services: Services, companyId: string): Promis
       return { looked: due.length, keys: due.filter((media) => !used.has(media.id)).map((media) => media.storageKey) }
     })
     await services.storage.remove(keys)
-    if (looked < limits.mediaBatch) return
+    if (looked < mediaLimits.mediaBatch) return
   }
 }

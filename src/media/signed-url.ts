@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto"
 import { clock } from "../entities/kit/clock.js"
-import { limits } from "../limits.js"
+import { mediaLimits } from "./limits.js"
 
 /** Signs the addresses of files, and knows its own signatures again. */
 export class MediaUrls {
@@ -16,7 +16,7 @@ export class MediaUrls {
   }
 
   /** The address of a file, good for an hour unless said otherwise. */
-  of(id: string, seconds: number = limits.mediaUrlSeconds): string {
+  of(id: string, seconds: number = mediaLimits.mediaUrlSeconds): string {
     const expires = String(Math.floor(clock.now().getTime() / 1000) + seconds)
     return `${this.base()}/media/${id}?expires=${expires}&signature=${this.#sign(id, expires).toString("base64url")}`
   }

@@ -1,4 +1,4 @@
-import { limits } from "../limits.js"
+import { portLimits } from "../ports/limits.js"
 
 /** Sees the chunks of a file and says in the end whether it is text: valid UTF-8 without control characters. */
 export class TextWatch {
@@ -22,7 +22,7 @@ export class TextWatch {
     try {
       const text = decode()
       this.#isText = !/[^\P{Cc}\t\n\r]/u.test(text)
-      const room = limits.markupCharacters - this.#beginning.length
+      const room = portLimits.markupCharacters - this.#beginning.length
       if (room > 0) this.#beginning += text.slice(0, room)
     } catch {
       this.#isText = false

@@ -1,7 +1,7 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { columnsOf, type PlainRow } from "../database/read-model.js"
-import type { Statement, Unit } from "../database/unit-of-work.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { deliveredByEvent } from "../entities/channel.js"
 import { clock } from "../entities/kit/clock.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
@@ -95,7 +95,7 @@ function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 
 /** Appends a message inside a unit and answers its row. */
-export async function append(unit: Unit, draft: MessageDraft): Promise<PlainRow> {
+export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlainRow> {
   const values = appendValues(draft, unit.scope.companyIds, clock.now())
   const { plain, withMedia } = statementsOf(unit.database.orm)
   const ids = draft.mediaIds ?? []

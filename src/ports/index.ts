@@ -6,7 +6,7 @@ import { offlineEmbedding } from "./embedding/offline.js"
 import type { Embedding } from "./embedding.js"
 import { DocumentProcesses } from "./extractor/processes.js"
 import type { Extractor } from "./extractor.js"
-import type { Outside } from "./kit/guarded-http-client.js"
+import type { GuardedHttpClient } from "./kit/guarded-http-client.js"
 import { diskStorage } from "./storage/disk.js"
 import type { Storage } from "./storage.js"
 import { offlineModel } from "./text-model/offline.js"
@@ -40,7 +40,7 @@ export async function embedding(config: Config): Promise<Embedding> {
 }
 
 /** How pages are fetched: through the guard, like everything that customers choose. */
-export const crawler = (outside: Outside): Crawler => webCrawler(outside)
+export const crawler = (httpClient: GuardedHttpClient): Crawler => webCrawler(httpClient)
 
 /** How documents are read. */
 export const extractor = (): Extractor => new DocumentProcesses()

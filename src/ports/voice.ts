@@ -1,5 +1,5 @@
 /** What a voice provider makes an agent of. */
-export interface VoiceAgentWish {
+export interface VoiceAgentSettings {
   /** An assistant has at most one agent at a provider: asked again for the same assistant, the provider answers the same agent. */
   assistantId: string
   /** What the provider calls the agent, when it has said so before. */
@@ -25,7 +25,7 @@ export interface VoiceProvider {
   /** As `vaRegistration.provider` names it. */
   name: string
   /** Makes the agent of an assistant, or brings the one that it has up to date; answers its id. Throws `VoiceFailure` and nothing else. */
-  provision(wish: VoiceAgentWish, signal: AbortSignal): Promise<string>
+  provision(wish: VoiceAgentSettings, signal: AbortSignal): Promise<string>
   /** Removes the agent of an assistant; one that is not there is no fault. Throws `VoiceFailure` and nothing else. */
   tearDown(agent: { assistantId: string; agentId: string | null }, signal: AbortSignal): Promise<void>
 }

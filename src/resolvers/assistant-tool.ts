@@ -3,17 +3,16 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { faultOfParams } from "../assistant/arguments.js"
 import { testTool } from "../assistant/tool-test.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Query as Sql } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
 import {
   AssistantToolPage,
-  assistantToolSource,
+  assistantToolReadModel,
   CreateAssistantToolInput,
   checkTool,
   UpdateAssistantToolInput,
@@ -21,10 +20,11 @@ import {
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { ToolTestResult } from "../schema/tool-call.js"
+import { resolverLimits } from "./limits.js"
 
-function applyInput(viewer: Viewer, tool: AssistantTool, { webhookSecret, ...fields }: UpdateAssistantToolInput) {
-  patch(viewer, tool, { ...fields, apiCallUrl: fields.apiCallUrl === "" ? null : fields.apiCallUrl })
-  if (webhookSecret !== undefined) tool.keepSecret(webhookSecret, viewer.services.secrets.encryptionKey)
+function applyInput(context: RequestContext, tool: AssistantTool, { webhookSecret, ...fields }: UpdateAssistantToolInput) {
+  patch(context, tool, { ...fields, apiCallUrl: fields.apiCallUrl === "" ? null : fields.apiCallUrl })
+  if (webhookSecret !== undefined) tool.keepSecret(webhookSecret, context.services.secrets.encryptionKey)
   tool.mustHaveAddress()
   return tool
 }
@@ -34,7 +34,7 @@ export class AssistantToolResolver {
   @Access("company")
   @Query(() => AssistantToolPage, { description: "Tools, newest first." })
   assistantTools(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("assistantId", () => UUID, { nullable: true, description: "Only this assistant's." }) assistantId?: string,
     @Arg("search", () => String, { nullable: true, description: "Part of the name or the description, in any case." }) search?: string,
@@ -48,57 +48,64 @@ export class AssistantToolResolver {
       return found.where(sql<boolean>`(strpos(lower(t.name), lower(${part})) > 0 or strpos(lower(t.description), lower(${part})) > 0)`)
     }
     const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
-    return offsetPage(viewer.reader, assistantToolSource, selectionOf(info), { skip, take, standard: limits.pageDefault }, filter, order)
+    return offsetPage(
+      context.reader,
+      assistantToolReadModel,
+      selectionOf(info),
+      { skip, take, standard: resolverLimits.pageDefault },
+      filter,
+      order,
+    )
   }
 
   @Access("company")
   @Query(() => AssistantTool, { nullable: true, description: "One tool." })
-  assistantTool(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
-    return viewer.one(assistantToolSource, id, info, "Tool")
+  assistantTool(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+    return context.one(assistantToolReadModel, id, info, "Tool")
   }
 
   @Access("company")
   @Mutation(() => AssistantTool, { description: "Gives an assistant a tool." })
-  async createAssistantTool(@Ctx() viewer: Viewer, @Arg("input", () => CreateAssistantToolInput) input: CreateAssistantToolInput) {
+  async createAssistantTool(@Ctx() context: RequestContext, @Arg("input", () => CreateAssistantToolInput) input: CreateAssistantToolInput) {
     const { assistantId, ...fields } = input
     checkTool(fields, faultOfParams)
-    const assistant = await viewer.referred(Assistant, assistantId, "assistantId")
+    const assistant = await context.referred(Assistant, assistantId, "assistantId")
     const tool = Object.assign(new AssistantTool(), { assistantId, companyId: assistant.companyId })
-    viewer.em.persist(applyInput(viewer, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
+    context.em.persist(applyInput(context, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
     return tool
   }
 
   @Access("company")
   @Mutation(() => AssistantTool, { description: "Changes a tool." })
   async updateAssistantTool(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateAssistantToolInput) input: UpdateAssistantToolInput,
   ) {
     checkTool(input, faultOfParams)
     const { webhookSecret: _secret, ...columns } = input
-    refuseNulls(viewer, AssistantTool, columns)
-    const tool = await viewer.find(AssistantTool, id, "Tool")
+    refuseNulls(context, AssistantTool, columns)
+    const tool = await context.find(AssistantTool, id, "Tool")
     tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
-    return applyInput(viewer, tool, input)
+    return applyInput(context, tool, input)
   }
 
   @Access("company")
   @Mutation(() => DeleteResult, { description: "Deletes a tool and the log of its calls; a system tool cannot be deleted." })
-  async deleteAssistantTool(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    const tool = await viewer.find(AssistantTool, id, "Tool")
+  async deleteAssistantTool(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+    const tool = await context.find(AssistantTool, id, "Tool")
     tool.mustBeDeletable()
-    return deleted(viewer, tool)
+    return deleted(context, tool)
   }
 
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => ToolTestResult, { description: "Sends a real request to a tool's address, as the assistant would, and logs it." })
   testAssistantTool(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("params", () => JSONValue, { nullable: true, description: "The arguments; none when absent." })
     params?: Record<string, unknown> | null,
   ) {
-    return testTool(viewer, id, params ?? {})
+    return testTool(context, id, params ?? {})
   }
 }

@@ -4,7 +4,7 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { copyAssistant } from "../assistant/copy.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Query as Sql } from "../database/read-model.js"
 import { Assistant, spokenFields } from "../entities/assistant.js"
@@ -12,10 +12,9 @@ import { AssistantFolder } from "../entities/assistant-folder.js"
 import { Channel } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
 import {
   AssistantPage,
-  assistantSource,
+  assistantReadModel,
   CopyAssistantInput,
   CreateAssistantInput,
   DeleteAssistantResult,
@@ -25,16 +24,17 @@ import {
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
 import { patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
+import { resolverLimits } from "./limits.js"
 
-async function applyInput(viewer: Viewer, assistant: Assistant, input: UpdateAssistantInput) {
-  checkAssistant(input, viewer.services)
+async function applyInput(context: RequestContext, assistant: Assistant, input: UpdateAssistantInput) {
+  checkAssistant(input, context.services)
   const { draftOfId, vaRegistration, ...fields } = input
-  const registration = vaRegistration && registrationOf(vaRegistration, viewer.services)
-  if (input.folderId) await viewer.referred(AssistantFolder, input.folderId, "folderId", assistant.companyId)
+  const registration = vaRegistration && registrationOf(vaRegistration, context.services)
+  if (input.folderId) await context.referred(AssistantFolder, input.folderId, "folderId", assistant.companyId)
   const sounds = spokenFields.some((field) => input[field] !== undefined && input[field] !== assistant[field])
-  patch(viewer, assistant, fields)
+  patch(context, assistant, fields)
   if (!assistant.isDraft) assistant.draftOfId = null
-  if (draftOfId) assistant.varies(await viewer.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
+  if (draftOfId) assistant.varies(await context.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
   if (draftOfId === null) assistant.draftOfId = null
   if (registration !== undefined) assistant.speakAs(registration)
   else if (sounds) assistant.resyncVoice()
@@ -45,14 +45,14 @@ async function applyInput(viewer: Viewer, assistant: Assistant, input: UpdateAss
 export class AssistantResolver {
   @Access("company")
   @Query(() => [TextModel], { description: "Text models of this server: configured ones first, the offline model last and always." })
-  textModels(@Ctx() viewer: Viewer) {
-    return viewer.services.models
+  textModels(@Ctx() context: RequestContext) {
+    return context.services.models
   }
 
   @Access("company")
   @Query(() => AssistantPage, { description: "Assistants, most recently updated first." })
   assistants(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
     @Arg("folderId", () => UUID, { nullable: true, description: "Only those in this folder." }) folderId?: string,
@@ -69,43 +69,43 @@ export class AssistantResolver {
     }
     const order = (query: Sql) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
     return offsetPage(
-      viewer.reader,
-      assistantSource,
+      context.reader,
+      assistantReadModel,
       selectionOf(info),
-      { skip, take, standard: limits.assistantPageDefault },
+      { skip, take, standard: resolverLimits.assistantPageDefault },
       filter,
       order,
-      viewer.reach(companyId),
+      context.reach(companyId),
     )
   }
 
   @Access("company")
   @Query(() => Assistant, { nullable: true, description: "One assistant." })
-  assistant(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
-    return viewer.one(assistantSource, id, info)
+  assistant(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+    return context.one(assistantReadModel, id, info)
   }
 
   @Access("company")
   @Mutation(() => Assistant, { description: "Creates an assistant." })
-  async createAssistant(@Ctx() viewer: Viewer, @Arg("input", () => CreateAssistantInput) input: CreateAssistantInput) {
+  async createAssistant(@Ctx() context: RequestContext, @Arg("input", () => CreateAssistantInput) input: CreateAssistantInput) {
     const assistant = new Assistant()
-    assistant.companyId = viewer.company(input.companyId)
-    assistant.textModelId = viewer.services.models[0]!.id
-    await applyInput(viewer, assistant, { ...input, companyId: undefined } as UpdateAssistantInput)
-    viewer.em.persist(assistant)
+    assistant.companyId = context.company(input.companyId)
+    assistant.textModelId = context.services.models[0]!.id
+    await applyInput(context, assistant, { ...input, companyId: undefined } as UpdateAssistantInput)
+    context.em.persist(assistant)
     return assistant
   }
 
   @Access("company")
   @Mutation(() => Assistant, { description: "Changes an assistant; its voice agent follows in the background." })
   async updateAssistant(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
   ) {
-    const assistant = await viewer.find(Assistant, id)
+    const assistant = await context.find(Assistant, id)
     assistant.mustStay()
-    return applyInput(viewer, assistant, input)
+    return applyInput(context, assistant, input)
   }
 
   @Access("company")
@@ -113,36 +113,36 @@ export class AssistantResolver {
     description: "Copies an assistant with its tools and its knowledge, all or nothing; logs and chats are not copied.",
   })
   copyAssistant(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => CopyAssistantInput) input: CopyAssistantInput,
   ) {
-    return viewer.change(async (within, unit) => {
+    return context.transaction(async (tx) => {
       // Shared: chats may be given to it meanwhile.
-      const source = await within.find(Assistant, id, "Assistant", LockMode.PESSIMISTIC_READ)
+      const source = await tx.find(Assistant, id, "Assistant", LockMode.PESSIMISTIC_READ)
       source.mustStay()
       const voice = input.vaRegistration === undefined ? source.vaRegistration : input.vaRegistration
-      const registration = voice && registrationOf(voice, viewer.services)
-      const copy = await copyAssistant(unit, source, input.name ?? null)
+      const registration = voice && registrationOf(voice, context.services)
+      const copy = await copyAssistant(tx.unit, source, input.name ?? null)
       if (registration) copy.speakAs(registration)
       return copy
     })
   }
 
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => DeleteAssistantResult, {
     description: "Deletes an assistant, at once or when its voice agent is torn down; its chats are kept, AI off.",
   })
-  async deleteAssistant(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string): Promise<DeleteAssistantResult> {
-    const terminating = await viewer.change(async (within) => {
-      const assistant = await within.find(Assistant, id)
+  async deleteAssistant(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string): Promise<DeleteAssistantResult> {
+    const terminating = await context.transaction(async (tx) => {
+      const assistant = await tx.find(Assistant, id)
       assistant.terminate()
       // Nobody who opens a chat from now on gets it.
-      await within.em.nativeUpdate(Channel, { assistantId: id }, { assistantId: null })
+      await tx.em.nativeUpdate(Channel, { assistantId: id }, { assistantId: null })
       return assistant.hasVoice
     })
-    await freeChats(viewer, id)
-    if (!terminating) await removeAssistant(viewer, id)
+    await freeChats(context, id)
+    if (!terminating) await removeAssistant(context, id)
     return { id, deleted: !terminating, terminating }
   }
 }

@@ -1,13 +1,13 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { assistantLimits } from "../assistant/limits.js"
 import { inBatches } from "../context/batches.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
-import { CreateChatFolderInput, chatFolderSource, UpdateChatFolderInput } from "../schema/chat-folder.js"
+import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 
 const unfile = {
@@ -21,43 +21,43 @@ export class ChatFolderResolver {
   @Access("company")
   @Query(() => [ChatFolder], { description: "Folders of the inbox, by name." })
   chatFolders(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
   ) {
-    return viewer.reader.list(
-      chatFolderSource,
+    return context.reader.list(
+      chatFolderReadModel,
       selectionOf(info),
       (query) => query.orderBy("t.name").orderBy("t.id"),
-      viewer.reach(companyId),
+      context.reach(companyId),
     )
   }
 
   @Access("company")
   @Mutation(() => ChatFolder, { description: "Creates a chat folder." })
-  createChatFolder(@Ctx() viewer: Viewer, @Arg("input", () => CreateChatFolderInput) input: CreateChatFolderInput) {
-    const folder = patch(viewer, new ChatFolder(), { ...input, companyId: viewer.company(input.companyId) })
-    viewer.em.persist(folder)
+  createChatFolder(@Ctx() context: RequestContext, @Arg("input", () => CreateChatFolderInput) input: CreateChatFolderInput) {
+    const folder = patch(context, new ChatFolder(), { ...input, companyId: context.company(input.companyId) })
+    context.em.persist(folder)
     return folder
   }
 
   @Access("company")
   @Mutation(() => ChatFolder, { description: "Renames or recolors a chat folder." })
   async updateChatFolder(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateChatFolderInput) input: UpdateChatFolderInput,
   ) {
-    refuseNulls(viewer, ChatFolder, input)
-    return patch(viewer, await viewer.find(ChatFolder, id, "Chat folder"), input)
+    refuseNulls(context, ChatFolder, input)
+    return patch(context, await context.find(ChatFolder, id, "Chat folder"), input)
   }
 
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => DeleteResult, { description: "Deletes a chat folder; its chats are kept, unfiled." })
-  async deleteChatFolder(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    await viewer.change((within) => within.find(ChatFolder, id, "Chat folder"))
+  async deleteChatFolder(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+    await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
     // In batches of their own, so that no chat waits long for it; what is filed meanwhile is unfiled with the folder.
-    await inBatches(viewer, unfile, [id], limits.detachBatch)
-    return viewer.change(async (within) => deleted(within, await within.find(ChatFolder, id, "Chat folder")))
+    await inBatches(context, unfile, [id], assistantLimits.detachBatch)
+    return context.transaction(async (tx) => deleted(tx, await tx.find(ChatFolder, id, "Chat folder")))
   }
 }

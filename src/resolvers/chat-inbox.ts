@@ -1,17 +1,17 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { v7 } from "uuid"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { clock } from "../entities/kit/clock.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
 import { mustBeSaid } from "../schema/kit/input.js"
+import { resolverLimits } from "./limits.js"
 
-const Label = Trimmed({ max: limits.chatLabel })
-const CommentText = Trimmed({ max: limits.chatComment })
+const Label = Trimmed({ max: resolverLimits.chatLabel })
+const CommentText = Trimmed({ max: resolverLimits.chatComment })
 
 const makeTag = {
   name: "make-tag",
@@ -41,8 +41,8 @@ const detachOne = {
 }
 
 /** Refuses ids that are no tags of the chat's company. */
-async function mustBeTags(viewer: Viewer, chat: Chat, ids: string[], path: string) {
-  const known = await viewer.run(knownTags, [chat.companyId, ids])
+async function mustBeTags(context: RequestContext, chat: Chat, ids: string[], path: string) {
+  const known = await context.run(knownTags, [chat.companyId, ids])
   if (known.length === ids.length) return
   throw new BadUserInput(`${path} names no tag of this company`, [{ path, message: "names no tag of this company" }])
 }
@@ -54,29 +54,29 @@ const changedIf = (chat: Chat, rows: unknown[]) => (rows.length > 0 ? chat.chang
 export class ChatInboxResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Marks the chat with a label; the tag is created when the dictionary lacks it." })
-  async addChatLabel(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("label", () => Label) label: string) {
-    const chat = await viewer.find(Chat, id)
-    await viewer.run(makeTag, [v7(), clock.now(), chat.companyId, label])
-    return changedIf(chat, await viewer.run(attachByName, [chat.id, chat.companyId, label]))
+  async addChatLabel(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("label", () => Label) label: string) {
+    const chat = await context.find(Chat, id)
+    await context.run(makeTag, [v7(), clock.now(), chat.companyId, label])
+    return changedIf(chat, await context.run(attachByName, [chat.id, chat.companyId, label]))
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Takes a label off the chat." })
-  async removeChatLabel(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("label", () => String) label: string) {
-    const chat = await viewer.find(Chat, id)
-    return changedIf(chat, await viewer.run(detachByName, [chat.id, chat.companyId, label.trim()]))
+  async removeChatLabel(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("label", () => String) label: string) {
+    const chat = await context.find(Chat, id)
+    return changedIf(chat, await context.run(detachByName, [chat.id, chat.companyId, label.trim()]))
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Puts the chat in a folder, or in none." })
   async setChatFolder(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("folderId", () => UUID, { nullable: true, description: "The folder; null unfiles." }) folderId: string | null | undefined,
   ) {
     mustBeSaid("folderId", folderId)
-    const chat = await viewer.find(Chat, id)
-    if (folderId) await viewer.referred(ChatFolder, folderId, "folderId", chat.companyId)
+    const chat = await context.find(Chat, id)
+    if (folderId) await context.referred(ChatFolder, folderId, "folderId", chat.companyId)
     if (chat.folderId === folderId) return chat
     chat.folderId = folderId ?? null
     return chat.changed()
@@ -84,54 +84,58 @@ export class ChatInboxResolver {
 
   @Access("company")
   @Mutation(() => Chat, { description: "Gives the chat exactly these tags." })
-  async setChatTags(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("tagIds", () => [UUID]) tagIds: string[]) {
-    const chat = await viewer.find(Chat, id)
+  async setChatTags(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("tagIds", () => [UUID]) tagIds: string[]) {
+    const chat = await context.find(Chat, id)
     const ids = [...new Set(tagIds)]
-    await mustBeTags(viewer, chat, ids, "tagIds")
-    const removed = await viewer.run(detachOthers, [chat.id, chat.companyId, ids])
-    const added = await viewer.run(attach, [chat.id, chat.companyId, ids])
+    await mustBeTags(context, chat, ids, "tagIds")
+    const removed = await context.run(detachOthers, [chat.id, chat.companyId, ids])
+    const added = await context.run(attach, [chat.id, chat.companyId, ids])
     return changedIf(chat, [...removed, ...added])
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Gives the chat one more tag." })
-  async addChatTag(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("tagId", () => UUID) tagId: string) {
-    const chat = await viewer.find(Chat, id)
-    await mustBeTags(viewer, chat, [tagId], "tagId")
-    return changedIf(chat, await viewer.run(attach, [chat.id, chat.companyId, [tagId]]))
+  async addChatTag(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("tagId", () => UUID) tagId: string) {
+    const chat = await context.find(Chat, id)
+    await mustBeTags(context, chat, [tagId], "tagId")
+    return changedIf(chat, await context.run(attach, [chat.id, chat.companyId, [tagId]]))
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Takes a tag off the chat." })
-  async removeChatTag(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("tagId", () => UUID) tagId: string) {
-    const chat = await viewer.find(Chat, id)
-    return changedIf(chat, await viewer.run(detachOne, [chat.id, chat.companyId, tagId]))
+  async removeChatTag(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("tagId", () => UUID) tagId: string) {
+    const chat = await context.find(Chat, id)
+    return changedIf(chat, await context.run(detachOne, [chat.id, chat.companyId, tagId]))
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Adds an internal comment; never sent to the customer." })
-  async addChatComment(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("text", () => CommentText) text: string) {
-    const chat = await viewer.find(Chat, id)
-    return chat.comment(text, viewer.userId)
+  async addChatComment(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("text", () => CommentText) text: string) {
+    const chat = await context.find(Chat, id)
+    return chat.comment(text, context.userId)
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Removes an internal comment." })
-  async removeChatComment(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string, @Arg("commentId", () => UUID) commentId: string) {
-    return (await viewer.find(Chat, id)).uncomment(commentId)
+  async removeChatComment(
+    @Ctx() context: RequestContext,
+    @Arg("id", () => UUID) id: string,
+    @Arg("commentId", () => UUID) commentId: string,
+  ) {
+    return (await context.find(Chat, id)).uncomment(commentId)
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Marks the chat as read." })
-  async markChatRead(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    return (await viewer.find(Chat, id)).read()
+  async markChatRead(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+    return (await context.find(Chat, id)).read()
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Marks the chat as unread, back to our side's last message." })
-  async markChatUnread(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    const chat = await viewer.find(Chat, id)
-    const [since] = await viewer.run(sinceOurLast, [chat.id, chat.companyId])
+  async markChatUnread(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+    const chat = await context.find(Chat, id)
+    const [since] = await context.run(sinceOurLast, [chat.id, chat.companyId])
     const ours = since!["sequence"] ? { sequence: since!["sequence"], at: new Date(since!["at"]) } : null
     return chat.unread(ours, Number(since!["count"]))
   }

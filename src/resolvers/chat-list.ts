@@ -1,19 +1,19 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Query, Resolver } from "type-graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Query as Sql } from "../database/read-model.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
-import { ChatConnection, ChatSortEnum, chatSource, SortOrderEnum } from "../schema/chat.js"
+import { ChatConnection, ChatSortEnum, chatReadModel, SortOrderEnum } from "../schema/chat.js"
 import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { placeOf, type Walk } from "../schema/kit/walk.js"
+import { resolverLimits } from "./limits.js"
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
@@ -31,7 +31,7 @@ function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first
       { property: "id", column: "id", type: "uuid" },
     ],
     descending,
-    size: pageSize(first, limits.pageDefault),
+    size: pageSize(first, resolverLimits.pageDefault),
     after,
     skip: skip == null && byRecency ? null : pageOffset(skip),
   }
@@ -44,7 +44,7 @@ export class ChatListResolver {
   @Access("company")
   @Query(() => ChatConnection, { description: "Chats by most recent activity; by cursor, or by offset the legacy way." })
   async chats(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
     @Arg("where", () => ChatWhere, { nullable: true, description: "Conditions, typed." }) where?: ChatWhere,
@@ -78,8 +78,8 @@ export class ChatListResolver {
     // What is malformed is told before what is out of reach.
     placeOf(walk)
     const isWhole = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
-    if (isWhole) return connection(viewer.reader, chatSource, selectionOf(info), walk, everything, viewer.reach(companyId))
-    const matching = filtered(viewer, conditions)
+    if (isWhole) return connection(context.reader, chatReadModel, selectionOf(info), walk, everything, context.reach(companyId))
+    const matching = filtered(context, conditions)
     const found = (query: Sql) => {
       let list = matching(query)
       if (sourceChannel) list = list.where("t.source_channel", "=", sourceChannel)
@@ -87,6 +87,6 @@ export class ChatListResolver {
       if (search?.trim()) list = list.where(sql<boolean>`t.search_text like lower(${`%${literal(search.trim())}%`})`)
       return list
     }
-    return connection(viewer.reader, chatSource, selectionOf(info), walk, found, viewer.reach(companyId))
+    return connection(context.reader, chatReadModel, selectionOf(info), walk, found, context.reach(companyId))
   }
 }

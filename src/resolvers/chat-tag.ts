@@ -1,14 +1,14 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { assistantLimits } from "../assistant/limits.js"
 import { inBatches } from "../context/batches.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatTag } from "../entities/chat-tag.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
-import { CreateChatTagInput, chatTagSource, UpdateChatTagInput } from "../schema/chat-tag.js"
+import { CreateChatTagInput, chatTagReadModel, UpdateChatTagInput } from "../schema/chat-tag.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 
 /** A tag that is called otherwise is suggested again: exclusions go by name. */
@@ -30,43 +30,48 @@ export class ChatTagResolver {
   @Access("company")
   @Query(() => [ChatTag], { description: "The dictionary of chat tags, by name." })
   chatTags(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
   ) {
     const byName = sql`lower(t.name)`
-    return viewer.reader.list(chatTagSource, selectionOf(info), (query) => query.orderBy(byName).orderBy("t.id"), viewer.reach(companyId))
+    return context.reader.list(
+      chatTagReadModel,
+      selectionOf(info),
+      (query) => query.orderBy(byName).orderBy("t.id"),
+      context.reach(companyId),
+    )
   }
 
   @Access("company")
   @Mutation(() => ChatTag, { description: "Creates a chat tag; its name is unique in the company regardless of case." })
-  createChatTag(@Ctx() viewer: Viewer, @Arg("input", () => CreateChatTagInput) input: CreateChatTagInput) {
-    const tag = patch(viewer, new ChatTag(), { ...input, companyId: viewer.company(input.companyId) })
-    viewer.em.persist(tag)
+  createChatTag(@Ctx() context: RequestContext, @Arg("input", () => CreateChatTagInput) input: CreateChatTagInput) {
+    const tag = patch(context, new ChatTag(), { ...input, companyId: context.company(input.companyId) })
+    context.em.persist(tag)
     return tag
   }
 
   @Access("company")
   @Mutation(() => ChatTag, { description: "Renames or recolors a chat tag; a renamed tag is no longer excluded from suggestions." })
   async updateChatTag(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateChatTagInput) input: UpdateChatTagInput,
   ) {
-    refuseNulls(viewer, ChatTag, input)
-    const tag = await viewer.find(ChatTag, id, "Chat tag")
+    refuseNulls(context, ChatTag, input)
+    const tag = await context.find(ChatTag, id, "Chat tag")
     const before = tag.name
-    patch(viewer, tag, input)
-    if (tag.name !== before) await viewer.run(dropExclusion, [tag.companyId, before, tag.name, tag.updatedAt])
+    patch(context, tag, input)
+    if (tag.name !== before) await context.run(dropExclusion, [tag.companyId, before, tag.name, tag.updatedAt])
     return tag
   }
 
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => DeleteResult, { description: "Deletes a chat tag and removes it from every chat." })
-  async deleteChatTag(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    await viewer.change((within) => within.find(ChatTag, id, "Chat tag"))
+  async deleteChatTag(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+    await context.transaction((tx) => tx.find(ChatTag, id, "Chat tag"))
     // In batches of their own, so that no chat waits long for it; what is attached meanwhile goes with the tag.
-    await inBatches(viewer, detach, [id], limits.detachBatch)
-    return viewer.change(async (within) => deleted(within, await within.find(ChatTag, id, "Chat tag")))
+    await inBatches(context, detach, [id], assistantLimits.detachBatch)
+    return context.transaction(async (tx) => deleted(tx, await tx.find(ChatTag, id, "Chat tag")))
   }
 }

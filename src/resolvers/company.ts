@@ -1,23 +1,23 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Query, Resolver } from "type-graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { Company } from "../entities/company.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Access } from "../graphql/access.js"
-import { companySource } from "../schema/company.js"
+import { companyReadModel } from "../schema/company.js"
 
 @Resolver()
 export class CompanyResolver {
   @Access("company")
   @Query(() => [Company], { description: "The companies of the user; with an access token its company alone." })
-  myCompanies(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo) {
-    return viewer.reader.list(companySource, selectionOf(info), (query) => query.orderBy("t.name").orderBy("t.id"))
+  myCompanies(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return context.reader.list(companyReadModel, selectionOf(info), (query) => query.orderBy("t.name").orderBy("t.id"))
   }
 
   @Access("company")
   @Query(() => Company, { nullable: true, description: "One company." })
-  company(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
-    return viewer.one(companySource, id, info)
+  company(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+    return context.one(companyReadModel, id, info)
   }
 }

@@ -1,8 +1,8 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Resolver, Root, Subscription } from "type-graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import { sourceOf } from "../database/read-model.js"
+import { readModelOf } from "../database/read-model.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Forbidden } from "../errors.js"
@@ -19,12 +19,12 @@ interface EventArguments {
   after?: string | null
 }
 
-async function subscribe(viewer: Viewer, args: EventArguments) {
-  const { identity, services, request } = viewer
+async function subscribe(context: RequestContext, args: EventArguments) {
+  const { identity, services, request } = context
   const isVisitor = identity.kind === "visitor"
   if (isVisitor && args.chatId && args.chatId !== identity.chatId) throw new Forbidden("This chat is not yours")
   return services.eventStream({
-    companyIds: viewer.reach(args.companyId ?? request.socket?.companyId),
+    companyIds: context.reach(args.companyId ?? request.socket?.companyId),
     chatId: isVisitor ? identity.chatId : args.chatId,
     types: args.types,
     after: args.after,
@@ -38,11 +38,11 @@ export class EventResolver {
   @Access("visitor")
   @Subscription(() => EventShape, {
     description: "What happens in a company: everything after a cursor, each once and in order, then live.",
-    subscribe: (data) => subscribe(data.context as Viewer, data.args as EventArguments) as never,
+    subscribe: (data) => subscribe(data.context as RequestContext, data.args as EventArguments) as never,
   })
   async events(
     @Root() event: LoggedEvent,
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) _companyId?: string,
     @Arg("chatId", () => UUID, { nullable: true, description: "Only this chat's." }) _chatId?: string,
@@ -50,14 +50,14 @@ export class EventResolver {
     @Arg("after", () => String, { nullable: true, description: "Resume behind this event; events are kept 24 hours." }) _after?: string,
   ) {
     const { id, type, createdAt } = event
-    if (viewer.identity.kind === "visitor") {
-      const message = withMediaUrls(forVisitor(event.message!), viewer.freshReader().mediaUrl)
-      return { id, type, createdAt, message, payload: viewer.services.represent("Message", message), chat: null }
+    if (context.identity.kind === "visitor") {
+      const message = withMediaUrls(forVisitor(event.message!), context.freshReader().mediaUrl)
+      return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)
     const whole = async (name: "message" | "chat", source: string) =>
       event[name] && selection[name]
-        ? (await viewer.freshReader().complete(sourceOf(source)!, [{ ...event[name] }], selection[name]))[0]
+        ? (await context.freshReader().complete(readModelOf(source)!, [{ ...event[name] }], selection[name]))[0]
         : null
     const [message, chat] = [await whole("message", "Message"), await whole("chat", "Chat")]
     return { id, type, createdAt, message, chat, payload: selection["payload"] ? event.payload : null }

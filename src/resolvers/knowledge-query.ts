@@ -1,21 +1,25 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { searchKnowledge } from "../assistant/knowledge.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
+import { entityLimits } from "../entities/limits.js"
 import { BadUserInput } from "../errors.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
 import { KnowledgeMatches, QueryKnowledgeInput } from "../schema/knowledge.js"
+import { schemaLimits } from "../schema/limits.js"
 
 @Resolver()
 export class KnowledgeQueryResolver {
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => KnowledgeMatches, { description: "Searches what an assistant knows; only what is indexed, for one embedding credit." })
-  async queryKnowledge(@Ctx() viewer: Viewer, @Arg("input", () => QueryKnowledgeInput) { assistantId, query, take }: QueryKnowledgeInput) {
-    const most = take ?? limits.knowledgeQueryTakeDefault
-    if (most < 1 || most > limits.knowledgeQueryTakeMax)
-      throw new BadUserInput(`take must be 1 to ${limits.knowledgeQueryTakeMax}`, [
-        { path: "take", message: `must be 1 to ${limits.knowledgeQueryTakeMax}` },
+  async queryKnowledge(
+    @Ctx() context: RequestContext,
+    @Arg("input", () => QueryKnowledgeInput) { assistantId, query, take }: QueryKnowledgeInput,
+  ) {
+    const most = take ?? entityLimits.knowledgeQueryTakeDefault
+    if (most < 1 || most > schemaLimits.knowledgeQueryTakeMax)
+      throw new BadUserInput(`take must be 1 to ${schemaLimits.knowledgeQueryTakeMax}`, [
+        { path: "take", message: `must be 1 to ${schemaLimits.knowledgeQueryTakeMax}` },
       ])
-    return { data: await searchKnowledge(viewer, assistantId, query, most) }
+    return { data: await searchKnowledge(context, assistantId, query, most) }
   }
 }

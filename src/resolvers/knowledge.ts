@@ -1,26 +1,27 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Query as Sql } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
 import { Access } from "../graphql/access.js"
 import { attachFile, giveText, type ReadFile, withText } from "../knowledge/files.js"
-import { limits } from "../limits.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
-import { CreateKnowledgeItemInput, KnowledgePage, knowledgeSource, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
+import { CreateKnowledgeItemInput, KnowledgePage, knowledgeReadModel, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
+import { resolverLimits } from "./limits.js"
 
 @Resolver()
 export class KnowledgeResolver {
   @Access("company")
   @Query(() => KnowledgePage, { description: "Knowledge items, newest first, without their content." })
   async knowledgeItems(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("assistantId", () => UUID, { nullable: true, description: "Only this assistant's." }) assistantId?: string,
     @Arg("search", () => String, { nullable: true, description: "Part of the name, in any case." }) search?: string,
@@ -34,69 +35,72 @@ export class KnowledgeResolver {
     const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     const { resourceContent: _unlisted, ...nodes } = selectionOf(info)["nodes"] ?? {}
     const selection = { ...selectionOf(info), nodes }
-    return offsetPage(viewer.reader, knowledgeSource, selection, { skip, take, standard: limits.pageDefault }, filter, order)
+    return offsetPage(context.reader, knowledgeReadModel, selection, { skip, take, standard: resolverLimits.pageDefault }, filter, order)
   }
 
   @Access("company")
   @Query(() => Knowledge, { nullable: true, description: "One knowledge item, with its content." })
-  knowledgeItem(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
-    return viewer.one(knowledgeSource, id, info, "Knowledge item")
+  knowledgeItem(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+    return context.one(knowledgeReadModel, id, info, "Knowledge item")
   }
 
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => Knowledge, { description: "Gives an assistant something to know; what is searchable is indexed in the background." })
   async createKnowledgeItem(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("input", () => CreateKnowledgeItemInput) input: CreateKnowledgeItemInput,
   ) {
-    const id = await withText(viewer, async (within, read) => {
-      const { companyId } = await within.referred(Assistant, input.assistantId, "assistantId")
+    const id = await withText(context, async (tx, read) => {
+      const { companyId } = await tx.referred(Assistant, input.assistantId, "assistantId")
       const item = Object.assign(new Knowledge(), { companyId, kind: input.kind })
       item.mustTake(input)
       Object.assign(item, standards(input), given(input))
-      within.em.persist(item)
-      return settled(within, item, input, {}, read)
+      tx.em.persist(item)
+      return settled(tx, item, input, {}, read)
     })
-    return shown(viewer, id, info)
+    return shown(context, id, info)
   }
 
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => Knowledge, { description: "Changes a knowledge item." })
   async updateKnowledgeItem(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("id", () => UUID) id: string,
     @Arg("input", () => UpdateKnowledgeItemInput) input: UpdateKnowledgeItemInput,
   ) {
-    await withText(viewer, async (within, read) => {
-      const item = await within.find(Knowledge, id, "Knowledge item")
+    await withText(context, async (tx, read) => {
+      const item = await tx.find(Knowledge, id, "Knowledge item")
       const before = { resourceUrl: item.resourceUrl, fileId: item.fileId }
       item.mustTake(input)
-      return settled(within, patch(within, item, input), input, before, read)
+      return settled(tx, patch(tx, item, input), input, before, read)
     })
-    return shown(viewer, id, info)
+    return shown(context, id, info)
   }
 
   @Access("company")
   @Mutation(() => DeleteResult, { description: "Deletes a knowledge item and its index." })
-  async deleteKnowledgeItem(@Ctx() viewer: Viewer, @Arg("id", () => UUID) id: string) {
-    const item = await viewer.find(Knowledge, id, "Knowledge item")
+  async deleteKnowledgeItem(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+    const item = await context.find(Knowledge, id, "Knowledge item")
     item.leavesFile()
-    return deleted(viewer, item)
+    return deleted(context, item)
   }
 }
 
 /** An item as it is after a change, whatever the request had read of it before. */
-async function shown(viewer: Viewer, id: string, info: GraphQLResolveInfo) {
-  const row = await viewer.freshReader().byId(knowledgeSource, id, selectionOf(info))
+async function shown(context: RequestContext, id: string, info: GraphQLResolveInfo) {
+  const row = await context.freshReader().byId(knowledgeReadModel, id, selectionOf(info))
   if (!row) throw new NotFound("Knowledge item")
   return row
 }
 
 /** What a new item has when nothing is said: an overlap that fits its chunks. */
 const standards = ({ chunkSize }: CreateKnowledgeItemInput) => ({
-  chunkOverlap: Math.min(limits.chunkOverlapDefault, Math.floor((chunkSize ?? limits.chunkSizeDefault) * limits.chunkOverlapMaxShare)),
+  chunkOverlap: Math.min(
+    entityLimits.chunkOverlapDefault,
+    Math.floor((chunkSize ?? entityLimits.chunkSizeDefault) * entityLimits.chunkOverlapMaxShare),
+  ),
 })
 
 /** What an input says: null and absent are one for a new item. */
@@ -104,13 +108,13 @@ const given = (input: object) => Object.fromEntries(Object.entries(input).filter
 
 /** Brings an item that has taken an input to its rules, and answers its id. */
 async function settled(
-  viewer: Viewer,
+  context: RequestContext,
   item: Knowledge,
   input: UpdateKnowledgeItemInput,
   before: UpdateKnowledgeItemInput,
   read: ReadFile | null,
 ): Promise<string> {
   item.rewritten(input, before)
-  if (item.kind === "file") giveText(item, await attachFile(viewer, item), read)
+  if (item.kind === "file") giveText(item, await attachFile(context, item), read)
   return item.id
 }

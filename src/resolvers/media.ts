@@ -2,24 +2,24 @@ import type { GraphQLResolveInfo } from "graphql"
 import { type FileUpload, GraphQLUpload } from "graphql-upload-minimal"
 import { Arg, Ctx, Info, Mutation, Resolver } from "type-graphql"
 import { completed, idempotent } from "../context/idempotency.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { PlainRow } from "../database/read-model.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Media } from "../entities/media.js"
 import { Access } from "../graphql/access.js"
 import { arrive } from "../media/arriving.js"
-import { mediaSource } from "../schema/media.js"
+import { mediaReadModel } from "../schema/media.js"
 
 /** Writes the row of a stored file. When there is no row in the end, there is no file either. */
-async function keep(viewer: Viewer, media: Media, idempotencyKey: string | null | undefined): Promise<PlainRow> {
+async function keep(context: RequestContext, media: Media, idempotencyKey: string | null | undefined): Promise<PlainRow> {
   const { companyId, filename, sha256, storageKey } = media
-  const { storage } = viewer.services
+  const { storage } = context.services
   const request = { idempotencyKey, companyId, filename, sha256 }
   try {
-    const row = await viewer.change((within, unit) =>
-      idempotent<PlainRow>(within, unit, "Media", request, async () => {
-        within.em.persist(media)
+    const row = await context.transaction((tx) =>
+      idempotent<PlainRow>(tx, tx.unit, "Media", request, async () => {
+        tx.em.persist(media)
         return media
       }),
     )
@@ -27,9 +27,9 @@ async function keep(viewer: Viewer, media: Media, idempotencyKey: string | null 
     return row
   } catch (error) {
     // Unless it was committed and only the answer was lost; what cannot be told now is left to the sweep.
-    const row = await viewer
+    const row = await context
       .freshReader()
-      .byId(mediaSource, media.id, {})
+      .byId(mediaReadModel, media.id, {})
       .catch(() => media)
     if (!row) await storage.remove([storageKey]).catch(() => {})
     throw error
@@ -38,10 +38,10 @@ async function keep(viewer: Viewer, media: Media, idempotencyKey: string | null 
 
 @Resolver()
 export class MediaResolver {
-  @Access("company", { steps: true })
+  @Access("company", { transaction: "manual" })
   @Mutation(() => Media, { description: "Uploads a file, for messages or knowledge; one that nothing uses is removed after a day." })
   async uploadMedia(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("file", () => GraphQLUpload, { description: "The file, as the GraphQL multipart request specification sends it; up to 25 MB." })
     file: Promise<FileUpload>,
@@ -53,8 +53,8 @@ export class MediaResolver {
     })
     idempotencyKey?: string | null,
   ) {
-    const { services, request } = viewer
-    const owner = viewer.company(companyId)
+    const { services, request } = context
+    const owner = context.company(companyId)
     await using arrived = await arrive(services.arrivals, await file, request.form)
     const media = Media.arrived(owner, arrived)
     await services.storage.put(media.storageKey, arrived.path).catch(async (error) => {
@@ -62,6 +62,6 @@ export class MediaResolver {
       await services.storage.remove([media.storageKey]).catch(() => {})
       throw error
     })
-    return completed(viewer, "Media", { ...(await keep(viewer, media, idempotencyKey)) }, selectionOf(info))
+    return completed(context, "Media", { ...(await keep(context, media, idempotencyKey)) }, selectionOf(info))
   }
 }

@@ -4,20 +4,20 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { z } from "zod"
 import { verify } from "../context/json-web-token.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Source } from "../database/read-model.js"
+import type { ReadModel } from "../database/read-model.js"
 import { clock } from "../entities/kit/clock.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 import { BadUserInput, NotFound, Unauthenticated } from "../errors.js"
 import { Access } from "../graphql/access.js"
-import { companySource, userSource } from "../schema/company.js"
+import { companyReadModel, userReadModel } from "../schema/company.js"
 import { Me, TokenPair } from "../schema/session.js"
 import { passwordFits } from "./kit/password.js"
 import { issuePair } from "./kit/tokens.js"
 
 /** Oneself: seen also by someone who is in no company. */
-const oneself: Source = { ...userSource, scope: (query) => query }
+const oneself: ReadModel = { ...userReadModel, scope: (query) => query }
 
 const emailForm = z.email()
 
@@ -34,26 +34,26 @@ function readEmail(email: string | null | undefined, password: string | null | u
 export class SessionResolver {
   @Access("user")
   @Query(() => Me, { description: "The signed-in user." })
-  async me(@Ctx() viewer: Viewer, @Info() info: GraphQLResolveInfo) {
-    if (viewer.identity.kind !== "user") throw new Unauthenticated()
-    const { userId, roles } = viewer.identity
+  async me(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
+    if (context.identity.kind !== "user") throw new Unauthenticated()
+    const { userId, roles } = context.identity
     const selection = selectionOf(info)
-    const [user] = await viewer.reader.list(oneself, selection, (query) => query.where("t.id", "=", userId))
+    const [user] = await context.reader.list(oneself, selection, (query) => query.where("t.id", "=", userId))
     if (!user) throw new NotFound("User")
     const companies = selection["companies"]
-      ? await viewer.reader.list(companySource, { id: {}, name: {} }, (query) => query.orderBy("t.name"))
+      ? await context.reader.list(companyReadModel, { id: {}, name: {} }, (query) => query.orderBy("t.name"))
       : []
     return { ...user, companies: companies.map((company) => ({ ...company, role: roles.get(company["id"]) })) }
   }
 
-  @Access("public", { steps: true })
+  @Access("public", { transaction: "manual" })
   @Mutation(() => TokenPair, { description: "Signs a user in; 10 attempts a minute per client address and per email." })
   async signIn(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("email", () => String, { nullable: true, description: "The user's email address." }) email?: string,
     @Arg("password", () => String, { nullable: true, description: "The user's password." }) password?: string,
   ): Promise<TokenPair> {
-    const { services, request } = viewer
+    const { services, request } = context
     // A REST attempt was counted at the door, before its body was read.
     if (!request.attemptCounted) await services.signInLimit.count(`address:${request.address}`, request.headers)
     const digest = createHash("sha256")
@@ -61,48 +61,48 @@ export class SessionResolver {
       .digest("hex")
     if (email) await services.signInLimit.count(`email:${digest}`, request.headers)
     const address = readEmail(email, password)
-    const user = await viewer.change((within) => within.em.findOne(User, { email: address }))
+    const user = await context.transaction((tx) => tx.em.findOne(User, { email: address }))
     if (!(await passwordFits(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")
-    return viewer.change(async (within) => {
+    return context.transaction(async (tx) => {
       const session = Object.assign(new Session(), { userId: user.id })
-      within.em.persist(session)
-      return issuePair(within, session)
+      tx.em.persist(session)
+      return issuePair(tx, session)
     })
   }
 
-  @Access("public", { steps: true })
+  @Access("public", { transaction: "manual" })
   @Mutation(() => TokenPair, { description: "Exchanges a refresh token, once, for a new pair." })
   async refreshSession(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("refreshToken", () => String, { description: "The refresh token of the last pair." }) refreshToken: string,
   ): Promise<TokenPair> {
-    const claims = verify(refreshToken, viewer.services.secrets.jwtSecret, "refresh", clock.now())
+    const claims = verify(refreshToken, context.services.secrets.jwtSecret, "refresh", clock.now())
     if (claims === "invalid" || claims === "expired") throw new BadUserInput("The refresh token is invalid or expired")
-    const outcome = await viewer.change(async (within) => {
-      const session = await within.em.findOne(Session, { id: claims.sid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-      const token = await within.em.findOne(RefreshToken, { id: claims.jti, sessionId: claims.sid })
+    const outcome = await context.transaction(async (tx) => {
+      const session = await tx.em.findOne(Session, { id: claims.sid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+      const token = await tx.em.findOne(RefreshToken, { id: claims.jti, sessionId: claims.sid })
       if (!session || session.endedAt || !token) return "unknown"
       const use = token.rotate()
-      if (use === "rotated") return issuePair(within, session)
+      if (use === "rotated") return issuePair(tx, session)
       // Ended in this unit, which commits: the refusal below must not undo it.
       if (use === "stolen") session.endedAt = clock.now()
       return use
     })
-    if (outcome === "stolen") await viewer.services.wakeUp.publish("credentials", claims.sid)
+    if (outcome === "stolen") await context.services.wakeUp.publish("credentials", claims.sid)
     if (typeof outcome === "string") throw new Unauthenticated("The refresh token is not valid any more: sign in again")
     return outcome
   }
 
-  @Access("user", { steps: true })
+  @Access("user", { transaction: "manual" })
   @Mutation(() => Boolean, { description: "Ends the session, with all its tokens and open sockets." })
-  async signOut(@Ctx() viewer: Viewer): Promise<boolean> {
-    if (viewer.identity.kind !== "user") throw new Unauthenticated()
-    const { sessionId } = viewer.identity
-    await viewer.change(async (within) => {
-      const session = await within.em.findOneOrFail(Session, { id: sessionId })
+  async signOut(@Ctx() context: RequestContext): Promise<boolean> {
+    if (context.identity.kind !== "user") throw new Unauthenticated()
+    const { sessionId } = context.identity
+    await context.transaction(async (tx) => {
+      const session = await tx.em.findOneOrFail(Session, { id: sessionId })
       session.endedAt ??= clock.now()
     })
-    await viewer.services.wakeUp.publish("credentials", sessionId)
+    await context.services.wakeUp.publish("credentials", sessionId)
     return true
   }
 }

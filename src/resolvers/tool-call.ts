@@ -1,22 +1,22 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { answerCall } from "../assistant/client-call.js"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Selection, Query as Sql } from "../database/read-model.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
 import { ToolCall, type ToolCallStatus, ToolCallStatusEnum } from "../entities/tool-call.js"
 import { NotFound } from "../errors.js"
 import { Access } from "../graphql/access.js"
-import { limits } from "../limits.js"
-import { assistantToolSource } from "../schema/assistant-tool.js"
+import { assistantToolReadModel } from "../schema/assistant-tool.js"
 import { offsetPage } from "../schema/kit/page.js"
-import { ToolCallPage, type ToolCallStats, toolCallSource, toolCallTallySource } from "../schema/tool-call.js"
+import { ToolCallPage, type ToolCallStats, toolCallReadModel, toolCallTallyReadModel } from "../schema/tool-call.js"
+import { resolverLimits } from "./limits.js"
 
 const tallied: Selection = { total: {}, success: {}, error: {}, latencyMs: {}, timed: {} }
 
-async function statsOf(viewer: Viewer, toolId: string): Promise<ToolCallStats> {
-  const [row] = await viewer.reader.list(toolCallTallySource, tallied, (query) => query.where("t.tool_id", "=", toolId))
+async function statsOf(context: RequestContext, toolId: string): Promise<ToolCallStats> {
+  const [row] = await context.reader.list(toolCallTallyReadModel, tallied, (query) => query.where("t.tool_id", "=", toolId))
   const [total, success, error, latency, timed] = Object.keys(tallied).map((name) => Number(row?.[name] ?? 0)) as number[]
   const ended = success! + error!
   return {
@@ -34,7 +34,7 @@ export class ToolCallResolver {
   @Access("company")
   @Query(() => ToolCallPage, { description: "Calls of a tool, newest first, tests too." })
   async toolCalls(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @Arg("toolId", () => UUID, { description: "The tool." }) toolId: string,
     @Arg("status", () => ToolCallStatusEnum, { nullable: true, description: "Only those that stand like this." }) status?: ToolCallStatus,
@@ -48,9 +48,9 @@ export class ToolCallResolver {
     }
     const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     const [tool, page, stats] = await Promise.all([
-      viewer.reader.byId(assistantToolSource, toolId, {}),
-      offsetPage(viewer.reader, toolCallSource, selection, { skip, take, standard: limits.pageDefault }, filter, order),
-      totalCount || selection["stats"] ? statsOf(viewer, toolId) : null,
+      context.reader.byId(assistantToolReadModel, toolId, {}),
+      offsetPage(context.reader, toolCallReadModel, selection, { skip, take, standard: resolverLimits.pageDefault }, filter, order),
+      totalCount || selection["stats"] ? statsOf(context, toolId) : null,
     ])
     if (!tool) throw new NotFound("Tool")
     // The sums know how many there are of each: nothing is counted.
@@ -62,10 +62,10 @@ export class ToolCallResolver {
     description: "Answers a call of a webhook_client tool, which a client was asked for by TOOL_CALL_REQUESTED.",
   })
   answerToolCall(
-    @Ctx() viewer: Viewer,
+    @Ctx() context: RequestContext,
     @Arg("toolCallId", () => UUID, { description: "The call." }) toolCallId: string,
     @Arg("output", () => JSONValue, { nullable: true, description: "What the assistant is told." }) output: unknown,
   ) {
-    return answerCall(viewer, toolCallId, output)
+    return answerCall(context, toolCallId, output)
   }
 }

@@ -1,3 +1,3 @@
-import { source } from "../database/read-model.js"
+import { readModel } from "../database/read-model.js"
 
-export const accessTokenSource = source("AccessToken")
+export const accessTokenReadModel = readModel("AccessToken")

@@ -1,8 +1,8 @@
 import type { Services } from "../context/services.js"
 import type { VaRegistration } from "../entities/kit/va-registration.js"
 import { BadUserInput, type Detail } from "../errors.js"
-import { limits } from "../limits.js"
 import type { AssistantFields, VaRegistrationInput } from "./assistant.js"
+import { schemaLimits } from "./limits.js"
 
 const refuse = (details: Detail[]) => {
   if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
@@ -13,8 +13,8 @@ export function checkAssistant(input: AssistantFields, { models }: Services) {
   const details: Detail[] = []
   if (input.language && !isLanguage(input.language))
     details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
-  if (input.temperature != null && (input.temperature < 0 || input.temperature > limits.temperatureMax))
-    details.push({ path: "temperature", message: `must be 0 to ${limits.temperatureMax}` })
+  if (input.temperature != null && (input.temperature < 0 || input.temperature > schemaLimits.temperatureMax))
+    details.push({ path: "temperature", message: `must be 0 to ${schemaLimits.temperatureMax}` })
   if (input.textModelId && !models.some((model) => model.id === input.textModelId))
     details.push({ path: "textModelId", message: "names no text model of this server; the query textModels lists them" })
   refuse(details)
@@ -29,8 +29,8 @@ function isLanguage(tag: string) {
 }
 
 const numbers = [
-  { field: "silenceTimeoutSeconds", max: limits.voiceSilenceMaxSeconds },
-  { field: "maxDurationSeconds", max: limits.voiceDurationMaxSeconds },
+  { field: "silenceTimeoutSeconds", max: schemaLimits.voiceSilenceMaxSeconds },
+  { field: "maxDurationSeconds", max: schemaLimits.voiceDurationMaxSeconds },
 ] as const
 
 /** A registration with all its fields, from what was said of it; throws what is wrong with it. */
@@ -51,8 +51,8 @@ export function registrationOf(input: VaRegistrationInput, services: Services): 
     phoneNumber: input.phoneNumber ?? null,
     firstMessage: input.firstMessage ?? null,
     interruptible: input.interruptible ?? true,
-    silenceTimeoutSeconds: input.silenceTimeoutSeconds ?? limits.voiceSilenceDefaultSeconds,
-    maxDurationSeconds: input.maxDurationSeconds ?? limits.voiceDurationDefaultSeconds,
+    silenceTimeoutSeconds: input.silenceTimeoutSeconds ?? schemaLimits.voiceSilenceDefaultSeconds,
+    maxDurationSeconds: input.maxDurationSeconds ?? schemaLimits.voiceDurationDefaultSeconds,
   }
 }
 

@@ -1,5 +1,5 @@
 import { Field, InputType, Int } from "type-graphql"
-import { derived, source } from "../database/read-model.js"
+import { computed, readModel } from "../database/read-model.js"
 import {
   AssistantTool,
   type AssistantToolType,
@@ -9,16 +9,16 @@ import {
 } from "../entities/assistant-tool.js"
 import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { BadUserInput, type Detail } from "../errors.js"
-import { limits } from "../limits.js"
 import { pageOf } from "./kit/page.js"
+import { schemaLimits } from "./limits.js"
 
-export const assistantToolSource = source("AssistantTool", {
-  hasWebhookSecret: derived("hasWebhookSecret", ["sealedSecret"], (row) => row["sealedSecret"] !== null),
+export const assistantToolReadModel = readModel("AssistantTool", {
+  hasWebhookSecret: computed("hasWebhookSecret", ["sealedSecret"], (row) => row["sealedSecret"] !== null),
 })
 export const AssistantToolPage = pageOf(AssistantTool, "tools")
 
-const ToolName = Trimmed({ max: limits.toolName })
-const ToolDescription = Trimmed({ max: limits.toolDescription })
+const ToolName = Trimmed({ max: schemaLimits.toolName })
+const ToolDescription = Trimmed({ max: schemaLimits.toolDescription })
 
 @InputType()
 abstract class AssistantToolFields {
@@ -28,7 +28,10 @@ abstract class AssistantToolFields {
   @Field(() => AssistantToolTypeEnum, { nullable: true, description: "When and by whom it is run; WEBHOOK_ACTION when absent." })
   type?: AssistantToolType | null
 
-  @Field(() => Trimmed({ min: 0, max: limits.toolUrl }), { nullable: true, description: "The address to call: absolute, http or https." })
+  @Field(() => Trimmed({ min: 0, max: schemaLimits.toolUrl }), {
+    nullable: true,
+    description: "The address to call: absolute, http or https.",
+  })
   apiCallUrl?: string | null
 
   @Field(() => HttpMethodEnum, { nullable: true, description: "The method to call it with; POST when absent." })
@@ -37,7 +40,10 @@ abstract class AssistantToolFields {
   @Field(() => Int, { nullable: true, description: "How long it may take, 1 to 60 seconds; 10 when absent." })
   timeoutSeconds?: number | null
 
-  @Field(() => Verbatim(limits.toolSecret), { nullable: true, description: "The secret that calls are signed with; null removes it." })
+  @Field(() => Verbatim(schemaLimits.toolSecret), {
+    nullable: true,
+    description: "The secret that calls are signed with; null removes it.",
+  })
   webhookSecret?: string | null
 
   @Field(() => Boolean, { nullable: true, description: "Whether it is switched off." })
@@ -72,7 +78,7 @@ export function checkTool(input: UpdateAssistantToolInput, faultOfParams: (param
   const { name, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
   if (name != null && !/^[A-Za-z0-9_-]+$/.test(name)) refuse("name", "must be letters, digits, _ and - only")
   if (apiCallUrl) refuse("apiCallUrl", faultOfAddress(apiCallUrl))
-  const { toolTimeoutMinSeconds: min, toolTimeoutMaxSeconds: max } = limits
+  const { toolTimeoutMinSeconds: min, toolTimeoutMaxSeconds: max } = schemaLimits
   if (timeoutSeconds != null && (timeoutSeconds < min || timeoutSeconds > max)) refuse("timeoutSeconds", `must be ${min} to ${max}`)
   // It goes out as a header.
   if (webhookSecret === "") refuse("webhookSecret", "must not be empty; null removes it")

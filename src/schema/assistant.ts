@@ -1,12 +1,13 @@
 import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
-import { source } from "../database/read-model.js"
+import { readModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { PhoneNumber, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
-import { limits } from "../limits.js"
+import { entityLimits } from "../entities/limits.js"
 import { InCompany } from "./kit/input.js"
 import { pageOf } from "./kit/page.js"
+import { schemaLimits } from "./limits.js"
 
-export const assistantSource = source("Assistant")
+export const assistantReadModel = readModel("Assistant")
 export const AssistantPage = pageOf(Assistant, "assistants")
 
 @ObjectType({ description: "A text model that assistants can answer with." })
@@ -23,10 +24,10 @@ export class TextModel {
 
 @InputType({ description: "How an assistant is to speak on the phone; given anew, it replaces what was there." })
 export class VaRegistrationInput {
-  @Field(() => Trimmed({ max: limits.voiceName }), { description: "The voice provider that its agent is to live at." })
+  @Field(() => Trimmed({ max: schemaLimits.voiceName }), { description: "The voice provider that its agent is to live at." })
   provider!: string
 
-  @Field(() => Trimmed({ max: limits.voiceName }), {
+  @Field(() => Trimmed({ max: schemaLimits.voiceName }), {
     nullable: true,
     description: "The provider's voice; the provider chooses when absent.",
   })
@@ -35,7 +36,7 @@ export class VaRegistrationInput {
   @Field(() => PhoneNumber, { nullable: true, description: "The number that it is reached at." })
   phoneNumber?: string | null
 
-  @Field(() => Verbatim(limits.voiceFirstMessage), { nullable: true, description: "What it says first; its greeting when absent." })
+  @Field(() => Verbatim(schemaLimits.voiceFirstMessage), { nullable: true, description: "What it says first; its greeting when absent." })
   firstMessage?: string | null
 
   @Field(() => Boolean, { nullable: true, description: "Whether the customer can interrupt it; true when absent." })
@@ -53,13 +54,13 @@ export abstract class AssistantFields {
   @Field(() => UUID, { nullable: true, description: "The folder it is kept in." })
   folderId?: string | null
 
-  @Field(() => Verbatim(limits.assistantPrompt), { nullable: true, description: "What it is told to be and do." })
+  @Field(() => Verbatim(schemaLimits.assistantPrompt), { nullable: true, description: "What it is told to be and do." })
   prompt?: string | null
 
-  @Field(() => Verbatim(limits.assistantGreeting), { nullable: true, description: "How it greets a customer." })
+  @Field(() => Verbatim(schemaLimits.assistantGreeting), { nullable: true, description: "How it greets a customer." })
   greeting?: string | null
 
-  @Field(() => Trimmed({ max: limits.languageTag }), { nullable: true, description: "Its language, a BCP 47 tag." })
+  @Field(() => Trimmed({ max: schemaLimits.languageTag }), { nullable: true, description: "Its language, a BCP 47 tag." })
   language?: string | null
 
   @Field(() => UUID, { nullable: true, description: "The text model that answers for it; the first one when absent." })
@@ -68,7 +69,7 @@ export abstract class AssistantFields {
   @Field(() => Float, { nullable: true, description: "Sampling temperature, 0 to 2." })
   temperature?: number | null
 
-  @Field(() => [Trimmed({ max: limits.chatTagName })], { nullable: true, description: "Names of chat tags it must not suggest." })
+  @Field(() => [Trimmed({ max: entityLimits.chatTagName })], { nullable: true, description: "Names of chat tags it must not suggest." })
   excludedTags?: string[] | null
 
   @Field(() => Boolean, { nullable: true, description: "Whether it is a draft variant." })
@@ -86,19 +87,19 @@ export class CreateAssistantInput extends AssistantFields implements InCompany {
   @Field(() => UUID, { nullable: true, description: "The company; the token's, or the user's only one, when absent." })
   companyId?: string | null
 
-  @Field(() => Trimmed({ max: limits.assistantName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: entityLimits.assistantName }), { description: "Its name." })
   name!: string
 }
 
 @InputType({ description: "What changes about an assistant." })
 export class UpdateAssistantInput extends AssistantFields {
-  @Field(() => Trimmed({ max: limits.assistantName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: entityLimits.assistantName }), { nullable: true, description: "Its name." })
   name?: string | null
 }
 
 @InputType({ description: "What is to be different about the copy of an assistant." })
 export class CopyAssistantInput {
-  @Field(() => Trimmed({ max: limits.assistantName }), {
+  @Field(() => Trimmed({ max: entityLimits.assistantName }), {
     nullable: true,
     description: "Its name; that of the source with (copy) when absent.",
   })

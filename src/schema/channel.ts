@@ -1,5 +1,5 @@
-import { derived, source } from "../database/read-model.js"
+import { computed, readModel } from "../database/read-model.js"
 
-export const channelSource = source("Channel", {
-  config: derived("config", ["externalId"], (row) => ({ externalId: row["externalId"] })),
+export const channelReadModel = readModel("Channel", {
+  config: computed("config", ["externalId"], (row) => ({ externalId: row["externalId"] })),
 })

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely"
 import { Field, InputType } from "type-graphql"
-import type { Viewer } from "../context/request-context.js"
+import type { RequestContext } from "../context/request-context.js"
 import type { Query } from "../database/read-model.js"
 import { type Messenger, MessengerEnum, messengers } from "../entities/channel.js"
 import { type ChatType, ChatTypeEnum, chatTypes } from "../entities/kit/chat-words.js"
@@ -105,19 +105,19 @@ const columns: Record<string, string> = {
 }
 
 /** Makes conditions ready to be applied to a query on chats. */
-export function filtered(viewer: Viewer, conditions: Condition[]) {
-  const ready = conditions.map((condition) => sqlOf(viewer, condition))
+export function filtered(context: RequestContext, conditions: Condition[]) {
+  const ready = conditions.map((condition) => sqlOf(context, condition))
   return (query: Query) => ready.reduce((found, condition) => found.where(condition), query)
 }
 
-function sqlOf(viewer: Viewer, { field, operator, values }: Condition): RawBuilder<boolean> {
+function sqlOf(context: RequestContext, { field, operator, values }: Condition): RawBuilder<boolean> {
   const [first, second] = values
   // None of nothing: only a typed list can be empty.
   if (values.length === 0) return sql`false`
   if (field === "managerId")
     return whoever(
       "t.manager_id",
-      values.map((value) => (value === "me" ? self(viewer) : value)),
+      values.map((value) => (value === "me" ? self(context) : value)),
     )
   if (field === "folderId") return whoever("t.folder_id", values)
   if (field === "unread") return first ? sql`t.unread_count > 0` : sql`t.unread_count = 0`
@@ -139,8 +139,8 @@ function whoever(column: string, values: unknown[]): RawBuilder<boolean> {
   return ids.length === 0 ? sql`${sql.ref(column)} is null` : sql`(${sql.ref(column)} is null or ${somebody})`
 }
 
-function self(viewer: Viewer): string {
-  if (viewer.userId) return viewer.userId
+function self(context: RequestContext): string {
+  if (context.userId) return context.userId
   const message = "me needs a signed-in user, not an access token"
   throw new BadUserInput(`managerId: ${message}`, [{ path: "managerId", message }])
 }

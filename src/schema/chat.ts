@@ -1,20 +1,21 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
-import { derived, type Extra, one, type PlainRow, type Selection, type Source, source } from "../database/read-model.js"
+import { contextLimits } from "../context/limits.js"
+import { belongsTo, computed, type PlainRow, type ReadModel, type Relation, readModel, type Selection } from "../database/read-model.js"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { words } from "../entities/kit/words.js"
-import { limits } from "../limits.js"
-import { assistantSource } from "./assistant.js"
-import { chatFolderSource } from "./chat-folder.js"
-import { chatTagSource } from "./chat-tag.js"
-import { userSource } from "./company.js"
+import { entityLimits } from "../entities/limits.js"
+import { assistantReadModel } from "./assistant.js"
+import { chatFolderReadModel } from "./chat-folder.js"
+import { chatTagReadModel } from "./chat-tag.js"
+import { userReadModel } from "./company.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
-import { messageSource } from "./message.js"
+import { messageReadModel } from "./message.js"
 
 const readTags = Symbol("tags that were read")
 
@@ -29,7 +30,7 @@ function tagsOf(rows: PlainRow[] & { [readTags]?: ReturnType<typeof findTags> },
 
 async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) {
   const ids = rows.map((row) => row["id"])
-  const found = await reader.fixedList(chatTagSource, selection, {
+  const found = await reader.fixedList(chatTagReadModel, selection, {
     key: "of chats",
     values: [arrayOf(ids)],
     build: (query, [list]) =>
@@ -45,13 +46,13 @@ async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) 
 }
 
 /** A field that holds the newest rows that a table has of each chat, newest first. */
-const newest = (field: string, target: Source, table: string, column: string): Extra => ({
+const newest = (field: string, target: ReadModel, table: string, column: string): Relation => ({
   needs: [],
   async load(rows, reader, selection) {
     const ids = rows.map((row) => row["id"])
     const places = sql`select id from (
       select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as place
-      from ${sql.table(table)} where chat_id = any(${ids}::uuid[])) ranked where place <= ${limits.pageMax}`
+      from ${sql.table(table)} where chat_id = any(${ids}::uuid[])) ranked where place <= ${contextLimits.pageMax}`
     const found = await reader.list(target, { ...selection, chatId: {} }, (query) =>
       query.where(sql<boolean>`t.id in (${places})`).orderBy(`t.${column}`, "desc").orderBy("t.id", "desc"),
     )
@@ -59,12 +60,12 @@ const newest = (field: string, target: Source, table: string, column: string): E
   },
 })
 
-export const chatSource = source("Chat", {
-  assistant: one("assistant", () => assistantSource, "assistantId"),
-  manager: one("manager", () => userSource, "managerId"),
-  folder: one("folder", () => chatFolderSource, "folderId"),
-  lastMessage: one("lastMessage", () => messageSource, "lastMessageId"),
-  needsAttention: derived(
+export const chatReadModel = readModel("Chat", {
+  assistant: belongsTo("assistant", () => assistantReadModel, "assistantId"),
+  manager: belongsTo("manager", () => userReadModel, "managerId"),
+  folder: belongsTo("folder", () => chatFolderReadModel, "folderId"),
+  lastMessage: belongsTo("lastMessage", () => messageReadModel, "lastMessageId"),
+  needsAttention: computed(
     "needsAttention",
     ["isUnderAiControl", "aiDisableReason"],
     (row) => !row["isUnderAiControl"] && row["aiDisableReason"] === "auto",
@@ -89,8 +90,8 @@ export const chatSource = source("Chat", {
       }
     },
   },
-  controlChanges: newest("controlChanges", source("ControlChange"), "control_change", "created_at"),
-  assistantTurns: newest("assistantTurns", source("AssistantTurn"), "assistant_turn", "started_at"),
+  controlChanges: newest("controlChanges", readModel("ControlChange"), "control_change", "created_at"),
+  assistantTurns: newest("assistantTurns", readModel("AssistantTurn"), "assistant_turn", "started_at"),
 })
 
 export const ChatConnection = connectionOf(Chat)
@@ -98,8 +99,8 @@ export const ChatConnection = connectionOf(Chat)
 export const ChatSortEnum = words("ChatSort", "What chats are sorted by.", ["lastMessageAt", "createdAt"])
 export const SortOrderEnum = words("SortOrder", "Direction of a list.", ["ASC", "DESC"])
 
-const ShortText = Trimmed({ min: 0, max: limits.chatText })
-const NeededText = Trimmed({ max: limits.chatText })
+const ShortText = Trimmed({ min: 0, max: entityLimits.chatText })
+const NeededText = Trimmed({ max: entityLimits.chatText })
 
 @InputType({ description: "A new chat; nothing is sent to the customer." })
 export class CreateChatInput extends InCompanyOnce {

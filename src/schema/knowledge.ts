@@ -1,22 +1,23 @@
 import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
-import { one, source } from "../database/read-model.js"
+import { belongsTo, readModel } from "../database/read-model.js"
 import { Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { WebAddress } from "../entities/kit/web-address.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { type KnowledgeKind, KnowledgeKindEnum } from "../entities/knowledge-row.js"
-import { limits } from "../limits.js"
+import { entityLimits } from "../entities/limits.js"
 import { pageOf } from "./kit/page.js"
-import { mediaSource } from "./media.js"
+import { schemaLimits } from "./limits.js"
+import { mediaReadModel } from "./media.js"
 
-export const knowledgeSource = source("Knowledge", { file: one("file", () => mediaSource, "fileId") })
+export const knowledgeReadModel = readModel("Knowledge", { file: belongsTo("file", () => mediaReadModel, "fileId") })
 export const KnowledgePage = pageOf(Knowledge, "knowledge items")
 
-const KnowledgeText = Verbatim(limits.knowledgeSearchedText)
+const KnowledgeText = Verbatim(schemaLimits.knowledgeSearchedText)
 @InputType()
 abstract class KnowledgeFields {
   @Field(() => KnowledgeText, {
     nullable: true,
-    description: `Its text, for a text item; at most ${limits.knowledgeText} characters unless it is searchable.`,
+    description: `Its text, for a text item; at most ${entityLimits.knowledgeText} characters unless it is searchable.`,
   })
   resourceContent?: string | null
 
@@ -35,7 +36,10 @@ abstract class KnowledgeFields {
   })
   isVector?: boolean | null
 
-  @Field(() => Int, { nullable: true, description: `Most characters of a chunk, ${limits.chunkSizeMin} to ${limits.chunkSizeMax}.` })
+  @Field(() => Int, {
+    nullable: true,
+    description: `Most characters of a chunk, ${entityLimits.chunkSizeMin} to ${entityLimits.chunkSizeMax}.`,
+  })
   chunkSize?: number | null
 
   @Field(() => Int, { nullable: true, description: "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize." })
@@ -47,7 +51,7 @@ export class CreateKnowledgeItemInput extends KnowledgeFields {
   @Field(() => UUID, { description: "The assistant that is to know it." })
   assistantId!: string
 
-  @Field(() => Trimmed({ max: limits.knowledgeName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.knowledgeName }), { description: "Its name." })
   name!: string
 
   @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; its field is required, the others must be absent." })
@@ -56,7 +60,7 @@ export class CreateKnowledgeItemInput extends KnowledgeFields {
 
 @InputType({ description: "What changes about a knowledge item; whatever concerns its content or its chunks has it indexed again." })
 export class UpdateKnowledgeItemInput extends KnowledgeFields {
-  @Field(() => Trimmed({ max: limits.knowledgeName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.knowledgeName }), { nullable: true, description: "Its name." })
   name?: string | null
 }
 
@@ -65,12 +69,12 @@ export class QueryKnowledgeInput {
   @Field(() => UUID, { description: "The assistant." })
   assistantId!: string
 
-  @Field(() => Trimmed({ max: limits.knowledgeQuery }), { description: "What is looked for." })
+  @Field(() => Trimmed({ max: entityLimits.knowledgeQuery }), { description: "What is looked for." })
   query!: string
 
   @Field(() => Int, {
     nullable: true,
-    description: `How many chunks, 1 to ${limits.knowledgeQueryTakeMax}; ${limits.knowledgeQueryTakeDefault} when absent.`,
+    description: `How many chunks, 1 to ${schemaLimits.knowledgeQueryTakeMax}; ${entityLimits.knowledgeQueryTakeDefault} when absent.`,
   })
   take?: number | null
 }

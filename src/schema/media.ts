@@ -1,7 +1,7 @@
-import { one, type PlainRow, source } from "../database/read-model.js"
+import { belongsTo, type PlainRow, readModel } from "../database/read-model.js"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
 
-export const mediaSource = source("Media", {
+export const mediaReadModel = readModel("Media", {
   url: {
     needs: [],
     load: (rows, reader) => {
@@ -10,7 +10,7 @@ export const mediaSource = source("Media", {
   },
 })
 
-export const messageMediaSource = source("MessageMedia", { media: one("media", () => mediaSource, "mediaId") })
+export const messageMediaReadModel = readModel("MessageMedia", { media: belongsTo("media", () => mediaReadModel, "mediaId") })
 
 const mayHaveMedia = (row: PlainRow) => ["Photo", "Video", "Audio", "Document"].includes(row["type"])
 
@@ -26,7 +26,7 @@ export const messageMedia = {
       ids.length === 0
         ? []
         : await reader.fixedList(
-            messageMediaSource,
+            messageMediaReadModel,
             { ...selection, messageId: {} },
             {
               key: "of messages",

@@ -1,16 +1,16 @@
 import { Field, InputType } from "type-graphql"
-import { one, type PlainRow, source } from "../database/read-model.js"
+import { belongsTo, type PlainRow, readModel } from "../database/read-model.js"
 import { UUID, Verbatim } from "../entities/kit/scalars.js"
+import { entityLimits } from "../entities/limits.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
-import { limits } from "../limits.js"
-import { chatSource } from "./chat.js"
+import { chatReadModel } from "./chat.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageMedia } from "./media.js"
 
-export const messageSource = source("Message", {
-  replyTo: one("replyTo", () => messageSource, "replyToMessageId"),
-  chat: one("chat", () => chatSource, "chatId"),
+export const messageReadModel = readModel("Message", {
+  replyTo: belongsTo("replyTo", () => messageReadModel, "replyToMessageId"),
+  chat: belongsTo("chat", () => chatReadModel, "chatId"),
   messageMedia,
 })
 
@@ -21,7 +21,7 @@ export class CreateMessageInput extends InCompanyOnce {
   @Field(() => UUID, { nullable: true, description: "The chat; without it the message is only stored." })
   chatId?: string | null
 
-  @Field(() => Verbatim(limits.messageText), { nullable: true, description: "Its text; the caption with media, and needed without." })
+  @Field(() => Verbatim(entityLimits.messageText), { nullable: true, description: "Its text; the caption with media, and needed without." })
   text?: string | null
 
   @Field(() => MessageRoleEnum, { nullable: true, description: "Who speaks; USER when absent." })

@@ -1,11 +1,11 @@
 import { Field, Float, Int, ObjectType } from "type-graphql"
-import { source } from "../database/read-model.js"
+import { readModel } from "../database/read-model.js"
 import { JSONValue } from "../entities/kit/scalars.js"
 import { ToolCall } from "../entities/tool-call.js"
 import { pageOf } from "./kit/page.js"
 
-export const toolCallSource = source("ToolCall")
-export const toolCallTallySource = source("ToolCallTally")
+export const toolCallReadModel = readModel("ToolCall")
+export const toolCallTallyReadModel = readModel("ToolCallTally")
 
 @ObjectType({ description: "Sums over all calls of a tool, whatever the page shows." })
 export class ToolCallStats {

@@ -1,18 +1,18 @@
-import type { VoiceAgentWish, VoiceProvider } from "../../src/ports/voice.js"
+import type { VoiceAgentSettings, VoiceProvider } from "../../src/ports/voice.js"
 
 /** What a fake voice provider was asked. */
 export interface VoiceCall {
   task: "provision" | "tearDown"
   assistantId: string
   agentId: string | null
-  wish: VoiceAgentWish | null
+  wish: VoiceAgentSettings | null
   signal: AbortSignal
 }
 
 export interface FakeVoice {
   calls: VoiceCall[]
   /** By assistant: the agent's id, and what it was told to be. */
-  agents: Map<string, { id: string; wish: VoiceAgentWish }>
+  agents: Map<string, { id: string; wish: VoiceAgentSettings }>
   reply(call: VoiceCall): Promise<void>
   /** Forgets what happened before. */
   reset(): void

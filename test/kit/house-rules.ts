@@ -83,8 +83,8 @@ const words = (room: string, teaches: string, patterns: RegExp[], isExcused: (pa
 
 export const entitiesStandAlone = imports(
   "src/entities/",
-  "An entity is a noun with its rules. It knows errors, limits and other entities; what it needs from outside is handed to its methods.",
-  (imported) => isOurs(imported) && !/^src\/(entities\/|errors\.ts$|limits\.ts$)/.test(imported),
+  "An entity is a noun with its rules. It knows errors and other entities; what it needs from outside is handed to its methods.",
+  (imported) => isOurs(imported) && !/^src\/(entities\/|errors\.ts$)/.test(imported),
 )
 
 export const restKnowsDocuments = imports(
@@ -93,11 +93,11 @@ export const restKnowsDocuments = imports(
   (imported) => /^src\/(resolvers|entities|database|assistant|jobs|ports)\//.test(imported),
 )
 
-const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunUnit\(/g, /\bnew Unit\(/g, /\binUnit\(/g]
+const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunInTransaction\(/g, /\bnew UnitOfWork\(/g, /\binTransaction\(/g]
 
 export const resolversOpenNoTransaction = words(
   "src/resolvers/",
-  "The access wrapper runs a mutation as one unit of work. A mutation in several steps says @Access(…, { steps: true }) and uses viewer.change().",
+  "The access wrapper runs a mutation as one unit of work. A mutation in several steps says @Access(…, { transaction: 'manual' }) and uses context.transaction().",
   transactions,
 )
 
@@ -110,12 +110,12 @@ export const resolversPublishNothing = words(
 export const resolversEnqueueNothing = words(
   "src/resolvers/",
   "Work to come is a state and a due time on the entity's own row; its method notes the wake-up, and the clock hears of it after the commit.",
-  [/\bclockwork\b/g, /\bagenda\b/gi, /\.wakes\(/g, /\brunning\.add\(/g, /"(?:\.\.\/)+jobs\/[^"]*"/g],
+  [/\bscheduler\b/g, /\bagenda\b/gi, /\.schedule\(/g, /\brunning\.add\(/g, /"(?:\.\.\/)+jobs\/[^"]*"/g],
 )
 
 export const resolversTouchNoPort = imports(
   "src/resolvers/",
-  "Nothing outside the database is waited for in a resolver. Use what viewer.services holds, in a mutation of several steps, or leave it to a job.",
+  "Nothing outside the database is waited for in a resolver. Use what context.services holds, in a mutation of several steps, or leave it to a job.",
   (imported) => imported.startsWith("src/ports/"),
 )
 
@@ -130,7 +130,9 @@ export const adaptersKnowTheirInterface: Rule = {
     if (!kind) return []
     const isAllowed = (imported: string) =>
       isOurs(imported)
-        ? imported === `src/ports/${kind}.ts` || kindOf(imported) === kind || /^src\/(errors\.ts$|limits\.ts$|ports\/kit\/)/.test(imported)
+        ? imported === `src/ports/${kind}.ts` ||
+          kindOf(imported) === kind ||
+          /^src\/(errors\.ts$|ports\/limits\.ts$|ports\/kit\/)/.test(imported)
         : !/^(@mikro-orm\/|kysely$|pg$|type-graphql$|agenda$)/.test(imported)
     return importsOf(source)
       .filter((imported) => !isAllowed(imported))
@@ -213,7 +215,7 @@ const listed = (pattern: RegExp, list: Record<string, string>, teaches: string) 
 export const rawAccessIsListed = listed(
   /\bpool\.(?:query|connect)\(|\bdatabase\.pool\b|\bgetKysely\(|\bem\.execute\(|\bgetConnection\(|\bgetKnex\(|\bnew (?:Pool|Client)\(|\bqb\(|\bcreateQueryBuilder\(/g,
   rawAccess,
-  "Raw access does not know the company border. Read through viewer.reader or the unit's EntityManager; a new exception is listed in test/kit/house-rules.ts with its reason.",
+  "Raw access does not know the company border. Read through context.reader or the unit's EntityManager; a new exception is listed in test/kit/house-rules.ts with its reason.",
 )
 
 export const unscopedCallersAreListed = listed(
@@ -223,7 +225,7 @@ export const unscopedCallersAreListed = listed(
 )
 
 export const statementCallersAreListed = listed(
-  /\b(?:viewer|within)\.(?:statement|run)\(|\bunit\.run\(/g,
+  /\b(?:context|tx)\.(?:statement|run)\(|\bunit\.run\(/g,
   statementCallers,
   "A statement of one's own has to carry `company_id = any(…)` with the companies in reach; it is listed in test/kit/house-rules.ts.",
 )
@@ -266,7 +268,7 @@ const harmless = new Set([...Object.keys(STATUS_CODES).map(Number), 1000, 1024])
 /** Files whose large numbers are nobody's limit. */
 export const numbersOfTheirOwn: Record<string, RegExp> = {
   // How the embedded database is started, stopped and waited for.
-  "src/database/embedded.*": /./,
+  "src/database/embedded/.*": /./,
   // Names of advisory locks.
   "src/database/migrate": /^7_304_211$/,
   "src/events/sequencer": /^7_304_212$/,
@@ -274,7 +276,7 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   // What a column of type integer holds.
   "src/admin/people": /^2_147_483_647$/,
   // Close codes of WebSockets, and what a timer can hold.
-  "src/events/(graphql-ws|open-sockets)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
+  "src/events/transports/(graphql-ws|open-sockets)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
   "src/resolvers/event": /^10\d\d$/,
   // What a variable of the environment can be set to, and the port that is free on most machines.
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
@@ -288,9 +290,9 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
 
 export const limitsStandInLimits: Rule = {
   teaches:
-    "Every number of the specification is named once, in src/limits.ts, with its reason. What is no limit is listed in test/kit/house-rules.ts.",
+    "Every number of the specification is named once, in the limits.ts of its folder, with its reason. What is no limit is listed in test/kit/house-rules.ts.",
   finds: ({ path, text }) => {
-    if (!path.startsWith("src/") || !path.endsWith(".ts") || path === "src/limits.ts") return []
+    if (!path.startsWith("src/") || !path.endsWith(".ts") || /^src\/(\w+\/limits|defaults)\.ts$/.test(path)) return []
     // Regular expressions, strings and template literals are no arithmetic.
     const bare = code(text)
       .replace(/`(?:[^`\\]|\\.)*`/gs, "``")
@@ -311,8 +313,7 @@ export const filesAreShort: Rule = {
   teaches: `A file has at most ${lineLimit} lines: it holds more than one thing, so give the second a file of its own.`,
   finds: ({ path, text }) => {
     const lines = text.trimEnd().split("\n").length
-    // Every number and its reason is one thing, however long the list.
-    return path.startsWith("src/") && path !== "src/limits.ts" && lines > lineLimit ? [`has ${lines} lines`] : []
+    return path.startsWith("src/") && lines > lineLimit ? [`has ${lines} lines`] : []
   },
 }
 

@@ -8,7 +8,7 @@ type Item = any
 /** Indexes everything that is due, and waits until nothing runs any more. */
 export async function indexAll({ services }: { services: Services }) {
   await indexDue(services)
-  await services.running.settled()
+  await services.running.idle()
 }
 
 /** Knowledge of a world's Acme. */

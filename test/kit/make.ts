@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { v7 } from "uuid"
-import { systemViewer, type Viewer } from "../../src/context/request-context.js"
+import { type RequestContext, systemContext } from "../../src/context/request-context.js"
 import type { Services } from "../../src/context/services.js"
-import type { Unit } from "../../src/database/unit-of-work.js"
+import type { UnitOfWork } from "../../src/database/unit-of-work.js"
 import { AccessToken } from "../../src/entities/access-token.js"
 import { Assistant } from "../../src/entities/assistant.js"
 import { Channel } from "../../src/entities/channel.js"
@@ -71,12 +71,12 @@ export interface CompanyInWorld extends Founded {
 /** Founds a company with an owner, an admin, a member, a token, an assistant that knows something, and a widget. */
 export async function foundCompany(services: Services, name: string): Promise<Founded> {
   const id = v7()
-  return systemViewer(services, id).change(async (viewer, unit) => {
-    unit.em.persist(Object.assign(new Company(), { id, name }))
-    await unit.settle()
-    const owner = await enroll(viewer, unit, id, "owner", name)
-    const admin = await enroll(viewer, unit, id, "admin", name)
-    const member = await enroll(viewer, unit, id, "member", name)
+  return systemContext(services, id).transaction(async (tx) => {
+    tx.unit.em.persist(Object.assign(new Company(), { id, name }))
+    await tx.unit.flush()
+    const owner = await enroll(tx, tx.unit, id, "owner", name)
+    const admin = await enroll(tx, tx.unit, id, "admin", name)
+    const member = await enroll(tx, tx.unit, id, "member", name)
     const token = AccessToken.issue(id, "Tests", owner.id)
     const value = token.token!
     const assistant = Object.assign(new Assistant(), {
@@ -87,8 +87,8 @@ export async function foundCompany(services: Services, name: string): Promise<Fo
       textModelId: services.models.at(-1)!.id,
     })
     const subscription = Object.assign(new Subscription(), { companyId: id, plan: "pro", status: "active", startsAt: clock.now() })
-    unit.em.persist([token, assistant, subscription])
-    await unit.settle()
+    tx.unit.em.persist([token, assistant, subscription])
+    await tx.unit.flush()
     const knowledge = Object.assign(new Knowledge(), {
       companyId: id,
       assistantId: assistant.id,
@@ -103,34 +103,41 @@ export async function foundCompany(services: Services, name: string): Promise<Fo
       name: `${name}'s site`,
       assistantId: assistant.id,
     })
-    unit.em.persist([knowledge, widget])
+    tx.unit.em.persist([knowledge, widget])
     return { id, name, owner, admin, member, token: value, tokenId: token.id, assistant, knowledge, widget }
   })
 }
 
 /** A new user with a session, and a place in a company. */
-async function enroll(viewer: Viewer, unit: Unit, companyId: string, role: MemberRole, company: string, who?: Person): Promise<Person> {
+async function enroll(
+  context: RequestContext,
+  unit: UnitOfWork,
+  companyId: string,
+  role: MemberRole,
+  company: string,
+  who?: Person,
+): Promise<Person> {
   passwordHash ??= hashPassword(password)
   const user = new User()
   if (!who) {
     const name = `${role}-${user.id.slice(-6)}`
     Object.assign(user, { name, email: `${name}@${company.toLowerCase()}.example`, passwordHash: await passwordHash })
     unit.em.persist(user)
-    await unit.settle()
+    await unit.flush()
   }
   unit.em.persist(Object.assign(new Member(), { companyId, userId: who?.id ?? user.id, role }))
   if (who) return who
   const session = Object.assign(new Session(), { userId: user.id })
   unit.em.persist(session)
-  await unit.settle()
-  const { accessToken: jwt, refreshToken } = issuePair(viewer, session)
+  await unit.flush()
+  const { accessToken: jwt, refreshToken } = issuePair(context, session)
   return { id: user.id, email: user.email, name: user.name, sessionId: session.id, jwt, refreshToken }
 }
 
 /** Gives a founded company its hands. */
 export function furnish(world: World, company: Founded): CompanyInWorld {
   const post = async (path: string, body: Fields) => (await world.rest.as(company.token).post(path, body).expect(201)).body
-  const change = <T>(work: (viewer: Viewer, unit: Unit) => Promise<T>) => systemViewer(world.services, company.id).change(work)
+  const inTransaction = <T>(work: (tx: RequestContext) => Promise<T>) => systemContext(world.services, company.id).transaction(work)
   return {
     ...company,
     rest: world.rest,
@@ -155,15 +162,15 @@ export function furnish(world: World, company: Founded): CompanyInWorld {
         resourceContent: "Returns are free for 30 days.",
         ...fields,
       }),
-    person: (role = "member", who) => change((viewer, unit) => enroll(viewer, unit, company.id, role, company.name, who)),
+    person: (role = "member", who) => inTransaction((tx) => enroll(tx, tx.unit, company.id, role, company.name, who)),
     anotherToken: (name = "Another") =>
-      change(async (_viewer, unit) => {
+      inTransaction(async ({ unit }) => {
         const token = AccessToken.issue(company.id, name, company.owner.id)
         unit.em.persist(token)
         return token.token!
       }),
     subscription: (status, endsAt = null) =>
-      change(async (_viewer, unit) => {
+      inTransaction(async ({ unit }) => {
         await unit.em.nativeDelete(Subscription, { companyId: company.id })
         const made = { companyId: company.id, plan: "pro", status, startsAt: clock.now(), endsAt }
         if (status) unit.em.persist(Object.assign(new Subscription(), made))

@@ -1,6 +1,6 @@
 import type { Services } from "../../src/context/services.js"
 import { clock } from "../../src/entities/kit/clock.js"
-import type { RunningClockwork } from "../../src/jobs/kit/scheduler.js"
+import type { RunningScheduler } from "../../src/jobs/kit/scheduler.js"
 import type { FakeModel, FakeModelReply, FakeModelRequest } from "./fake-openai.js"
 import type { World } from "./world.js"
 
@@ -24,7 +24,7 @@ export function stillTime() {
 }
 
 /** Stops what a server does by itself: turns are taken when the test sweeps, and by nobody else. */
-export const stopClockwork = ({ services }: { services: Services }) => (services.clockwork as RunningClockwork).stop()
+export const stopClockwork = ({ services }: { services: Services }) => (services.scheduler as RunningScheduler).stop()
 
 /** A call that a fake model holds until the test answers it. */
 export interface HeldCall {

@@ -74,7 +74,7 @@ export function world(options: WorldOptions = {}): World {
     gql: makeGql(() => made.url),
     async runDue() {
       await sweep.run(made.services)
-      await made.services.running.settled()
+      await made.services.running.idle()
     },
     sql: async (text: string, values?: unknown[]) => (await made.services.database.pool.query(text, values)).rows,
     async another(more: WorldOptions = {}) {

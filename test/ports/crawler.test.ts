@@ -1,16 +1,16 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
-import { limits } from "../../src/limits.js"
 import { webCrawler } from "../../src/ports/crawler/web.js"
 import { CrawlFailure } from "../../src/ports/crawler.js"
 import { DocumentProcesses } from "../../src/ports/extractor/processes.js"
-import { Outside } from "../../src/ports/kit/guarded-http-client.js"
+import { GuardedHttpClient } from "../../src/ports/kit/guarded-http-client.js"
+import { portLimits } from "../../src/ports/limits.js"
 import { pdf } from "../kit/documents.js"
 import { openSite, webPage } from "../kit/site.js"
 
 const site = await openSite()
 const elsewhere = await openSite()
-const outside = new Outside(true)
-const guarded = new Outside(false)
+const outside = new GuardedHttpClient(true)
+const guarded = new GuardedHttpClient(false)
 const crawler = webCrawler(outside)
 const extractor = new DocumentProcesses()
 afterAll(() => Promise.all([site.close(), elsewhere.close(), outside.close(), guarded.close(), extractor.close()]))
@@ -115,7 +115,7 @@ describe("what is too large", () => {
       more()
     }
     expect(await failure(fetched("/endless"))).toMatchObject({ message: "The page is larger than 10 MB", isWorthRetrying: false })
-    expect(sent).toBeLessThan(limits.crawlBytes * 2)
+    expect(sent).toBeLessThan(portLimits.crawlBytes * 2)
   })
 
   it("is not unpacked to its end", async () => {
@@ -175,7 +175,7 @@ describe("the guard", () => {
   it("judges every hop, and none of a refused one is asked", async () => {
     // The first hop is let through, as to a public page; the second goes the way that the server takes.
     const ways = [outside, guarded]
-    const first = { request: (...asked: Parameters<Outside["request"]>) => ways.shift()!.request(...asked) } as Outside
+    const first = { request: (...asked: Parameters<GuardedHttpClient["request"]>) => ways.shift()!.request(...asked) } as GuardedHttpClient
     site.pages["/public"] = redirect(`${elsewhere.url}/private`)
     elsewhere.requests.length = 0
     expect(await failure(webCrawler(first).fetch(`${site.url}/public`, null, signal))).toMatchObject(refused)

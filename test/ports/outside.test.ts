@@ -4,7 +4,7 @@ import { createServer } from "node:https"
 import type { AddressInfo, LookupFunction } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isPublic, Outside, type OutsideRequest } from "../../src/ports/kit/guarded-http-client.js"
+import { GuardedHttpClient, type GuardedRequestOptions, isPublic } from "../../src/ports/kit/guarded-http-client.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 
 let endpoint: Receiver
@@ -13,9 +13,9 @@ beforeEach(async () => {
 })
 afterEach(() => endpoint.close())
 
-const opened: Outside[] = []
-const open = (...options: ConstructorParameters<typeof Outside>) => {
-  const outside = new Outside(...options)
+const opened: GuardedHttpClient[] = []
+const open = (...options: ConstructorParameters<typeof GuardedHttpClient>) => {
+  const outside = new GuardedHttpClient(...options)
   opened.push(outside)
   return outside
 }
@@ -23,7 +23,12 @@ afterAll(async () => {
   for (const outside of opened) await outside.close()
 })
 
-const wish = (more: Partial<OutsideRequest> = {}): OutsideRequest => ({ method: "GET", timeoutMs: 10_000, maxBytes: 1_000, ...more })
+const wish = (more: Partial<GuardedRequestOptions> = {}): GuardedRequestOptions => ({
+  method: "GET",
+  timeoutMs: 10_000,
+  maxBytes: 1_000,
+  ...more,
+})
 const refused = { name: "OutsideFailure", reason: "refused", message: "The address is not on the public internet" }
 
 /** Within IPv6 that belongs to the public internet, and given to nobody. */

@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
 import { simulatedVoice } from "../../src/ports/voice/simulated.js"
-import { type VoiceAgentWish, VoiceFailure, type VoiceProvider } from "../../src/ports/voice.js"
+import { type VoiceAgentSettings, VoiceFailure, type VoiceProvider } from "../../src/ports/voice.js"
 
 const adapters: Record<string, { open(): VoiceProvider }> = {
   simulated: { open: simulatedVoice },
@@ -9,7 +9,7 @@ const adapters: Record<string, { open(): VoiceProvider }> = {
 const going = () => new AbortController().signal
 
 /** What an agent is asked to be. */
-const wish = (more: Partial<VoiceAgentWish> = {}): VoiceAgentWish => ({
+const wish = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
   assistantId: v7(),
   agentId: null,
   name: "Ada",

@@ -7,7 +7,7 @@ import { clock } from "./clock.js"
 import { Timestamp, UUID } from "./scalars.js"
 
 /** Something that happened and that the company's clients will hear of; becomes an event row in the same transaction. */
-export interface Fact {
+export interface DomainEvent {
   type: string
   companyId: string
   /** The chat whose subscribers hear of it; null for what belongs to no chat. */
@@ -17,34 +17,34 @@ export interface Fact {
 }
 
 /** What else belongs to a change and is written in its transaction, messages through the one way in; answers the facts that it made. */
-export type Consequence = (em: EntityManager, append: (frame: OutputFrame) => Promise<unknown>) => Promise<Fact[]>
+export type TransactionStep = (em: EntityManager, append: (frame: OutputFrame) => Promise<unknown>) => Promise<DomainEvent[]>
 
 /** Work that becomes due on the row: the job's name is its file's name, the row's own column holds the time. */
-export interface Wake {
+export interface ScheduledJob {
   job: string
   companyId: string
   id: string
   at: Date
 }
 
-interface Notes {
-  facts: Fact[]
-  consequences: Consequence[]
-  wakes: Wake[]
+interface Effects {
+  events: DomainEvent[]
+  steps: TransactionStep[]
+  jobs: ScheduledJob[]
 }
 
 // Beside the rows and not on them: the mapper makes rows without running their constructor.
-const notes = new WeakMap<Row, Notes>()
+const notes = new WeakMap<Row, Effects>()
 const unseen = new WeakSet<Row>()
 
-function notesOf(row: Row): Notes {
-  const noted = notes.get(row) ?? { facts: [], consequences: [], wakes: [] }
+function effectsOf(row: Row): Effects {
+  const noted = notes.get(row) ?? { events: [], steps: [], jobs: [] }
   notes.set(row, noted)
   return noted
 }
 
 /** Hands over what a row noted since the last time, once. */
-export function takeNotes(row: Row): Notes | undefined {
+export function takeEffects(row: Row): Effects | undefined {
   const noted = notes.get(row)
   notes.delete(row)
   return noted
@@ -66,18 +66,18 @@ export abstract class Row {
   updatedAt: Date = new Date(this.createdAt)
 
   /** Notes a fact; the unit of work makes it an event when it commits. */
-  protected records(fact: Fact) {
-    notesOf(this).facts.push(fact)
+  protected emit(fact: DomainEvent) {
+    effectsOf(this).events.push(fact)
   }
 
   /** Notes that a job is due; the clock is told after the commit. */
-  protected wakes(wake: Wake) {
-    notesOf(this).wakes.push(wake)
+  protected schedule(wake: ScheduledJob) {
+    effectsOf(this).jobs.push(wake)
   }
 
   /** Notes what else must be written with this change. */
-  protected entails(consequence: Consequence) {
-    notesOf(this).consequences.push(consequence)
+  protected alsoInTransaction(consequence: TransactionStep) {
+    effectsOf(this).steps.push(consequence)
   }
 
   /** What the clockwork writes on its own columns is no change to people: `updatedAt` stays as it is. */

@@ -1,5 +1,5 @@
 import { JsonType } from "@mikro-orm/core"
-import { limits } from "../../limits.js"
+import { entityLimits } from "../limits.js"
 
 /** A text as PostgreSQL can store it: without NUL and without halves of surrogate pairs. */
 export const storableText = (text: string): string => text.replaceAll("\u0000", "").toWellFormed()
@@ -12,7 +12,7 @@ export function storableJson(value: unknown): unknown {
 /** Whether a JSON value is nested too deeply to be written or checked. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (!value || typeof value !== "object") return false
-  return depth >= limits.jsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
+  return depth >= entityLimits.jsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
 }
 
 function copied(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { GraphQLScalarType, Kind } from "graphql"
 import { BadUserInput } from "../../errors.js"
-import { limits } from "../../limits.js"
+import { entityLimits } from "../limits.js"
 
 function webAddress(value: unknown): string {
   if (typeof value !== "string") throw new BadUserInput("must be a string")
@@ -8,7 +8,7 @@ function webAddress(value: unknown): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) throw new BadUserInput("must be a web address, http:// or https://")
   if (url.username || url.password) throw new BadUserInput("must not contain a user name or password")
-  if (text.length > limits.webAddress) throw new BadUserInput(`must be at most ${limits.webAddress} characters`)
+  if (text.length > entityLimits.webAddress) throw new BadUserInput(`must be at most ${entityLimits.webAddress} characters`)
   return text
 }
 
@@ -16,7 +16,7 @@ function webAddress(value: unknown): string {
 export const WebAddress = new GraphQLScalarType({
   name: "WebAddress",
   description: "A web address, http:// or https://, without user name and password.",
-  extensions: { jsonSchema: { type: "string", maxLength: limits.webAddress, pattern: "^\\s*[hH][tT][tT][pP][sS]?:" } },
+  extensions: { jsonSchema: { type: "string", maxLength: entityLimits.webAddress, pattern: "^\\s*[hH][tT][tT][pP][sS]?:" } },
   serialize: (value) => value,
   parseValue: webAddress,
   parseLiteral: (node) => webAddress(node.kind === Kind.STRING ? node.value : undefined),

@@ -16,13 +16,14 @@ import { v7 } from "uuid"
 import { type WebSocket, WebSocketServer } from "ws"
 import { authenticate, type Credentials, ExpiredCredentials } from "../../context/authenticate.js"
 import { companiesOf, type Identity } from "../../context/identity.js"
-import { Viewer } from "../../context/request-context.js"
+import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { ApiError } from "../../errors.js"
 import { compiled } from "../../graphql/compiled.js"
+import { graphqlLimits } from "../../graphql/limits.js"
 import { refuseExcess } from "../../graphql/operation-limits.js"
-import { limits } from "../../limits.js"
+import { eventLimits } from "../limits.js"
 import type { OpenSockets } from "./open-sockets.js"
 
 /** Close codes of the contract, section 7. */
@@ -40,10 +41,10 @@ type Open = Connection<Record<string, unknown>, Opened>
 export function serveSockets(http: Server, schema: GraphQLSchema, services: Services, sockets: OpenSockets, showError: ErrorView) {
   const wss = new WebSocketServer({
     noServer: true,
-    maxPayload: limits.bodyBytes,
+    maxPayload: graphqlLimits.bodyBytes,
     handleProtocols: (offered) => offered.has("graphql-transport-ws") && "graphql-transport-ws",
   })
-  const documents = new LRUCache<string, DocumentNode>({ max: limits.socketDocuments })
+  const documents = new LRUCache<string, DocumentNode>({ max: eventLimits.socketDocuments })
   const viewerOf = (open: Open) => viewerOn(services, open)
 
   const server = useServer<Record<string, unknown>, Opened>(
@@ -51,18 +52,18 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
       onConnect: (open) => connect(services, sockets, open as Open),
       onDisconnect: (open) => (open as Open).extra.leave?.(),
       async onSubscribe(open, _id, payload) {
-        const viewer = viewerOf(open as Open)
+        const context = viewerOf(open as Open)
         try {
-          return prepared(schema, documents, payload, viewer)
+          return prepared(schema, documents, payload, context)
         } catch (error) {
-          return (Array.isArray(error) ? error : [error]).map((each) => showError(each, viewer.request))
+          return (Array.isArray(error) ? error : [error]).map((each) => showError(each, context.request))
         }
       },
       execute: (args: ExecutionArgs) =>
         compiled(schema, args.document, args.operationName ?? "")(args.contextValue, args.variableValues ?? {}),
       subscribe,
       onNext(_open, _id, _payload, args, result) {
-        const { request } = args.contextValue as Viewer
+        const { request } = args.contextValue as RequestContext
         return result.errors ? { ...result, errors: result.errors.map((error) => showError(error, request)) } : result
       },
       onError(open, _id, _payload, errors) {
@@ -92,7 +93,7 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
 }
 
 /** Makes the error that a client is shown, and logs what is ours. */
-export type ErrorView = (error: unknown, request: Viewer["request"]) => GraphQLError
+export type ErrorView = (error: unknown, request: RequestContext["request"]) => GraphQLError
 
 async function connect(services: Services, sockets: OpenSockets, open: Open): Promise<boolean> {
   const socket = open.extra.socket as unknown as WebSocket
@@ -134,10 +135,10 @@ function askedCompany(parameters: Record<string, unknown>): string | null {
   return isUuid(auth.companyId) ? auth.companyId.toLowerCase() : "malformed"
 }
 
-function viewerOn(services: Services, { extra }: Open): Viewer {
+function viewerOn(services: Services, { extra }: Open): RequestContext {
   const requestId = v7()
   const socket = extra.socket as unknown as WebSocket
-  return new Viewer(services, extra.identity ?? { kind: "anonymous" }, {
+  return new RequestContext(services, extra.identity ?? { kind: "anonymous" }, {
     requestId,
     address: extra.request.socket.remoteAddress ?? "-",
     log: services.log.child({ requestId }),
@@ -151,10 +152,10 @@ function prepared(
   schema: GraphQLSchema,
   documents: LRUCache<string, DocumentNode>,
   payload: SubscribePayload,
-  viewer: Viewer,
+  context: RequestContext,
 ): ExecutionArgs {
   const { query, operationName, variables } = payload
-  const document = documents.get(query) ?? parse(query, { maxTokens: limits.graphqlTokens })
+  const document = documents.get(query) ?? parse(query, { maxTokens: graphqlLimits.graphqlTokens })
   if (!documents.has(query)) {
     const errors = validate(schema, document)
     if (errors.length > 0) throw errors
@@ -163,5 +164,5 @@ function prepared(
   const operation = getOperationAST(document, operationName)
   if (!operation) throw new GraphQLError("Say which operation to run: operationName names none of the document's")
   refuseExcess(schema, document, operation, variables ?? {})
-  return { schema, document, operationName, variableValues: variables ?? {}, contextValue: viewer }
+  return { schema, document, operationName, variableValues: variables ?? {}, contextValue: context }
 }

@@ -3,7 +3,7 @@ import type { Identity } from "../../context/identity.js"
 import type { Database } from "../../database/connect.js"
 import { unscoped } from "../../database/unscoped.js"
 import { clock } from "../../entities/kit/clock.js"
-import { limits } from "../../limits.js"
+import { eventLimits } from "../limits.js"
 import type { OpenWakeUp } from "../wake-up.js"
 
 interface OpenSocket {
@@ -47,7 +47,7 @@ export class OpenSockets {
     wakeUp.subscribe("credentials", (id) => {
       if ([...this.#open].some(({ identity }) => credentialIds(identity).includes(id))) this.look()
     })
-    this.#timer = setInterval(() => this.look(), limits.revokedSocketMs)
+    this.#timer = setInterval(() => this.look(), eventLimits.revokedSocketMs)
   }
 
   /** Stops looking. */

@@ -16,7 +16,7 @@ export class Running {
   }
 
   /** Resolves when nothing runs any more. */
-  async settled(): Promise<void> {
+  async idle(): Promise<void> {
     while (this.#all.size > 0) await Promise.all(this.#all)
   }
 }

@@ -3,10 +3,10 @@ import { Agenda, type AgendaBackend } from "agenda"
 import { Pool } from "pg"
 import type { Logger } from "pino"
 import type { Config } from "../../config.js"
-import type { Clockwork, Services } from "../../context/services.js"
+import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
-import { limits } from "../../limits.js"
 import { sentence } from "../../sentence.js"
+import { jobLimits } from "../limits.js"
 
 /** A job on one company's row: what is due stands on the row, the clock only says when to look. */
 export interface Job {
@@ -23,7 +23,7 @@ export interface Sweep {
 }
 
 /** The clock of the deployment: Agenda, behind one function. */
-export interface RunningClockwork extends Clockwork {
+export interface RunningScheduler extends JobScheduler {
   start(services: Services, jobs: Job[], sweeps: Sweep[]): Promise<void>
   stop(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface RunningClockwork extends Clockwork {
 async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
   if (!config.mongodbUrl) {
     // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
-    const pool = new Pool({ connectionString: database.url, max: limits.clockConnections })
+    const pool = new Pool({ connectionString: database.url, max: jobLimits.clockConnections })
     // An idle connection that the database ended is replaced when the next is needed; unheard, it would end the process.
     pool.on("error", () => {})
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
@@ -40,7 +40,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
   }
   // Loaded only where it is used: MongoDB's client is large.
   const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
-  const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: limits.mongoConnectMs })
+  const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: jobLimits.mongoConnectMs })
   try {
     // Asked first: without a server Agenda's own start never settles.
     await client.db().command({ ping: 1 })
@@ -54,25 +54,25 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
 }
 
 /** Makes the clock; nothing runs before `start`. */
-export async function makeClockwork(config: Config, database: Database, log: Logger): Promise<RunningClockwork> {
+export async function makeScheduler(config: Config, database: Database, log: Logger): Promise<RunningScheduler> {
   const { backend, close } = await backendOf(config, database)
   const agenda = new Agenda({
     backend,
-    processEvery: limits.clockTickMs,
-    defaultConcurrency: limits.clockConcurrency,
-    maxConcurrency: limits.clockConcurrency * 2,
+    processEvery: jobLimits.clockTickMs,
+    defaultConcurrency: jobLimits.clockConcurrency,
+    maxConcurrency: jobLimits.clockConcurrency * 2,
     // A killed worker's job is free again soon; the row's own lease decides who really works.
-    defaultLockLifetime: limits.clockLockMs,
+    defaultLockLifetime: jobLimits.clockLockMs,
     removeOnComplete: true,
   })
   // The sweep comes again; unheard, the error would end the process.
   agenda.on("error", (error) => log.warn({ err: error }, "the clock stumbled"))
   return {
-    async at(wake) {
+    async schedule(wake) {
       const { job, companyId, id, at } = wake
       // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
       // A little late: a timer may fire a millisecond early, and would find nothing due yet.
-      const woken = agenda.schedule(new Date(at.getTime() + limits.clockSlackMs), job, { companyId, id })
+      const woken = agenda.schedule(new Date(at.getTime() + jobLimits.clockSlackMs), job, { companyId, id })
       // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
       await woken.catch((error) => log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
     },

@@ -3,26 +3,26 @@ import { promisify } from "node:util"
 import { brotliDecompress, gunzip } from "node:zlib"
 import { fileTypeFromBuffer } from "file-type"
 import { MIMEType } from "whatwg-mimetype"
-import { limits } from "../../limits.js"
 import { type Crawler, CrawlFailure, type Page, type PageVersion } from "../crawler.js"
-import { type Outside, type OutsideAnswer, OutsideFailure } from "../kit/guarded-http-client.js"
+import { type GuardedHttpClient, GuardedRequestError, type GuardedResponse } from "../kit/guarded-http-client.js"
+import { portLimits } from "../limits.js"
 
 const redirects = new Set([301, 302, 303, 307, 308])
 /** Too slow, too early, too often: refusals that pass. */
 const passing = new Set([408, 425, 429])
-const tooLarge = () => new CrawlFailure(`The page is larger than ${limits.crawlBytes / 1024 / 1024} MB`)
+const tooLarge = () => new CrawlFailure(`The page is larger than ${portLimits.crawlBytes / 1024 / 1024} MB`)
 
 /** A browser's way to a page, without the browser: what scripts would make of it is not seen. Each hop goes through the guard. */
-export function webCrawler(outside: Outside): Crawler {
+export function webCrawler(httpClient: GuardedHttpClient): Crawler {
   return {
     async fetch(url, known, signal) {
-      const deadline = performance.now() + limits.crawlMs
+      const deadline = performance.now() + portLimits.crawlMs
       const seen = new Set<string>()
       for (let address = new URL(url); ; ) {
         if (seen.has(address.href)) throw new CrawlFailure("The page redirects in a circle")
-        if (seen.size > limits.crawlRedirects) throw new CrawlFailure(`The page redirects more than ${limits.crawlRedirects} times`)
+        if (seen.size > portLimits.crawlRedirects) throw new CrawlFailure(`The page redirects more than ${portLimits.crawlRedirects} times`)
         seen.add(address.href)
-        const answer = await ask(outside, address, known, Math.max(1, Math.ceil(deadline - performance.now())), signal)
+        const answer = await ask(httpClient, address, known, Math.max(1, Math.ceil(deadline - performance.now())), signal)
         if (redirects.has(answer.status)) address = target(answer, address)
         else if (answer.status === 304 && known) return null
         else return pageOf(answer)
@@ -31,7 +31,7 @@ export function webCrawler(outside: Outside): Crawler {
   }
 }
 
-async function ask(outside: Outside, address: URL, known: PageVersion | null, timeoutMs: number, signal: AbortSignal) {
+async function ask(httpClient: GuardedHttpClient, address: URL, known: PageVersion | null, timeoutMs: number, signal: AbortSignal) {
   const headers = {
     accept: "text/html, application/xhtml+xml, text/*;q=0.9, application/pdf;q=0.9, */*;q=0.5",
     "accept-encoding": "gzip, br",
@@ -40,15 +40,15 @@ async function ask(outside: Outside, address: URL, known: PageVersion | null, ti
     ...(known?.lastModified && { "if-modified-since": known.lastModified }),
   }
   try {
-    return await outside.request(address, { method: "GET", headers, timeoutMs, maxBytes: limits.crawlBytes, signal })
+    return await httpClient.request(address, { method: "GET", headers, timeoutMs, maxBytes: portLimits.crawlBytes, signal })
   } catch (error) {
-    if (!(error instanceof OutsideFailure)) throw error
-    if (error.reason === "timeout") throw new CrawlFailure(`The page did not answer within ${limits.crawlMs / 1000} s`, true)
+    if (!(error instanceof GuardedRequestError)) throw error
+    if (error.reason === "timeout") throw new CrawlFailure(`The page did not answer within ${portLimits.crawlMs / 1000} s`, true)
     throw new CrawlFailure(error.message, error.reason !== "refused")
   }
 }
 
-function target(answer: OutsideAnswer, address: URL): URL {
+function target(answer: GuardedResponse, address: URL): URL {
   const location = header(answer, "location")
   if (!location || !URL.canParse(location, address.href)) throw new CrawlFailure("The page redirects to no address")
   const next = new URL(location, address)
@@ -57,7 +57,7 @@ function target(answer: OutsideAnswer, address: URL): URL {
   return next
 }
 
-async function pageOf(answer: OutsideAnswer): Promise<Page> {
+async function pageOf(answer: GuardedResponse): Promise<Page> {
   const { status, cut } = answer
   if (status < 200 || status >= 300) {
     const phrase = STATUS_CODES[status] ?? ""
@@ -75,13 +75,13 @@ async function pageOf(answer: OutsideAnswer): Promise<Page> {
   }
 }
 
-async function unpacked(answer: OutsideAnswer): Promise<Buffer> {
+async function unpacked(answer: GuardedResponse): Promise<Buffer> {
   const encoding = header(answer, "content-encoding")?.trim().toLowerCase()
   if (!encoding || encoding === "identity") return answer.body
   const unpack = { gzip: promisify(gunzip), "x-gzip": promisify(gunzip), br: promisify(brotliDecompress) }[encoding]
   if (!unpack) throw new CrawlFailure("The page came in an encoding that was not asked for")
   try {
-    return await unpack(answer.body, { maxOutputLength: limits.crawlBytes })
+    return await unpack(answer.body, { maxOutputLength: portLimits.crawlBytes })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge()
     throw new CrawlFailure("The page came damaged", true)
@@ -93,10 +93,10 @@ async function typeOf(bytes: Buffer, said: string | undefined): Promise<string> 
   if (said && said !== "application/octet-stream") return said
   const found = await fileTypeFromBuffer(bytes)
   if (found) return found.mime.split(";")[0]!
-  return /^\s*</.test(bytes.toString("latin1", 0, limits.markupCharacters)) ? "text/html" : "text/plain"
+  return /^\s*</.test(bytes.toString("latin1", 0, portLimits.markupCharacters)) ? "text/html" : "text/plain"
 }
 
-function header({ headers }: OutsideAnswer, name: string): string | null {
+function header({ headers }: GuardedResponse, name: string): string | null {
   const value = headers[name]
   return (Array.isArray(value) ? value[0] : value) ?? null
 }

@@ -1,8 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { type EmbeddingModel, embedMany } from "ai"
-import { limits } from "../../limits.js"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { vendorFault } from "../kit/vendor-fault.js"
+import { portLimits } from "../limits.js"
 
 /** How a vendor is reached; `capMs` is the longest wait for one request. */
 export interface EmbeddingVendor {
@@ -15,7 +15,7 @@ export interface EmbeddingVendor {
 const VENDOR = "The embedding service"
 
 /** Embeddings of any server that speaks `POST {baseUrl}/embeddings`; without a key no `Authorization` is sent, as local servers expect. */
-export function openAiEmbedding({ baseUrl, apiKey, model, capMs = limits.embeddingCallMs }: EmbeddingVendor): Embedding {
+export function openAiEmbedding({ baseUrl, apiKey, model, capMs = portLimits.embeddingCallMs }: EmbeddingVendor): Embedding {
   const vendor = createOpenAICompatible({ name: "openai", baseURL: baseUrl, apiKey }).embeddingModel(model)
   async function ask(texts: string[], signal: AbortSignal): Promise<Float32Array[]> {
     const timeout = AbortSignal.timeout(capMs)
@@ -71,9 +71,9 @@ function batches(texts: string[]): string[][] {
   let room = 0
   for (const text of texts) {
     const last = made.at(-1)
-    if (last && last.length < limits.embeddingBatchTexts && text.length <= room) last.push(text)
+    if (last && last.length < portLimits.embeddingBatchTexts && text.length <= room) last.push(text)
     else made.push([text])
-    room = (made.at(-1) === last ? room : limits.embeddingBatchCharacters) - text.length
+    room = (made.at(-1) === last ? room : portLimits.embeddingBatchCharacters) - text.length
   }
   return made
 }

@@ -44,12 +44,12 @@ turndown.addRule("words", { filter: ["a", "strong", "b", "em", "i"], replacement
 turndown.addRule("tables", {
   filter: "table",
   replacement: (content, node) => {
-    const within = (element: Markup, selector: string) => Array.from(element.querySelectorAll(selector))
+    const tx = (element: Markup, selector: string) => Array.from(element.querySelectorAll(selector))
     const table = node as unknown as Markup
     // A table around tables arranges the page and says nothing.
-    if (within(table, "table").length > 0) return `\n\n${content}\n\n`
-    const cells = (row: Markup) => within(row, "th, td").map((cell) => (cell.textContent ?? "").replace(/\s+/g, " ").trim())
-    return `\n\n${tableText(within(table, "tr").map(cells))}\n\n`
+    if (tx(table, "table").length > 0) return `\n\n${content}\n\n`
+    const cells = (row: Markup) => tx(row, "th, td").map((cell) => (cell.textContent ?? "").replace(/\s+/g, " ").trim())
+    return `\n\n${tableText(tx(table, "tr").map(cells))}\n\n`
   },
 })
 turndown.addRule("furniture", {

@@ -1,6 +1,6 @@
 import { OfficeErrorType, OfficeParser } from "officeparser"
-import { limits } from "../../limits.js"
 import { ExtractionFailure } from "../extractor.js"
+import { portLimits } from "../limits.js"
 import { outline } from "./outline.js"
 
 const because: Partial<Record<OfficeErrorType, string>> = {
@@ -30,9 +30,9 @@ export async function officeText(bytes: Uint8Array, format: keyof typeof names):
       // This process is the separate one: whoever started it ends it.
       pdfParserConfig: { separateProcess: false, extractTextColor: false },
       decompressionLimits: {
-        maxUncompressedBytes: limits.unpackedBytes,
-        maxXmlElements: limits.documentElements,
-        maxTableCells: limits.workbookCells,
+        maxUncompressedBytes: portLimits.unpackedBytes,
+        maxXmlElements: portLimits.documentElements,
+        maxTableCells: portLimits.workbookCells,
       },
     })
     return outline(document.content)

@@ -1,6 +1,6 @@
 import sniffEncoding from "html-encoding-sniffer"
 import { OfficeParser } from "officeparser"
-import { limits } from "../../limits.js"
+import { portLimits } from "../limits.js"
 import { outline } from "./outline.js"
 
 /** The text of bytes, in the encoding that their beginning (BOM) says, else their sender, else, of a page, the page itself. */
@@ -27,7 +27,7 @@ export async function csvText(text: string): Promise<string> {
   const [beginning = ""] = text.split(/\r?\n/, 1)
   const count = (character: string) => beginning.split(character).length
   const [csvDelimiter = ","] = [",", ";", "\t", "|"].sort((one, other) => count(other) - count(one))
-  const config = { fileType: "csv", csvDelimiter, decompressionLimits: { maxTableCells: limits.workbookCells } } as const
+  const config = { fileType: "csv", csvDelimiter, decompressionLimits: { maxTableCells: portLimits.workbookCells } } as const
   const { content } = await OfficeParser.parseOffice(Buffer.from(text), config)
   // A file has one table, and no name for it.
   return outline(content.flatMap((sheet) => ({ type: "table" as const, children: sheet.children })))

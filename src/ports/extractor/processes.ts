@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { limits } from "../../limits.js"
 import { type Chunking, type DocumentBytes, ExtractionFailure, type Extractor, formatOf, unreadable } from "../extractor.js"
+import { portLimits } from "../limits.js"
 
 /** What a process is asked. */
 export type Task =
@@ -27,8 +27,8 @@ export class DocumentProcesses implements Extractor {
     if (!format) throw new ExtractionFailure(unreadable(type)!)
     const text = (await this.ask({ kind: "text", bytes, format, charset }, signal)) as string
     if (text === "") throw new ExtractionFailure(format === "pdf" ? "has no text: pictures of pages are not read" : "has no text")
-    if (text.length > limits.knowledgeDocumentText)
-      throw new ExtractionFailure(`has more than ${limits.knowledgeDocumentText} characters of text: split it`)
+    if (text.length > portLimits.knowledgeDocumentText)
+      throw new ExtractionFailure(`has more than ${portLimits.knowledgeDocumentText} characters of text: split it`)
     return text
   }
 
@@ -48,7 +48,7 @@ export class DocumentProcesses implements Extractor {
 
   /** Waits for a place, and asks a process that is free. */
   private async ask(task: Task, signal: AbortSignal): Promise<string | string[]> {
-    if (this.busy >= limits.extractionProcesses) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    if (this.busy >= portLimits.extractionProcesses) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.busy += 1
     try {
       const child = this.take()
@@ -78,9 +78,9 @@ export class DocumentProcesses implements Extractor {
   /** Keeps a process for the next document; none for ever, since libraries leak. */
   private giveBack(child: ChildProcess) {
     const uses = (this.all.get(child) ?? 0) + 1
-    if (uses >= limits.extractionUses) return void child.kill("SIGKILL")
+    if (uses >= portLimits.extractionUses) return void child.kill("SIGKILL")
     this.all.set(child, uses)
-    this.idle.set(child, setTimeout(() => child.kill("SIGKILL"), limits.extractionIdleMs).unref())
+    this.idle.set(child, setTimeout(() => child.kill("SIGKILL"), portLimits.extractionIdleMs).unref())
     child.unref()
     child.channel?.unref()
   }
@@ -102,7 +102,7 @@ export class DocumentProcesses implements Extractor {
 // Run from its source, by the tests and in development, it needs what runs the source.
 const isSource = import.meta.url.endsWith(".ts")
 const program = fileURLToPath(new URL(isSource ? "./process.ts" : "./process.js", import.meta.url))
-const execArgv = [`--max-old-space-size=${limits.extractionHeapMb}`, ...(isSource ? ["--import", import.meta.resolve("tsx")] : [])]
+const execArgv = [`--max-old-space-size=${portLimits.extractionHeapMb}`, ...(isSource ? ["--import", import.meta.resolve("tsx")] : [])]
 /** Nothing of ours is in reach of what reads strangers' files. */
 const environment = { NODE_ENV: process.env["NODE_ENV"] }
 
@@ -121,7 +121,7 @@ function answerOf(child: ChildProcess, task: Task, signal: AbortSignal): Promise
     const aborted = () => end(new ExtractionFailure("was not read: that was stopped", true))
     const gone = (_code: number | null, by: NodeJS.Signals | null) => end(lost(by))
     const broken = () => end(lost(null))
-    const late = setTimeout(() => end(new ExtractionFailure("takes too long to be read")), limits.extractionMs)
+    const late = setTimeout(() => end(new ExtractionFailure("takes too long to be read")), portLimits.extractionMs)
     const settle = () => {
       clearTimeout(late)
       signal.removeEventListener("abort", aborted)

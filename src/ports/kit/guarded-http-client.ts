@@ -3,10 +3,10 @@ import { isIP, type LookupFunction, type Socket } from "node:net"
 import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
 import { buildConnector, Client as HttpClient } from "undici"
-import { limits } from "../../limits.js"
+import { portLimits } from "../limits.js"
 
 /** One request to an address that a customer of ours has chosen. */
-export interface OutsideRequest {
+export interface GuardedRequestOptions {
   method: string
   headers?: Record<string, string>
   body?: Buffer | string
@@ -18,7 +18,7 @@ export interface OutsideRequest {
 }
 
 /** What came back, whatever its status; redirects are not followed. */
-export interface OutsideAnswer {
+export interface GuardedResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
@@ -27,7 +27,7 @@ export interface OutsideAnswer {
 }
 
 /** No answer came; `message` is one sentence without internals, fit to be shown to the one who chose the address. */
-export class OutsideFailure extends Error {
+export class GuardedRequestError extends Error {
   override name = "OutsideFailure"
 
   constructor(
@@ -39,7 +39,7 @@ export class OutsideFailure extends Error {
 }
 
 /** The way to addresses that customers choose: webhooks, pages, files, event receivers. Every resolved address is judged when it is connected to. */
-export class Outside {
+export class GuardedHttpClient {
   private readonly connect: (options: buildConnector.Options, done: buildConnector.Callback) => Socket
   private readonly open = new Set<Socket>()
 
@@ -48,26 +48,26 @@ export class Outside {
     private readonly allowPrivate: boolean,
     look: LookupFunction = lookup,
   ) {
-    const options = { allowH2: false, timeout: limits.outsideConnectMs, lookup: allowPrivate ? look : onlyPublic(look) }
+    const options = { allowH2: false, timeout: portLimits.outsideConnectMs, lookup: allowPrivate ? look : onlyPublic(look) }
     // It answers the socket, which its type does not say.
-    this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as Outside["connect"]
+    this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as GuardedHttpClient["connect"]
   }
 
   /** Sends exactly one request and reads its answer; throws `OutsideFailure` and nothing else. */
-  async request(url: string | URL, wish: OutsideRequest): Promise<OutsideAnswer> {
+  async request(url: string | URL, wish: GuardedRequestOptions): Promise<GuardedResponse> {
     const deadline = AbortSignal.timeout(wish.timeoutMs)
     const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
     try {
       // Raced, since a client that is still connecting does not hear its signal.
       return await Promise.race([this.exchange(url, wish, signal), aborted(signal)])
     } catch (error) {
-      if (deadline.aborted) throw new OutsideFailure(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
-      if (wish.signal?.aborted) throw new OutsideFailure("The request was stopped", "aborted")
+      if (deadline.aborted) throw new GuardedRequestError(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
+      if (wish.signal?.aborted) throw new GuardedRequestError("The request was stopped", "aborted")
       throw failureOf(error)
     }
   }
 
-  private async exchange(url: string | URL, wish: OutsideRequest, signal: AbortSignal): Promise<OutsideAnswer> {
+  private async exchange(url: string | URL, wish: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
     const { origin, pathname, search } = new URL(url)
     // No connection is used twice: a kept one may be closed under a request, and its address was judged for another. The deadline covers the rest.
     const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
@@ -129,7 +129,7 @@ export function isPublic(text: string): boolean {
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast)
 }
 
-const notPublic = () => new OutsideFailure("The address is not on the public internet", "refused")
+const notPublic = () => new GuardedRequestError("The address is not on the public internet", "refused")
 
 /** Looks a name up and refuses it when any of its addresses is not public: which of them is connected to is not ours to say. */
 const onlyPublic =
@@ -159,12 +159,12 @@ const sentences: Record<string, string> = {
 /** What OpenSSL and Node say of a certificate that they do not believe. */
 const aboutCertificate = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
 
-function failureOf(error: unknown): OutsideFailure {
+function failureOf(error: unknown): GuardedRequestError {
   for (let cause = error; isNativeError(cause); cause = cause.cause) {
-    if (cause instanceof OutsideFailure) return cause
+    if (cause instanceof GuardedRequestError) return cause
     const code = (cause as NodeJS.ErrnoException).code ?? ""
     const sentence = aboutCertificate.test(code) ? "The address has no valid certificate" : sentences[code]
-    if (sentence) return new OutsideFailure(sentence, "unreachable")
+    if (sentence) return new GuardedRequestError(sentence, "unreachable")
   }
-  return new OutsideFailure("No usable answer came from the address", "unreachable")
+  return new GuardedRequestError("No usable answer came from the address", "unreachable")
 }

@@ -9,7 +9,7 @@ import {
   S3Client,
   S3ServiceException,
 } from "@aws-sdk/client-s3"
-import { limits } from "../../limits.js"
+import { portLimits } from "../limits.js"
 import { isStorageKey, type Storage, type StoredFile } from "../storage.js"
 
 /** How a bucket is reached; an endpoint of null is Amazon's own. */
@@ -48,13 +48,13 @@ function clientOf({ endpoint, region, accessKeyId, secretAccessKey }: BucketOpti
     // Servers of one's own rarely answer to bucket.host.
     ...(endpoint && { endpoint, forcePathStyle: true }),
     credentials: { accessKeyId, secretAccessKey },
-    maxAttempts: limits.storageTries,
+    maxAttempts: portLimits.storageTries,
     // What fails is thrown, and logged by whoever asked.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     // The checksums that Amazon added lately are not understood everywhere.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: { connectionTimeout: limits.storageTimeoutMs, requestTimeout: limits.storageTimeoutMs },
+    requestHandler: { connectionTimeout: portLimits.storageTimeoutMs, requestTimeout: portLimits.storageTimeoutMs },
   })
 }
 
@@ -70,7 +70,7 @@ async function put(client: S3Client, name: { Bucket: string; Key: string }, path
 }
 
 /** The client does not repeat what it streams: a stream is read once, so every try opens the file anew. */
-async function tried(work: () => Promise<void>, tries: number = limits.storageTries): Promise<void> {
+async function tried(work: () => Promise<void>, tries: number = portLimits.storageTries): Promise<void> {
   try {
     await work()
   } catch (error) {

@@ -2,8 +2,8 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { generateText, jsonSchema, type LanguageModel, streamText, tool } from "ai"
 import { v4 as uuidV4 } from "uuid"
-import { limits } from "../../limits.js"
 import { vendorFault } from "../kit/vendor-fault.js"
+import { portLimits } from "../limits.js"
 import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelTool, type TextModel, textModelId } from "../text-model.js"
 import { COLLEAGUE, conversation, systemText } from "./prompt.js"
 
@@ -42,7 +42,7 @@ function textModel(
   provider: string,
   vendor: string,
   language: LanguageModel,
-  { model, apiKey, capMs = limits.modelCallMs }: VendorOptions,
+  { model, apiKey, capMs = portLimits.modelCallMs }: VendorOptions,
 ): TextModel {
   const cap = `${vendor} gave no answer within ${capMs / 1000} s`
   return {

@@ -1,15 +1,15 @@
 import { hash, verify } from "@node-rs/argon2"
 import { codePoints } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
-import { limits } from "../../limits.js"
+import { resolverLimits } from "../limits.js"
 
 let decoy: Promise<string> | undefined
 
 /** Hashes a password with argon2id; refuses one that is too short or too long. */
 export async function hashPassword(password: string): Promise<string> {
   const length = codePoints(password)
-  if (length < limits.passwordMin || length > limits.passwordMax)
-    throw new BadUserInput(`The password must be ${limits.passwordMin} to ${limits.passwordMax} characters`)
+  if (length < resolverLimits.passwordMin || length > resolverLimits.passwordMax)
+    throw new BadUserInput(`The password must be ${resolverLimits.passwordMin} to ${resolverLimits.passwordMax} characters`)
   return hash(password)
 }
 

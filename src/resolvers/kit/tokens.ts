@@ -1,23 +1,23 @@
 import { v7 } from "uuid"
 import { sign } from "../../context/json-web-token.js"
-import type { Viewer } from "../../context/request-context.js"
+import type { RequestContext } from "../../context/request-context.js"
 import { clock } from "../../entities/kit/clock.js"
 import { RefreshToken, type Session } from "../../entities/user.js"
-import { limits } from "../../limits.js"
 import type { TokenPair } from "../../schema/session.js"
+import { resolverLimits } from "../limits.js"
 
 /** Issues the next pair of a session, inside the unit that allows it. */
-export function issuePair(viewer: Viewer, session: Session): TokenPair {
+export function issuePair(context: RequestContext, session: Session): TokenPair {
   const now = clock.now()
-  const { secrets, config } = viewer.services
+  const { secrets, config } = context.services
   const refresh = new RefreshToken()
   refresh.sessionId = session.id
-  refresh.expiresAt = new Date(now.getTime() + limits.refreshTokenSeconds * 1000)
-  viewer.em.persist(refresh)
+  refresh.expiresAt = new Date(now.getTime() + resolverLimits.refreshTokenSeconds * 1000)
+  context.em.persist(refresh)
   const claims = { sub: session.userId, sid: session.id }
   return {
     accessToken: sign({ ...claims, typ: "access", jti: v7() }, secrets.jwtSecret, config.jwtTtlSeconds, now),
-    refreshToken: sign({ ...claims, typ: "refresh", jti: refresh.id }, secrets.jwtSecret, limits.refreshTokenSeconds, now),
+    refreshToken: sign({ ...claims, typ: "refresh", jti: refresh.id }, secrets.jwtSecret, resolverLimits.refreshTokenSeconds, now),
     tokenType: "Bearer",
     expiresIn: config.jwtTtlSeconds,
   }

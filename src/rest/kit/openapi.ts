@@ -8,8 +8,8 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from "graphql"
+import { contextLimits } from "../../context/limits.js"
 import { textOf } from "../../graphql/text-arguments.js"
-import { limits } from "../../limits.js"
 import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
 import type { Operation } from "./operation.js"
 import { isBesideFile } from "./variables.js"
@@ -106,7 +106,7 @@ function parameters(operation: Operation): JsonSchema[] {
     if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
     const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never))
     const schema = (bare["anyOf"] as JsonSchema[] | undefined)?.[0] ?? bare
-    const sized = name === "take" ? { ...schema, minimum: limits.pageMin, maximum: limits.pageMax } : schema
+    const sized = name === "take" ? { ...schema, minimum: contextLimits.pageMin, maximum: contextLimits.pageMax } : schema
     return [
       { name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined },
     ]

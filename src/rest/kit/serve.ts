@@ -1,7 +1,7 @@
 import { Readable } from "node:stream"
 import type { RouterContext } from "@koa/router"
 import type { ExecutionResult } from "graphql"
-import { limits } from "../../limits.js"
+import { contextLimits } from "../../context/limits.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 import { variablesOf } from "./variables.js"
@@ -14,29 +14,29 @@ interface Page {
 }
 
 /** Runs a route's operation and answers its root field, as REST shows it. */
-export async function answer(operation: Operation, ctx: RouterContext, viewer: unknown, body: Record<string, unknown>) {
+export async function answer(operation: Operation, ctx: RouterContext, context: unknown, body: Record<string, unknown>) {
   const { route } = operation
   const query = new URLSearchParams(ctx.querystring)
   const parts = { path: ctx["params"] as Record<string, string>, query, body, idempotencyKey: ctx.get("Idempotency-Key") }
   const variables = variablesOf(operation, parts)
   const isWhole = route.whole && !["take", "cursor", "skip"].some((name) => query.get(name))
-  const value = await rootField(operation, viewer, isWhole ? { ...variables, first: limits.pageMax } : variables)
+  const value = await rootField(operation, context, isWhole ? { ...variables, first: contextLimits.pageMax } : variables)
   ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
   ctx.type = "application/json"
   ctx.body = isWhole
-    ? Readable.from(wholeList(operation, viewer, variables, value as Page))
+    ? Readable.from(wholeList(operation, context, variables, value as Page))
     : Buffer.from(JSON.stringify(shaped(route, value)))
 }
 
-async function rootField(operation: Operation, viewer: unknown, variables: Record<string, unknown>): Promise<unknown> {
-  const result: ExecutionResult = await operation.run(viewer, variables)
+async function rootField(operation: Operation, context: unknown, variables: Record<string, unknown>): Promise<unknown> {
+  const result: ExecutionResult = await operation.run(context, variables)
   const [error] = result.errors ?? []
   if (error) throw error
   return result.data?.[Object.keys(result.data)[0]!]
 }
 
 /** Every page of a list as one JSON text, one page in memory at a time. */
-async function* wholeList(operation: Operation, viewer: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
+async function* wholeList(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
   const { route } = operation
   yield `{"totalCount":${first.totalCount ?? null},"nextCursor":null,"data":[`
   let separator = ""
@@ -46,9 +46,9 @@ async function* wholeList(operation: Operation, viewer: unknown, variables: Reco
     separator = ","
     if (!page.pageInfo?.hasNextPage) break
     // The total was counted with the first page.
-    page = (await rootField(operation, viewer, {
+    page = (await rootField(operation, context, {
       ...variables,
-      first: limits.pageMax,
+      first: contextLimits.pageMax,
       after: page.pageInfo.endCursor,
       withTotal: false,
     })) as Page

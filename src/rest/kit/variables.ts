@@ -9,9 +9,9 @@ import {
   isNonNullType,
   isScalarType,
 } from "graphql"
+import { contextLimits } from "../../context/limits.js"
 import { BadUserInput, type Detail } from "../../errors.js"
 import { refuseNulIn } from "../../graphql/operation-limits.js"
-import { limits } from "../../limits.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 
@@ -94,10 +94,12 @@ function fromText(text: string, type: GraphQLInputType, name: string, details: D
   if (scalar !== "Int") return text
   const number = /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : Number.NaN
   const isSize = name === "take"
-  if (Number.isNaN(number) || (isSize && (number < limits.pageMin || number > limits.pageMax))) {
+  if (Number.isNaN(number) || (isSize && (number < contextLimits.pageMin || number > contextLimits.pageMax))) {
     details.push({
       path: name,
-      message: isSize ? `must be a whole number from ${limits.pageMin} to ${limits.pageMax}` : "must be a whole number, 0 or more",
+      message: isSize
+        ? `must be a whole number from ${contextLimits.pageMin} to ${contextLimits.pageMax}`
+        : "must be a whole number, 0 or more",
     })
     return undefined
   }

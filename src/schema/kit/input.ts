@@ -1,6 +1,6 @@
 import type { EntityClass } from "@mikro-orm/postgresql"
 import { Field, InputType, ObjectType } from "type-graphql"
-import type { Viewer } from "../../context/request-context.js"
+import type { RequestContext } from "../../context/request-context.js"
 import type { Row } from "../../entities/kit/row.js"
 import { UUID } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
@@ -29,8 +29,8 @@ export class DeleteResult {
 }
 
 /** Deletes a row and says so. */
-export function deleted(viewer: Viewer, row: Row): DeleteResult {
-  viewer.em.remove(row)
+export function deleted(context: RequestContext, row: Row): DeleteResult {
+  context.em.remove(row)
   return { id: row.id, deleted: true }
 }
 
@@ -40,14 +40,14 @@ export function mustBeSaid(path: string, value: unknown) {
 }
 
 /** Refuses null for what is never empty. Said before a row is looked for: a bad input is told before a missing row. */
-export function refuseNulls(viewer: Viewer, entity: EntityClass<Row>, input: object) {
-  const details = nullsFor(viewer, entity, input).map((path) => ({ path, message: "must not be null" }))
+export function refuseNulls(context: RequestContext, entity: EntityClass<Row>, input: object) {
+  const details = nullsFor(context, entity, input).map((path) => ({ path, message: "must not be null" }))
   if (details.length > 0) throw new BadUserInput(`${details.map((detail) => detail.path).join(", ")} must not be null`, details)
 }
 
 /** The fields that an input would empty although their columns are never empty. */
-function nullsFor(viewer: Viewer, entity: EntityClass<Row>, input: object): string[] {
-  const columns = viewer.em.getMetadata().get(entity).properties as Record<string, { nullable?: boolean }>
+function nullsFor(context: RequestContext, entity: EntityClass<Row>, input: object): string[] {
+  const columns = context.em.getMetadata().get(entity).properties as Record<string, { nullable?: boolean }>
   return Object.entries(input).flatMap(([field, value]) => (value === null && !columns[field]?.nullable ? [field] : []))
 }
 
@@ -55,11 +55,11 @@ function nullsFor(viewer: Viewer, entity: EntityClass<Row>, input: object): stri
  * Writes an input on a row: an absent field stays as it is, null clears a nullable field and is refused on any other. On a new row null is
  * as if absent there: nothing was, and the field keeps what it begins with.
  */
-export function patch<T extends Row>(viewer: Viewer, row: T, input: object): T {
+export function patch<T extends Row>(context: RequestContext, row: T, input: object): T {
   const entity = row.constructor as EntityClass<Row>
-  const isNew = !viewer.em.getUnitOfWork().getOriginalEntityData(row)
-  const passedOver = isNew ? nullsFor(viewer, entity, input) : []
-  if (!isNew) refuseNulls(viewer, entity, input)
+  const isNew = !context.em.getUnitOfWork().getOriginalEntityData(row)
+  const passedOver = isNew ? nullsFor(context, entity, input) : []
+  if (!isNew) refuseNulls(context, entity, input)
   const given = Object.entries(input).filter(([field, value]) => value !== undefined && !passedOver.includes(field))
   return Object.assign(row, Object.fromEntries(given))
 }

@@ -1,9 +1,9 @@
 import { Field, Int, ObjectType } from "type-graphql"
+import { contextLimits } from "../../context/limits.js"
 import { nodesOf } from "../../context/selection.js"
-import type { Narrow, PlainRow, Query, Selection, Source } from "../../database/read-model.js"
-import type { FixedPart, Reader } from "../../database/reader.js"
+import type { Narrow, PlainRow, Query, ReadModel, Selection } from "../../database/read-model.js"
+import type { QueryTemplate, Reader } from "../../database/reader.js"
 import { BadUserInput } from "../../errors.js"
-import { limits } from "../../limits.js"
 import { cursorOf, ordered, placeOf, type Walk, walked, walkedFixed } from "./walk.js"
 
 @ObjectType({ description: "Where a page stands in its list." })
@@ -76,7 +76,8 @@ export function pageOf(item: ItemClass, plural: string) {
 /** Refuses a page size out of bounds. */
 export function pageSize(value: number | null | undefined, standard: number, path = "first"): number {
   const size = value ?? standard
-  if (size < limits.pageMin || size > limits.pageMax) throw bad(path, `must be ${limits.pageMin} to ${limits.pageMax}`)
+  if (size < contextLimits.pageMin || size > contextLimits.pageMax)
+    throw bad(path, `must be ${contextLimits.pageMin} to ${contextLimits.pageMax}`)
   return size
 }
 
@@ -92,10 +93,10 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
 /** Reads one page of a connection; the total is counted only when it is selected. A fixed filter makes a fixed statement. */
 export async function connection(
   reader: Reader,
-  source: Source,
+  source: ReadModel,
   selection: Selection,
   walk: Walk,
-  filter: FixedPart | Narrow,
+  filter: QueryTemplate | Narrow,
   companyIds?: string[],
 ): Promise<Connection> {
   const asked: Selection = { ...nodesOf(selection) }
@@ -130,10 +131,10 @@ interface Found {
 /** The rows of a page with the one that follows, and how many the whole list has, where that is counted. */
 async function found(
   reader: Reader,
-  source: Source,
+  source: ReadModel,
   asked: Selection,
   walk: Walk,
-  filter: FixedPart | Narrow,
+  filter: QueryTemplate | Narrow,
   isCounted: boolean,
   companyIds?: string[],
 ): Promise<Found> {
@@ -155,7 +156,7 @@ async function found(
 }
 
 /** Whether so few rows fit a filter that reading on until a page is full costs more than taking it from all that were counted. */
-async function isRare(reader: Reader, source: Source, walk: Walk, filter: Narrow, companyIds?: string[]): Promise<boolean> {
+async function isRare(reader: Reader, source: ReadModel, walk: Walk, filter: Narrow, companyIds?: string[]): Promise<boolean> {
   const near = { ...walk, size: walk.size * rarity, skip: null }
   const nearest = walked(reader.scoped(source, companyIds), near, placeOf(walk)).select("t.id")
   return (await reader.count(source, (query) => filter(query.where("t.id", "in", nearest)), companyIds)) <= walk.size
@@ -167,7 +168,7 @@ const rarity = 10
 /** Reads one page by offset; the total is counted only when it is selected. */
 export async function offsetPage(
   reader: Reader,
-  source: Source,
+  source: ReadModel,
   selection: Selection,
   asked: { skip?: number | null; take?: number | null; standard: number },
   filter: Narrow,

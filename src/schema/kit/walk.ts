@@ -1,6 +1,6 @@
 import { sql } from "kysely"
 import type { Query } from "../../database/read-model.js"
-import type { FixedPart } from "../../database/reader.js"
+import type { QueryTemplate } from "../../database/reader.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 
@@ -77,7 +77,7 @@ export function walked(query: Query, walk: Walk, place: unknown[] | null): Query
 }
 
 /** The same as a fixed part. */
-export function walkedFixed(filter: FixedPart, walk: Walk, place: unknown[] | null): FixedPart {
+export function walkedFixed(filter: QueryTemplate, walk: Walk, place: unknown[] | null): QueryTemplate {
   const count = filter.values.length
   const { keys, descending, size } = walk
   return {

@@ -1,0 +1,13 @@
+/** Every number of the specification and of the contract that context/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+export const contextLimits = {
+  /** Smallest `take` and `first`. */
+  pageMin: 1,
+  /** Largest `take` and `first` of every paged list. */
+  pageMax: 100,
+  /** How long the answer to an idempotency key is kept. */
+  idempotencySeconds: 24 * 60 * 60,
+  /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
+  idempotencyKeyCharacters: 255,
+  /** `lastUsedAt` of an access token is written at most once in this time. */
+  accessTokenTouchSeconds: 60,
+} as const

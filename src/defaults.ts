@@ -1,0 +1,23 @@
+/** Numbers of the specification that an operator may change: the defaults of environment variables, and bounds of their values. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+export const defaults = {
+  /** Life of an access JWT; default of `JWT_TTL_SECONDS` (Limits table: 15 minutes). */
+  jwtSeconds: 15 * 60,
+  /** Sign-in attempts a minute per client address and per email; default of `SIGN_IN_ATTEMPTS_PER_MINUTE` (Limits table). */
+  signInAttemptsPerMinute: 10,
+  /** Other requests a minute per credential; default of `RATE_LIMIT_PER_MINUTE`. */
+  requestsPerMinute: 6_000,
+  /** Shortest `JWT_SECRET`: 32 characters, as long as the HMAC that it keys. */
+  jwtSecretCharacters: 32,
+  /** Size of `ENCRYPTION_KEY`: the key of AES-256. */
+  encryptionKeyBytes: 32,
+  /** Quiet time after a customer's message before the reply is due; default of `REPLY_DEBOUNCE_MS`. */
+  replyDebounceMs: 4_000,
+  /** Longest time from a burst's first message to its reply being due; default of `REPLY_MAX_WAIT_MS`. */
+  replyMaxWaitMs: 7_000,
+  /** Age up to which messages are shown to the model; default of `CONTEXT_WINDOW_MS`. */
+  contextWindowMs: 10 * 60_000,
+  /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */
+  autoResumeAfterMs: 10 * 60_000,
+  /** How long a call waits for a free line before it ends as `not_dialed`; default of `CALL_QUEUE_WAIT_MS`. */
+  callQueueWaitMs: 5 * 60_000,
+} as const

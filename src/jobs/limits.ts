@@ -1,0 +1,43 @@
+/** Every number of the specification and of the contract that jobs/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+export const jobLimits = {
+  /** How often items are looked for that a crash or a lost wake-up left behind; ours. */
+  indexingSweepSeconds: 2,
+  /** A stored file without a row, and an unfinished upload, are a crash's after this time; ours. */
+  strayFileSeconds: 60 * 60,
+  /** How often the storage is looked through for those; ours. */
+  strayFileSweepSeconds: 6 * 60 * 60,
+  /** How long it is kept what a turn cost; ours, a quarter of a year. */
+  turnRetentionSeconds: 90 * 24 * 60 * 60,
+  /** How often replies are looked for that a crash or a lost wake-up left behind. */
+  replySweepSeconds: 2,
+  /** Most rows that one look of a sweep takes. */
+  sweepBatch: 500,
+  /** How often voice agents are looked for that a crash or a lost wake-up left behind; ours. */
+  voiceSweepSeconds: 10,
+  /** How often the clock looks at its table; a job within this time is run at its own instant. */
+  clockTickMs: 1_000,
+  /** Jobs of one kind that run at once in a process. */
+  clockConcurrency: 50,
+  /** How much later than its time a job is woken. */
+  clockSlackMs: 5,
+  /** Database connections of the clock. */
+  clockConnections: 3,
+  /** How long the clock believes a job to be running that gives no sign of life. */
+  clockLockMs: 10_000,
+  /** How long MongoDB may take to answer at start. */
+  mongoConnectMs: 3_000,
+  /** How often what is kept for a time only is cleared away. */
+  retentionSeconds: 600,
+  /** Rows cleared away in one statement. */
+  retentionBatch: 5_000,
+  /** A call that is pending for so long was lost with its server; ours, well behind the longest timeout of a tool. */
+  lostToolCallSeconds: 180,
+  /** How often those are looked for; ours. */
+  lostToolCallSweepSeconds: 30,
+  /** A sweep looks at least once in this share of the time that it watches … */
+  sweepShare: 1 / 10,
+  /** … and at least this often. */
+  sweepMaxMs: 30_000,
+  /** How long events can be resumed from. */
+  eventRetentionSeconds: 24 * 60 * 60,
+} as const

@@ -1,0 +1,17 @@
+/** Every number of the specification and of the contract that resolvers/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+export const resolverLimits = {
+  /** Page size of every list that names no other: chats, calls, tools, tool calls, knowledge, event deliveries. */
+  pageDefault: 20,
+  /** Page size of assistants (Limits table). */
+  assistantPageDefault: 10,
+  /** Life of a refresh token (Limits table: 7 days). */
+  refreshTokenSeconds: 7 * 24 * 60 * 60,
+  /** Shortest password. */
+  passwordMin: 8,
+  /** Longest password. */
+  passwordMax: 200,
+  /** Longest label; a label is the name of a tag. */
+  chatLabel: 64,
+  /** Longest internal comment. */
+  chatComment: 2_000,
+} as const
