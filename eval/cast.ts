@@ -1,5 +1,5 @@
 import "reflect-metadata"
-import { inTransaction } from "../src/context/request-context.js"
+import { inTransaction } from "../src/context/transaction.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"

@@ -1,6 +1,5 @@
 import { z } from "zod"
-import { defaults } from "./defaults.js"
-import { resolverLimits } from "./resolvers/limits.js"
+import { rootLimits } from "./limits.js"
 
 /** The longest time that a timer of Node can hold, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
@@ -53,20 +52,20 @@ const origins = rule('"*" or a comma-separated list of origins such as https://a
 })
 
 const jwtSecret = rule(
-  `at least ${defaults.jwtSecretCharacters} characters long`,
-  (given) => (given.length >= defaults.jwtSecretCharacters ? given : undefined),
+  `at least ${rootLimits.jwtSecretCharacters} characters long`,
+  (given) => (given.length >= rootLimits.jwtSecretCharacters ? given : undefined),
   false,
 )
 
 /** The bytes of an encryption key written as hexadecimal or base64 (either alphabet), or undefined when it is not 32 bytes. */
 export function parseEncryptionKey(given: string): Buffer | undefined {
-  const hex = /^[0-9a-f]+$/i.test(given) && given.length === defaults.encryptionKeyBytes * 2
+  const hex = /^[0-9a-f]+$/i.test(given) && given.length === rootLimits.encryptionKeyBytes * 2
   if (!hex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(given)) return undefined
   const key = Buffer.from(given, hex ? "hex" : "base64")
-  return key.length === defaults.encryptionKeyBytes ? key : undefined
+  return key.length === rootLimits.encryptionKeyBytes ? key : undefined
 }
 
-const encryptionKey = rule(`${defaults.encryptionKeyBytes} bytes, written as base64 or hexadecimal`, parseEncryptionKey, false)
+const encryptionKey = rule(`${rootLimits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`, parseEncryptionKey, false)
 
 /** How many proxies stand in front: their entries in X-Forwarded-For are believed, and no more (the rest is what a stranger wrote). */
 const proxies = rule("off, on (one proxy) or the number of proxies in front, up to 10", (given) => {
@@ -114,14 +113,14 @@ const variables = z.object({
   GMAIL_BASE_URL: web.default("https://gmail.googleapis.com"),
   GOOGLE_OAUTH_BASE_URL: web.default("https://oauth2.googleapis.com"),
   ALLOW_PRIVATE_NETWORK: flag.optional(),
-  REPLY_DEBOUNCE_MS: ms(defaults.replyDebounceMs),
-  REPLY_MAX_WAIT_MS: ms(defaults.replyMaxWaitMs),
-  CONTEXT_WINDOW_MS: ms(defaults.contextWindowMs, 1),
-  AUTO_RESUME_AFTER_MS: ms(defaults.autoResumeAfterMs, 1),
-  CALL_QUEUE_WAIT_MS: ms(defaults.callQueueWaitMs, 1),
-  JWT_TTL_SECONDS: whole(1, resolverLimits.refreshTokenSeconds).default(defaults.jwtSeconds),
-  SIGN_IN_ATTEMPTS_PER_MINUTE: whole(0, 1_000_000).default(defaults.signInAttemptsPerMinute),
-  RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(defaults.requestsPerMinute),
+  REPLY_DEBOUNCE_MS: ms(rootLimits.replyDebounceMs),
+  REPLY_MAX_WAIT_MS: ms(rootLimits.replyMaxWaitMs),
+  CONTEXT_WINDOW_MS: ms(rootLimits.contextWindowMs, 1),
+  AUTO_RESUME_AFTER_MS: ms(rootLimits.autoResumeAfterMs, 1),
+  CALL_QUEUE_WAIT_MS: ms(rootLimits.callQueueWaitMs, 1),
+  JWT_TTL_SECONDS: whole(1, rootLimits.refreshTokenSeconds).default(rootLimits.jwtSeconds),
+  SIGN_IN_ATTEMPTS_PER_MINUTE: whole(0, 1_000_000).default(rootLimits.signInAttemptsPerMinute),
+  RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.requestsPerMinute),
   LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),
   TRUST_PROXY: proxies.default(0),
   CORS_ORIGINS: origins.default([]),

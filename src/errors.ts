@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http"
 import { isNativeError } from "node:util/types"
 import { GraphQLError, Kind } from "graphql"
 import { foreignAnswer } from "./foreign-errors.js"
-import { graphqlLimits } from "./graphql/limits.js"
+import { rootLimits } from "./limits.js"
 
 /** One thing that is wrong with the input: where, as a dotted path, and what it must be. */
 export interface Detail {
@@ -77,7 +77,7 @@ export class ResyncRequired extends ApiError {
 
 /** 413: larger than `bytes`, the limit that was passed. */
 export class PayloadTooLarge extends ApiError {
-  constructor(bytes: number = graphqlLimits.bodyBytes) {
+  constructor(bytes: number = rootLimits.bodyBytes) {
     super(413, "PAYLOAD_TOO_LARGE", `The request is larger than ${Math.floor(bytes / 1024 / 1024)} MB`)
   }
 }
@@ -190,7 +190,7 @@ const statusOfCode: Record<string, number> = {
 /** A GraphQLError is a wrapper (of what a resolver or a scalar threw), Apollo's refusal (with a code), or graphql-js's (without one). */
 function fromGraphQL(error: GraphQLError): ApiError | null {
   // Within a field, a bare one tells by its place alone whose fault it is (see codeOfBare): it is not asked by itself.
-  if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${graphqlLimits.graphqlTokens} tokens`)
+  if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${rootLimits.graphqlTokens} tokens`)
   const inner = error.originalError && !(error.path && isBare(error.originalError)) ? asApiError(error.originalError) : null
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION
   // Of a bad variable graphql-js says more than the scalar does: which one, and where in it.

@@ -1,5 +1,4 @@
-import { graphqlLimits } from "./graphql/limits.js"
-import { mediaLimits } from "./media/limits.js"
+import { rootLimits } from "./limits.js"
 
 /** What a caller is told about an error that a library threw. */
 export interface ForeignAnswer {
@@ -26,7 +25,7 @@ function ofBody(error: Error): ForeignAnswer | null {
   if (error.message.startsWith("Unsupported Content-Encoding") && status === 415)
     return unsupported("This Content-Encoding is not supported")
   const refused = expose === true ? status : httpCode
-  if (refused === 413) return tooLarge(type === "entity.too.large" ? graphqlLimits.bodyBytes : mediaLimits.uploadBytes)
+  if (refused === 413) return tooLarge(type === "entity.too.large" ? rootLimits.bodyBytes : rootLimits.uploadBytes)
   if (refused === 415) return unsupported("The request body is of a type or encoding that is not supported")
   return refused === 400 ? bad("The request body is incomplete or malformed") : null
 }

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto"
 import { constants, copyFile, link, mkdir, open, readFile, unlink } from "node:fs/promises"
 import { join } from "node:path"
 import type { Config } from "./config.js"
-import { defaults } from "./defaults.js"
 import { parseEncryptionKey } from "./environment.js"
+import { rootLimits } from "./limits.js"
 import { sentence } from "./sentence.js"
 
 /** What signs sessions and urls, and what encrypts at rest (32 bytes, AES-256). */
@@ -41,7 +41,7 @@ function parse(text: string): Secrets | null {
   try {
     const { jwtSecret, encryptionKey } = JSON.parse(text)
     const key = parseEncryptionKey(encryptionKey)
-    return typeof jwtSecret === "string" && jwtSecret.length >= defaults.jwtSecretCharacters && key
+    return typeof jwtSecret === "string" && jwtSecret.length >= rootLimits.jwtSecretCharacters && key
       ? { jwtSecret, encryptionKey: key }
       : null
   } catch {
@@ -57,7 +57,7 @@ async function generate(path: string): Promise<Secrets> {
   try {
     const secrets = {
       jwtSecret: randomBytes(48).toString("base64url"),
-      encryptionKey: randomBytes(defaults.encryptionKeyBytes).toString("base64"),
+      encryptionKey: randomBytes(rootLimits.encryptionKeyBytes).toString("base64"),
     }
     await file.writeFile(`${JSON.stringify(secrets, null, 2)}\n`)
     await file.sync()

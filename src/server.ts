@@ -30,6 +30,7 @@ import { voiceSweep } from "./jobs/voice-sweep.js"
 import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
+import { append } from "./messages/append.js"
 import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
 import { representer } from "./rest/resources.js"
@@ -84,6 +85,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     config,
     log,
     database,
+    appendMessage: append,
     wakeUp,
     sequencer,
     scheduler,

@@ -16,7 +16,7 @@ import {
   Unauthenticated,
   UnsupportedMediaType,
 } from "../src/errors.js"
-import { mediaLimits } from "../src/media/limits.js"
+import { rootLimits } from "../src/limits.js"
 
 const schema = buildSchema(`
   scalar Color
@@ -66,7 +66,7 @@ describe("an error that is an answer", () => {
 
   it("says what is meant in words", () => {
     expect(new NotFound("Chat").message).toBe("Chat not found")
-    expect(new PayloadTooLarge(mediaLimits.uploadBytes).message).toBe("The request is larger than 25 MB")
+    expect(new PayloadTooLarge(rootLimits.uploadBytes).message).toBe("The request is larger than 25 MB")
     expect(new RateLimited(0.2)).toMatchObject({ message: "Too many requests: try again in 1 second", retryAfterSeconds: 1 })
   })
 

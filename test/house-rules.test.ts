@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import { buildSchemaSync, Query, Resolver } from "type-graphql"
+import { Access } from "../src/context/access.js"
 import { scopedManager } from "../src/database/unit-of-work.js"
 import { Chat } from "../src/entities/chat.js"
-import { Access, guardRootFields } from "../src/graphql/access.js"
+import { guardRootFields } from "../src/graphql/guard.js"
 import * as rules from "./kit/house-rules.js"
 import { committedSources, complaints, type Rule, root, type Source, sourcesBelow } from "./kit/house-rules.js"
 import { world } from "./kit/world.js"
@@ -50,6 +51,18 @@ describe("directions", () => {
       made("src/rest/kit/serve.ts", 'import type { Chat } from "../../entities/chat.js"'),
     ],
     keeps: [made("src/rest/chat.ts", 'import { routes } from "./kit/routes.js"')],
+  })
+  describe("folders import one another in no circle, type imports included", () => {
+    it("holds", () => expect(rules.folderCircles(code)).toEqual([]))
+    it("is reported when it is broken", () => {
+      const circle = [
+        made("src/database/reader.ts", 'import type { Services } from "../context/services.js"'),
+        made("src/context/services.ts", 'import { connect } from "../messages/append.js"'),
+        made("src/messages/append.ts", 'import { Reader } from "../database/reader.js"'),
+      ]
+      expect(rules.folderCircles(circle)).toHaveLength(3)
+      expect(rules.folderCircles(circle.slice(1))).toEqual([])
+    })
   })
   rule("a resolver opens no transaction", {
     of: rules.resolversOpenNoTransaction,

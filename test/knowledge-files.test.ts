@@ -1,6 +1,6 @@
 import { entityLimits } from "../src/entities/limits.js"
+import { forgetMedia } from "../src/jobs/forget-media.js"
 import { retention } from "../src/jobs/retention.js"
-import { forgetMedia } from "../src/media/forget.js"
 import { brokenPdf, encryptedPdf, pdf, presentation, wordDocument, workbook, zipBomb } from "./kit/documents.js"
 import { folderOfItsOwn, samples, upload } from "./kit/files.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"

@@ -1,7 +1,7 @@
 import { unscoped } from "../database/unscoped.js"
-import { defaults } from "../defaults.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../entities/kit/sealed.js"
 import { parseEncryptionKey } from "../environment.js"
+import { rootLimits } from "../limits.js"
 import { type Command, type Desk, Refusal, UsageError } from "./kit.js"
 import { adminLimits } from "./limits.js"
 
@@ -68,7 +68,7 @@ export const encryptionCommands: Record<string, Command> = {
     options: { from: { required: true, description: "the ENCRYPTION_KEY of before, as base64 or hexadecimal" } },
     async run(desk, options) {
       const from = parseEncryptionKey(options["from"]!)
-      if (!from) throw new UsageError(`--from must be ${defaults.encryptionKeyBytes} bytes, written as base64 or hexadecimal`)
+      if (!from) throw new UsageError(`--from must be ${rootLimits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`)
       const all: Outcome = { rotated: 0, lost: [] }
       for (const column of sealedColumns) {
         let last: Outcome

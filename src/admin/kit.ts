@@ -1,10 +1,11 @@
 import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
-import type { WakeUp } from "../context/services.js"
-import { snapshotSelection } from "../context/snapshot.js"
+import { newUnitOfWork } from "../context/transaction.js"
 import type { Database } from "../database/connect.js"
-import { runInTransaction, UnitOfWork } from "../database/unit-of-work.js"
+import { runInTransaction, type UnitOfWork } from "../database/unit-of-work.js"
 import { codePoints } from "../entities/kit/scalars.js"
+import type { WakeUp } from "../events/wake-up.js"
+import { append } from "../messages/append.js"
 
 /** What a command reaches. */
 export interface Desk {
@@ -60,7 +61,7 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 
 /** Runs a change as one unit of work on the companies that it is about. */
 export const change = <T>(desk: Desk, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  runInTransaction(new UnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, snapshotSelection), work)
+  runInTransaction(newUnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, { appendMessage: append }), work)
 
 /** Refuses a word that is none of a list. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

@@ -10,4 +10,6 @@ export const contextLimits = {
   idempotencyKeyCharacters: 255,
   /** `lastUsedAt` of an access token is written at most once in this time. */
   accessTokenTouchSeconds: 60,
+  /** Levels of nesting in what a request sends; ours. */
+  inputDepth: 100,
 } as const

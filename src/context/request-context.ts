@@ -6,7 +6,7 @@ import { meaningOf } from "../database/conflicts.js"
 import { pipelined } from "../database/pipelined.js"
 import type { PlainRow, ReadModel } from "../database/read-model.js"
 import { Reader } from "../database/reader.js"
-import { runInTransaction, type Statement, UnitOfWork } from "../database/unit-of-work.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Actor } from "../entities/control-change.js"
 import type { Row } from "../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
@@ -14,7 +14,7 @@ import type { ArrivingForm } from "../media/arriving.js"
 import { companiesOf, type Identity } from "./identity.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
-import { snapshotSelection } from "./snapshot.js"
+import { inTransaction } from "./transaction.js"
 
 /** What a request brought with it besides its credentials. */
 export interface RequestInfo {
@@ -150,17 +150,6 @@ export class RequestContext {
   }
 }
 
-/** Runs a unit of work and, after its commit, tells the sequencer and the clock. */
-export async function inTransaction<T>(services: Services, scope: UnitOfWork["scope"], work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
-  const unit = new UnitOfWork(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
-  const result = await runInTransaction(unit, work)
-  const told = unit.afterCommit.events ? services.sequencer.poke() : null
-  for (const wake of unit.afterCommit.jobs) void services.scheduler.schedule(wake)
-  // A take-over answers when everything that was said before it has been handed to those who listen: after it, nothing of the AI leaves.
-  if (unit.afterCommit.isTakeOver) await told
-  return result
-}
-
-/** A viewer without a request: a job, a hook or a command, on one company. */
+/** A context without a request: a job, a hook or a command, on one company. */
 export const systemContext = (services: Services, companyId: string, log = services.log): RequestContext =>
   new RequestContext(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })

@@ -3,7 +3,7 @@ import { CompiledQuery } from "kysely"
 import { type Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
-import { append } from "../messages/append.js"
+import type { OutputFrame } from "../entities/message.js"
 import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
 import { type PlainRow, readModelOf, type Selection } from "./read-model.js"
@@ -37,6 +37,16 @@ export function scopedManager(database: Database, companyIds: string[]): EntityM
   return em
 }
 
+/** What a unit of work needs of the features above it. */
+export interface UnitFeatures {
+  /** What the REST representation of a type selects: the payload of its events. */
+  snapshotOf(type: string): Selection
+  /** Appends a message to a chat inside the unit. */
+  appendMessage(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
+  /** The signed address of a file. */
+  mediaUrl?(id: string): string
+}
+
 /** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
 export class UnitOfWork {
   readonly em: EntityManager
@@ -49,9 +59,7 @@ export class UnitOfWork {
   constructor(
     readonly database: Database,
     readonly scope: Scope,
-    /** What the REST representation of a row selects; the payload of its events. */
-    private readonly snapshotOf: (type: string) => Selection,
-    private readonly mediaUrl?: (id: string) => string,
+    private readonly features: UnitFeatures,
   ) {
     this.em = scopedManager(database, scope.companyIds)
   }
@@ -64,7 +72,7 @@ export class UnitOfWork {
       sql,
       this.scope.companyIds,
       (statement, values) => this.run(statement, values),
-      this.mediaUrl,
+      this.features.mediaUrl,
     )
     return this.#reader
   }
@@ -131,7 +139,8 @@ export class UnitOfWork {
       if (!notes) continue
       facts.push(...notes.events)
       this.afterCommit.jobs.push(...notes.jobs)
-      for (const consequence of notes.steps) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
+      for (const consequence of notes.steps)
+        facts.push(...(await consequence(this.em, (frame) => this.features.appendMessage(this, frame))))
     }
     return facts
   }
@@ -143,7 +152,7 @@ export class UnitOfWork {
   }
 
   private async snapshot(type: string, id: string) {
-    const selection = this.snapshotOf(type)
+    const selection = this.features.snapshotOf(type)
     const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
     return { [type.toLowerCase()]: row ?? null }
   }

@@ -1,9 +1,9 @@
 import type { Logger } from "pino"
-import type { WakeUp } from "../context/services.js"
 import type { Database } from "../database/connect.js"
 import { unscoped } from "../database/unscoped.js"
 import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
+import type { WakeUp } from "./wake-up.js"
 
 /** A live end of the log: hears events of its companies, in order, until it is taken off. */
 export interface Listener {

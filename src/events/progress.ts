@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 import type { Logger } from "pino"
-import type { WakeUp } from "../context/services.js"
 import { eventLimits } from "./limits.js"
+import type { WakeUp } from "./wake-up.js"
 
 /** How far a running answer has come. */
 export interface Progress {

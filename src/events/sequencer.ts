@@ -1,7 +1,13 @@
 import type { Logger } from "pino"
-import type { Sequencer, WakeUp } from "../context/services.js"
 import type { Database } from "../database/connect.js"
 import { eventLimits } from "./limits.js"
+import type { WakeUp } from "./wake-up.js"
+
+/** The event log's side for writers: called after a commit that wrote event rows. */
+export interface Sequencer {
+  /** Has the committed events placed soon; resolves when they were, and their readers woken. */
+  poke(): Promise<void>
+}
 
 /** Any number, the same on every instance: who holds this lock gives places in the log. */
 const sequencerLock = 7_304_212

@@ -1,7 +1,14 @@
 import { EventEmitter } from "node:events"
 import { Client, type Pool } from "pg"
 import type { Logger } from "pino"
-import type { WakeUp, WakeUpTopic } from "../context/services.js"
+
+/** Tells every instance that something in the database is worth a look; the database stays the truth. */
+export interface WakeUp {
+  publish(topic: WakeUpTopic, message: string): Promise<void>
+  /** Hears every message of a topic, those of this instance too; answers how to stop. */
+  subscribe(topic: WakeUpTopic, hear: (message: string) => void): () => void
+}
+export type WakeUpTopic = "events" | "credentials" | "watched" | "progress"
 
 /** A wake-up that can be closed, and that says when it may have missed something. */
 export interface OpenWakeUp extends WakeUp {

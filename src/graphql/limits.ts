@@ -1,9 +1,5 @@
 /** Every number of the specification and of the contract that graphql/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const graphqlLimits = {
-  /** Largest JSON body; beyond it 413. */
-  bodyBytes: 1024 * 1024,
-  /** Tokens in one GraphQL document. */
-  graphqlTokens: 5_000,
   /** Levels of nesting in one GraphQL document, introspection apart. */
   graphqlDepth: 12,
   /** Root fields in one GraphQL operation, aliases counted each. */
@@ -20,6 +16,4 @@ export const graphqlLimits = {
   knownOperationsLength: 10_000_000,
   /** Accept headers whose answer's type is remembered; ours. */
   knownTypes: 100,
-  /** Levels of nesting in what a request sends; ours. */
-  inputDepth: 100,
 } as const

@@ -22,7 +22,7 @@ import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
-import { guardRootFields } from "./access.js"
+import { guardRootFields } from "./guard.js"
 
 /** The schema of the server, every root field behind its access rule; throws when one has none. */
 export function buildPlatformSchema(): GraphQLSchema {

@@ -1,11 +1,11 @@
 import type { Context, Middleware } from "koa"
 import { HttpMethodEnum, koaBody } from "koa-body"
 import { BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
-import { graphqlLimits } from "../graphql/limits.js"
+import { rootLimits } from "../limits.js"
 
 const read: Middleware = koaBody({
   json: true,
-  jsonLimit: graphqlLimits.bodyBytes,
+  jsonLimit: rootLimits.bodyBytes,
   urlencoded: false,
   text: false,
   multipart: false,
@@ -17,7 +17,7 @@ const nothing = async () => {}
 /** Reads a JSON object out of the body: another type 415, malformed or no object 400, over 1 MB 413; an empty body is an empty object. */
 export async function readJson(ctx: Context): Promise<Record<string, unknown>> {
   if (!hasBody(ctx)) return {}
-  if (Number(ctx.get("Content-Length")) > graphqlLimits.bodyBytes) throw new PayloadTooLarge()
+  if (Number(ctx.get("Content-Length")) > rootLimits.bodyBytes) throw new PayloadTooLarge()
   if (!ctx.request.is("application/json", "+json")) throw new UnsupportedMediaType()
   if (!ctx.req.readable) throw new BadUserInput("The request was broken off")
   await read(ctx, nothing)

@@ -4,9 +4,8 @@ import busboy from "busboy"
 import { type FileUpload, Upload } from "graphql-upload-minimal"
 import type { Context } from "koa"
 import { ApiError, BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
-import { graphqlLimits } from "../graphql/limits.js"
+import { rootLimits } from "../limits.js"
 import type { ArrivingForm } from "../media/arriving.js"
-import { mediaLimits } from "../media/limits.js"
 import { httpLimits } from "./limits.js"
 
 const required = (message: string) => new BadUserInput(`file ${message}`, [{ path: "file", message }])
@@ -39,8 +38,8 @@ export class Form extends PassThrough implements ArrivingForm {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback) {
     this.#bytes += chunk.length
-    if (this.#bytes <= mediaLimits.uploadBytes + httpLimits.formOverheadBytes) done(null, chunk)
-    else this.giveUp(new PayloadTooLarge(mediaLimits.uploadBytes))
+    if (this.#bytes <= rootLimits.uploadBytes + httpLimits.formOverheadBytes) done(null, chunk)
+    else this.giveUp(new PayloadTooLarge(rootLimits.uploadBytes))
   }
 
   /** Hands the body to its parser, whose end is the form's. */
@@ -79,8 +78,8 @@ export class Form extends PassThrough implements ArrivingForm {
 export function openForm(ctx: Context): Form {
   if (!ctx.request.is("multipart/form-data")) throw new UnsupportedMediaType("Send the file as multipart/form-data")
   if (!ctx.req.readable) throw new BadUserInput("The request was broken off")
-  if (Number(ctx.get("Content-Length")) > mediaLimits.uploadBytes + httpLimits.formOverheadBytes)
-    throw new PayloadTooLarge(mediaLimits.uploadBytes)
+  if (Number(ctx.get("Content-Length")) > rootLimits.uploadBytes + httpLimits.formOverheadBytes)
+    throw new PayloadTooLarge(rootLimits.uploadBytes)
   return new Form(ctx.req)
 }
 
@@ -112,7 +111,7 @@ export function fileIn(form: Form, name: string): Promise<Upload> {
 
 function parserOf(form: Form) {
   try {
-    return busboy({ headers: form.headers, defParamCharset: "utf8", limits: { fieldSize: graphqlLimits.bodyBytes } })
+    return busboy({ headers: form.headers, defParamCharset: "utf8", limits: { fieldSize: rootLimits.bodyBytes } })
   } catch {
     throw new BadUserInput("The multipart body has no boundary")
   }

@@ -8,8 +8,8 @@ import type { RequestContext } from "../context/request-context.js"
 import { BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { compiled } from "../graphql/compiled.js"
 import { KnownOperations } from "../graphql/known-operations.js"
-import { graphqlLimits } from "../graphql/limits.js"
 import { refuseExcess } from "../graphql/operation-limits.js"
+import { rootLimits } from "../limits.js"
 import { readJson } from "./body.js"
 import { type Form, openForm } from "./form.js"
 import { responseJson, shownError, statusOf } from "./operation-answer.js"
@@ -61,7 +61,7 @@ export async function startApollo(schema: GraphQLSchema): Promise<GraphqlServer>
     },
     introspection: true,
     csrfPrevention: false,
-    parseOptions: { maxTokens: graphqlLimits.graphqlTokens },
+    parseOptions: { maxTokens: rootLimits.graphqlTokens },
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     formatError: (_shown, error) => shownError(error, currentRequest.getStore()!).toJSON(),
@@ -115,7 +115,7 @@ function send(ctx: Context, status: number, type: string | undefined, text: stri
 
 /** The operation of a multipart request, its file on the way (GraphQL multipart request specification). */
 async function operationIn(form: Form, ctx: Context) {
-  const options = { maxFieldSize: graphqlLimits.bodyBytes, maxFiles: 1 }
+  const options = { maxFieldSize: rootLimits.bodyBytes, maxFiles: 1 }
   return processRequest(form as unknown as IncomingMessage, ctx.res, options).catch((error: Error & { status?: number }) => {
     // Broken off: the form knows why.
     if (/disconnected/.test(error.message)) throw form.reason

@@ -1,5 +1,11 @@
-import { forgetMedia } from "../media/forget.js"
+import { LockMode } from "@mikro-orm/postgresql"
+import { systemContext } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
+import { clock } from "../entities/kit/clock.js"
+import { Knowledge } from "../entities/knowledge.js"
+import { Media, MessageMedia } from "../entities/media.js"
 import type { Job } from "./kit/scheduler.js"
+import { jobLimits } from "./limits.js"
 
 /** Messages are gone: removes the files that nothing shows any more. */
 export const forgetMediaJob: Job = {
@@ -7,4 +13,29 @@ export const forgetMediaJob: Job = {
   async run(services, companyId, _chatId) {
     await forgetMedia(services, companyId)
   },
+}
+
+/** Removes the files of a company that are due to be forgotten and that nothing uses: first the row, then the file, so that no row is without one. */
+export async function forgetMedia(services: Services, companyId: string): Promise<void> {
+  for (;;) {
+    const { looked, keys } = await systemContext(services, companyId).transaction(async ({ em }) => {
+      // Locked, so that nobody attaches one of them meanwhile; those that somebody is attaching just now are passed over.
+      const due = await em.find(
+        Media,
+        { forgetAt: { $lte: clock.now() } },
+        { limit: jobLimits.mediaBatch, orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
+      )
+      const ids = due.map((media) => media.id)
+      const shown = await em.find(MessageMedia, { mediaId: { $in: ids } })
+      const known = await em.find(Knowledge, { fileId: { $in: ids } }, { fields: ["fileId"] })
+      const used = new Set([...shown.map((link) => link.mediaId), ...known.map((item) => item.fileId)])
+      for (const media of due) {
+        if (used.has(media.id)) media.attach()
+        else em.remove(media)
+      }
+      return { looked: due.length, keys: due.filter((media) => !used.has(media.id)).map((media) => media.storageKey) }
+    })
+    await services.storage.remove(keys)
+    if (looked < jobLimits.mediaBatch) return
+  }
 }

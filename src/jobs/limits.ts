@@ -40,4 +40,6 @@ export const jobLimits = {
   sweepMaxMs: 30_000,
   /** How long events can be resumed from. */
   eventRetentionSeconds: 24 * 60 * 60,
+  /** Files that are removed together; ours. */
+  mediaBatch: 100,
 } as const

@@ -1,7 +1,7 @@
 import { contextLimits } from "../context/limits.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { forgetMedia } from "../media/forget.js"
+import { forgetMedia } from "./forget-media.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 

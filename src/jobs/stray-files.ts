@@ -3,7 +3,6 @@ import { join } from "node:path"
 import type { Services } from "../context/services.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { mediaLimits } from "../media/limits.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
@@ -18,8 +17,7 @@ export const strayFiles: Sweep = {
     for await (const files of services.storage.list()) {
       // A file is stored before its row is written: a young one may still get its row.
       const old = files.filter((file) => file.storedAt < before).map((file) => file.key)
-      for (let at = 0; at < old.length; at += mediaLimits.mediaBatch)
-        await removeUnknown(services, old.slice(at, at + mediaLimits.mediaBatch))
+      for (let at = 0; at < old.length; at += jobLimits.mediaBatch) await removeUnknown(services, old.slice(at, at + jobLimits.mediaBatch))
     }
     await removeUnfinished(services.arrivals, before)
   },

@@ -12,6 +12,15 @@ export interface VectorSearch {
   nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]>
 }
 
+declare module "../context/services.js" {
+  interface Services {
+    /** Finds the chunks whose vectors are closest to a query's. */
+    vectors: VectorSearch
+    /** How many knowledge items this process indexes at the moment. */
+    indexing: { busy: number }
+  }
+}
+
 /** Searches vectors in the database where it has pgvector, and in the process elsewhere. */
 export async function vectorSearch(database: Database, log: Logger): Promise<VectorSearch> {
   const exact = new PackedVectors()

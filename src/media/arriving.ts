@@ -8,9 +8,9 @@ import type { FileUpload } from "graphql-upload-minimal"
 import { v7 } from "uuid"
 import type { ArrivedFile } from "../entities/media.js"
 import { ApiError, BadUserInput, PayloadTooLarge } from "../errors.js"
+import { rootLimits } from "../limits.js"
 import { contentType } from "./content-type.js"
 import { filenameOf } from "./filename.js"
-import { mediaLimits } from "./limits.js"
 import { TextWatch } from "./text-watch.js"
 
 /** The form that a file comes in: whether all of it was read well, and what broke it. */
@@ -65,7 +65,7 @@ async function write(source: Readable, path: string, form: ArrivingForm | undefi
     try {
       for await (const chunk of source as AsyncIterable<Buffer>) {
         size += chunk.length
-        if (size > mediaLimits.uploadBytes) throw new PayloadTooLarge(mediaLimits.uploadBytes)
+        if (size > rootLimits.uploadBytes) throw new PayloadTooLarge(rootLimits.uploadBytes)
         hash.update(chunk)
         text.see(chunk)
         yield chunk

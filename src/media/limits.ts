@@ -1,11 +1,7 @@
 /** Every number of the specification and of the contract that media/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const mediaLimits = {
-  /** Largest upload; beyond it 413. */
-  uploadBytes: 25 * 1024 * 1024,
   /** Longest file name; ours, as of most file systems. */
   filename: 255,
-  /** Files that are removed together; ours. */
-  mediaBatch: 100,
   /** Life of a signed media url in an answer. */
   mediaUrlSeconds: 60 * 60,
 } as const

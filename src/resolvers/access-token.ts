@@ -1,12 +1,12 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { AccessToken } from "../entities/access-token.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
-import { Access } from "../graphql/access.js"
 import { accessTokenReadModel } from "../schema/access-token.js"
 
 const TokenName = Trimmed({ max: entityLimits.accessTokenName })

@@ -1,9 +1,9 @@
 import { Arg, Ctx, Resolver, Root, Subscription } from "type-graphql"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { NotFound } from "../errors.js"
 import type { Progress } from "../events/progress.js"
-import { Access } from "../graphql/access.js"
 import { AnswerProgress } from "../schema/answer-progress.js"
 import { chatReadModel } from "../schema/chat.js"
 

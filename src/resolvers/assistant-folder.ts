@@ -1,10 +1,10 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Access } from "../graphql/access.js"
 import { assistantFolderReadModel, CreateAssistantFolderInput, UpdateAssistantFolderInput } from "../schema/assistant-folder.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
 

@@ -3,13 +3,13 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { faultOfParams } from "../assistant/arguments.js"
 import { testTool } from "../assistant/tool-test.js"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Query as Sql } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
-import { Access } from "../graphql/access.js"
 import {
   AssistantToolPage,
   assistantToolReadModel,

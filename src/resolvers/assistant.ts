@@ -4,6 +4,7 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { copyAssistant } from "../assistant/copy.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Query as Sql } from "../database/read-model.js"
@@ -11,7 +12,6 @@ import { Assistant, spokenFields } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { Channel } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Access } from "../graphql/access.js"
 import {
   AssistantPage,
   assistantReadModel,

@@ -1,12 +1,12 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { assistantLimits } from "../assistant/limits.js"
+import { Access } from "../context/access.js"
 import { inBatches } from "../context/batches.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Access } from "../graphql/access.js"
 import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 

@@ -1,12 +1,12 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { v7 } from "uuid"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { clock } from "../entities/kit/clock.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
-import { Access } from "../graphql/access.js"
 import { mustBeSaid } from "../schema/kit/input.js"
 import { resolverLimits } from "./limits.js"
 

@@ -1,6 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { Access } from "../context/access.js"
 import { completed, idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -11,7 +12,6 @@ import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-
 import { clock } from "../entities/kit/clock.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput, Forbidden } from "../errors.js"
-import { Access } from "../graphql/access.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
 import { DeleteResult, deleted, mustBeSaid, patch, refuseNulls } from "../schema/kit/input.js"
 

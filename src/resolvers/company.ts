@@ -1,10 +1,10 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Query, Resolver } from "type-graphql"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { Company } from "../entities/company.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Access } from "../graphql/access.js"
 import { companyReadModel } from "../schema/company.js"
 
 @Resolver()

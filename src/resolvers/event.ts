@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Resolver, Root, Subscription } from "type-graphql"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { readModelOf } from "../database/read-model.js"
@@ -7,9 +8,8 @@ import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Forbidden } from "../errors.js"
 import type { LoggedEvent } from "../events/logged-event.js"
-import { Access } from "../graphql/access.js"
+import { withMediaUrls } from "../media/signed-url.js"
 import { EventShape } from "../schema/event.js"
-import { withMediaUrls } from "../schema/media.js"
 import { forVisitor, isForVisitors } from "../schema/message.js"
 
 interface EventArguments {

@@ -1,9 +1,9 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { searchKnowledge } from "../assistant/knowledge.js"
+import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { entityLimits } from "../entities/limits.js"
 import { BadUserInput } from "../errors.js"
-import { Access } from "../graphql/access.js"
 import { KnowledgeMatches, QueryKnowledgeInput } from "../schema/knowledge.js"
 import { schemaLimits } from "../schema/limits.js"
 

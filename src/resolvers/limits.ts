@@ -4,8 +4,6 @@ export const resolverLimits = {
   pageDefault: 20,
   /** Page size of assistants (Limits table). */
   assistantPageDefault: 10,
-  /** Life of a refresh token (Limits table: 7 days). */
-  refreshTokenSeconds: 7 * 24 * 60 * 60,
   /** Shortest password. */
   passwordMin: 8,
   /** Longest password. */

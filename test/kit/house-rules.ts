@@ -110,7 +110,7 @@ export const resolversPublishNothing = words(
 export const resolversEnqueueNothing = words(
   "src/resolvers/",
   "Work to come is a state and a due time on the entity's own row; its method notes the wake-up, and the clock hears of it after the commit.",
-  [/\bscheduler\b/g, /\bagenda\b/gi, /\.schedule\(/g, /\brunning\.add\(/g, /"(?:\.\.\/)+jobs\/[^"]*"/g],
+  [/\bscheduler\b/g, /\bagenda\b/gi, /(?<!scheduler)\.schedule\(/g, /\brunning\.add\(/g, /"(?:\.\.\/)+jobs\/[^"]*"/g],
 )
 
 export const resolversTouchNoPort = imports(
@@ -169,7 +169,7 @@ export const rawAccess: Record<string, string> = {
 /** Who reads past the company border by name, and why it must. */
 export const unscopedCallers: Record<string, string> = {
   "src/context/authenticate.ts": "whose credentials are these? The company is the answer",
-  "src/http/hooks.ts": "whose connection is this? The company is the answer",
+  "src/channels/connection.ts": "whose connection is this? The company is the answer",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
   "src/events/transports/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
@@ -252,7 +252,7 @@ export const jobsGetACompany: Rule = {
   teaches:
     "A job is `export const name: Job = { name, async run(services, companyId, id) … }`, called like its file, and works inside that company. A sweep is listed in test/kit/house-rules.ts.",
   finds: ({ path, text }) => {
-    const name = /^src\/jobs\/([a-z-]+)\.ts$/.exec(path)?.[1]
+    const name = /^src\/jobs\/(?!limits\.ts)([a-z-]+)\.ts$/.exec(path)?.[1]
     if (!name || Object.hasOwn(sweeps, path)) return []
     const found: string[] = []
     if (!/export const \w+: Job = \{/.test(text)) found.push("exports no Job")
@@ -292,7 +292,7 @@ export const limitsStandInLimits: Rule = {
   teaches:
     "Every number of the specification is named once, in the limits.ts of its folder, with its reason. What is no limit is listed in test/kit/house-rules.ts.",
   finds: ({ path, text }) => {
-    if (!path.startsWith("src/") || !path.endsWith(".ts") || /^src\/(\w+\/limits|defaults)\.ts$/.test(path)) return []
+    if (!path.startsWith("src/") || !path.endsWith(".ts") || /^src\/(?:\w+\/)*limits\.ts$/.test(path)) return []
     // Regular expressions, strings and template literals are no arithmetic.
     const bare = code(text)
       .replace(/`(?:[^`\\]|\\.)*`/gs, "``")
@@ -315,6 +315,36 @@ export const filesAreShort: Rule = {
     const lines = text.trimEnd().split("\n").length
     return path.startsWith("src/") && lines > lineLimit ? [`has ${lines} lines`] : []
   },
+}
+
+/** A folder of src, or a file in src itself. `kit/` and adapters belong to their folder; jobs/kit stands alone, since features declare work by it. */
+const folderOf = (path: string) => {
+  const folder = posix.dirname(path).replace(/^src\/?/, "")
+  if (folder === "" || folder === "jobs/kit") return folder || path
+  return folder.startsWith("ports") ? "ports" : folder.replace(/\/kit$/, "")
+}
+
+/** Folders of src that import one another in a circle, with the imports that close it; type imports count. */
+export function folderCircles(sources: Source[]): string[] {
+  const edges = new Map<string, Map<string, string>>()
+  for (const source of sources.filter(({ path }) => path.startsWith("src/") && path.endsWith(".ts"))) {
+    const from = folderOf(source.path)
+    for (const imported of importsOf(source).filter(isOurs)) {
+      const to = folderOf(imported)
+      if (to === from) continue
+      if (!edges.has(from)) edges.set(from, new Map())
+      edges.get(from)!.set(to, `${source.path} imports ${imported}`)
+    }
+  }
+  const reached = (from: string) => {
+    const seen = new Set<string>()
+    const open = [from]
+    for (let at = open.pop(); at !== undefined; at = open.pop())
+      for (const next of edges.get(at)?.keys() ?? []) if (!seen.has(next) && seen.add(next)) open.push(next)
+    return seen
+  }
+  const all = new Map([...edges.keys()].map((folder) => [folder, reached(folder)]))
+  return [...edges].flatMap(([from, targets]) => [...targets].flatMap(([to, why]) => (all.get(to)?.has(from) ? [why] : [])))
 }
 
 export const roomsHaveNames: Rule = {

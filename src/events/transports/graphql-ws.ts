@@ -21,8 +21,8 @@ import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { ApiError } from "../../errors.js"
 import { compiled } from "../../graphql/compiled.js"
-import { graphqlLimits } from "../../graphql/limits.js"
 import { refuseExcess } from "../../graphql/operation-limits.js"
+import { rootLimits } from "../../limits.js"
 import { eventLimits } from "../limits.js"
 import type { OpenSockets } from "./open-sockets.js"
 
@@ -41,7 +41,7 @@ type Open = Connection<Record<string, unknown>, Opened>
 export function serveSockets(http: Server, schema: GraphQLSchema, services: Services, sockets: OpenSockets, showError: ErrorView) {
   const wss = new WebSocketServer({
     noServer: true,
-    maxPayload: graphqlLimits.bodyBytes,
+    maxPayload: rootLimits.bodyBytes,
     handleProtocols: (offered) => offered.has("graphql-transport-ws") && "graphql-transport-ws",
   })
   const documents = new LRUCache<string, DocumentNode>({ max: eventLimits.socketDocuments })
@@ -155,7 +155,7 @@ function prepared(
   context: RequestContext,
 ): ExecutionArgs {
   const { query, operationName, variables } = payload
-  const document = documents.get(query) ?? parse(query, { maxTokens: graphqlLimits.graphqlTokens })
+  const document = documents.get(query) ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
   if (!documents.has(query)) {
     const errors = validate(schema, document)
     if (errors.length > 0) throw errors

@@ -3,8 +3,8 @@ import { sign } from "../../context/json-web-token.js"
 import type { RequestContext } from "../../context/request-context.js"
 import { clock } from "../../entities/kit/clock.js"
 import { RefreshToken, type Session } from "../../entities/user.js"
+import { rootLimits } from "../../limits.js"
 import type { TokenPair } from "../../schema/session.js"
-import { resolverLimits } from "../limits.js"
 
 /** Issues the next pair of a session, inside the unit that allows it. */
 export function issuePair(context: RequestContext, session: Session): TokenPair {
@@ -12,12 +12,12 @@ export function issuePair(context: RequestContext, session: Session): TokenPair 
   const { secrets, config } = context.services
   const refresh = new RefreshToken()
   refresh.sessionId = session.id
-  refresh.expiresAt = new Date(now.getTime() + resolverLimits.refreshTokenSeconds * 1000)
+  refresh.expiresAt = new Date(now.getTime() + rootLimits.refreshTokenSeconds * 1000)
   context.em.persist(refresh)
   const claims = { sub: session.userId, sid: session.id }
   return {
     accessToken: sign({ ...claims, typ: "access", jti: v7() }, secrets.jwtSecret, config.jwtTtlSeconds, now),
-    refreshToken: sign({ ...claims, typ: "refresh", jti: refresh.id }, secrets.jwtSecret, resolverLimits.refreshTokenSeconds, now),
+    refreshToken: sign({ ...claims, typ: "refresh", jti: refresh.id }, secrets.jwtSecret, rootLimits.refreshTokenSeconds, now),
     tokenType: "Bearer",
     expiresIn: config.jwtTtlSeconds,
   }

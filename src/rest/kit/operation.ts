@@ -9,7 +9,7 @@ import {
   typeFromAST,
   validate,
 } from "graphql"
-import { type AccessRule, accessOf } from "../../graphql/access.js"
+import { type AccessRule, accessOf } from "../../context/access.js"
 import { compiled, type Run } from "../../graphql/compiled.js"
 import type { Route } from "./routes.js"
 

@@ -10,8 +10,8 @@ import {
   isScalarType,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
+import { refuseNulIn } from "../../context/refuse-nul.js"
 import { BadUserInput, type Detail } from "../../errors.js"
-import { refuseNulIn } from "../../graphql/operation-limits.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 

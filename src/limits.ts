@@ -1,5 +1,5 @@
 /** Numbers of the specification that an operator may change: the defaults of environment variables, and bounds of their values. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
-export const defaults = {
+export const rootLimits = {
   /** Life of an access JWT; default of `JWT_TTL_SECONDS` (Limits table: 15 minutes). */
   jwtSeconds: 15 * 60,
   /** Sign-in attempts a minute per client address and per email; default of `SIGN_IN_ATTEMPTS_PER_MINUTE` (Limits table). */
@@ -20,4 +20,12 @@ export const defaults = {
   autoResumeAfterMs: 10 * 60_000,
   /** How long a call waits for a free line before it ends as `not_dialed`; default of `CALL_QUEUE_WAIT_MS`. */
   callQueueWaitMs: 5 * 60_000,
+  /** Largest JSON body; beyond it 413. */
+  bodyBytes: 1024 * 1024,
+  /** Tokens in one GraphQL document. */
+  graphqlTokens: 5_000,
+  /** Largest upload; beyond it 413. */
+  uploadBytes: 25 * 1024 * 1024,
+  /** Life of a refresh token (Limits table: 7 days). */
+  refreshTokenSeconds: 7 * 24 * 60 * 60,
 } as const

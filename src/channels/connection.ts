@@ -1,0 +1,24 @@
+import type { Database } from "../database/connect.js"
+import { unscoped } from "../database/unscoped.js"
+import { isUuid } from "../entities/kit/scalars.js"
+import { NotFound } from "../errors.js"
+
+const connectionById = {
+  name: "connection-by-id",
+  text: "select id, company_id, messenger, external_id, assistant_id from channel where id = $1 and messenger = $2 and is_active",
+}
+
+/** What a hook needs to know of its connection. */
+export interface Connection {
+  id: string
+  companyId: string
+  externalId: string
+  assistantId: string | null
+}
+
+/** The connection that a hook's address names; unknown, malformed, disconnected or of another messenger: 404. */
+export async function connectionOf(database: Database, messenger: string, id: string): Promise<Connection> {
+  const [row] = isUuid(id) ? await unscoped(database, connectionById, [id, messenger]) : []
+  if (!row) throw new NotFound("Connection")
+  return { id: row["id"], companyId: row["company_id"], externalId: row["external_id"], assistantId: row["assistant_id"] }
+}

@@ -1,0 +1,43 @@
+import { Extensions } from "type-graphql"
+import { Forbidden, Unauthenticated } from "../errors.js"
+import type { RequestContext } from "./request-context.js"
+
+/**
+ * Who may use a root field.
+ * `public`: anyone. `user`: a signed-in person; an access token is refused. `company`: a person or an access token. `manager`: a person who
+ * is owner or admin of the company in `companyId`. `visitor`: a person, an access token, or a widget's visitor in their own chat.
+ */
+export type AccessRule = "public" | "user" | "company" | "manager" | "visitor"
+
+export interface AccessExtension {
+  rule: AccessRule
+  /** `manual`: the mutation opens its transactions itself (several with waiting between them, or one statement); else it runs in one. */
+  transaction: "auto" | "manual"
+}
+
+/** Gives a root field its access rule; a root field without one stops the server from starting. */
+export const Access = (rule: AccessRule, options: { transaction?: "manual" } = {}) =>
+  Extensions({ access: { rule, transaction: options.transaction ?? "auto" } satisfies AccessExtension })
+
+/** Throws unless the viewer may use a field with this rule and these arguments. */
+export function authorize(rule: AccessRule, context: RequestContext, args: Record<string, unknown>) {
+  mustBeKnown(rule, context)
+  if (rule !== "manager" || context.identity.kind !== "user") return
+  const role = context.identity.roles.get(args["companyId"] as string)
+  if (role !== "owner" && role !== "admin") throw new Forbidden("Only an owner or admin of the company may manage its access tokens")
+}
+
+/** The part of the rule that needs no arguments: who the viewer is. */
+export function mustBeKnown(rule: AccessRule, context: RequestContext) {
+  const { kind } = context.identity
+  if (rule === "public") return
+  if (kind === "anonymous") throw new Unauthenticated()
+  if (kind === "visitor" && rule !== "visitor")
+    throw new Forbidden("A visitor's token reads the messages and events of its own chat, nothing else")
+  if ((rule === "user" || rule === "manager") && kind !== "user")
+    throw new Unauthenticated("This needs a signed-in user, not an access token")
+}
+
+/** The access rule of a root field. */
+export const accessOf = (field: { extensions?: unknown } | undefined): AccessExtension | undefined =>
+  (field?.extensions as { access?: AccessExtension } | undefined)?.access
