@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import pg from "pg"
+import { openEmbedded } from "../src/database/embedded/open.js"
+
+/**
+ * Writes the fixture of test/landed-database.test.ts: the rows of a database that an older, built version of the server filled, and what its
+ * REST routes answered. Usage: node --import tsx scripts/landed-database.ts CHECKOUT OUTPUT.json, where CHECKOUT holds that version's `dist`.
+ */
+const [checkout, output] = process.argv.slice(2)
+if (!checkout || !output) throw new Error("Usage: node --import tsx scripts/landed-database.ts CHECKOUT OUTPUT.json")
+
+/** The secrets of the fixture; the test starts the new version with them. */
+const secrets = { JWT_SECRET: "a secret of the tests, long enough to sign", ENCRYPTION_KEY: "00".repeat(32) }
+
+const folder = mkdtempSync(join(tmpdir(), "landed-"))
+chmodSync(folder, 0o755)
+const database = await openEmbedded({ dataDir: join(folder, "database"), role: "server", log() {} })
+const port = await freePort()
+const server = startServer(port)
+try {
+  const url = `http://127.0.0.1:${port}`
+  await ready(url)
+  const demoFile = join(folder, "data", "demo.json")
+  await until(async () => existsSync(demoFile))
+  const demo = JSON.parse(readFileSync(demoFile, "utf8"))
+  const answers = await fill(url, demo)
+  // A message whose reply is still due: the server ends before it answers.
+  const due = await post(url, `/hooks/widget/${demo.widgetId}`, { text: "Do you deliver to Graz?", messageId: "due-1" })
+  server.kill("SIGKILL")
+  await once(server, "exit")
+  writeFileSync(resolve(output), `${JSON.stringify({ demo, dueChatId: due.chatId, answers, ...(await dump()) }, null, 1)}\n`)
+} finally {
+  server.kill("SIGKILL")
+  await database.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function startServer(port: number): ChildProcess {
+  const { PATH = "", HOME = "" } = process.env
+  const env = { PATH, HOME, ...secrets, PORT: String(port), DATABASE_URL: database.url, DATA_DIR: join(folder, "data"), DEMO: "true" }
+  return spawn(process.execPath, ["dist/src/main.js"], { cwd: resolve(checkout!), env, stdio: ["ignore", "ignore", "inherit"] })
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address() as { port: number }
+  await new Promise((closed) => probe.close(closed))
+  return port
+}
+
+/** Polls a URL until it answers 200; fails after 30 s. */
+async function ready(url: string) {
+  for (const end = Date.now() + 30_000; Date.now() < end; await new Promise((wait) => setTimeout(wait, 100))) {
+    const answer = await fetch(`${url}/health/ready`).catch(() => null)
+    if (answer?.ok) return
+  }
+  throw new Error("The server did not become ready within 30 s")
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every route.
+async function send(url: string, method: string, path: string, body?: unknown, token = ""): Promise<any> {
+  const headers: Record<string, string> = token ? { "X-Access-Token": token } : {}
+  const isForm = body instanceof FormData
+  if (body && !isForm) headers["Content-Type"] = "application/json"
+  const response = await fetch(`${url}${path}`, { method, headers, body: isForm ? body : body ? JSON.stringify(body) : undefined })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.json()
+}
+
+function post(url: string, path: string, body: unknown) {
+  return send(url, "POST", path, body)
+}
+
+/** Writes something of every kind over REST, and returns what the reading routes answer afterwards. */
+async function fill(url: string, demo: Record<string, string>): Promise<Record<string, unknown>> {
+  const { token, assistantId, companyId } = demo
+  const call = (method: string, path: string, body?: unknown) => send(url, method, path, body, token)
+  const folder = await call("POST", "/api/chat-folders", { name: "Returns", color: "#AABBCC" })
+  const tag = await call("POST", "/api/chat-tags", { name: "Größe", color: "#123" })
+  const knowledge = { assistantId, name: "Opening hours", kind: "text", resourceContent: "The shop in Vienna opens at 9.", isVector: true }
+  await call("POST", "/api/assistant-knowledge-new", knowledge)
+  const tool = {
+    assistantId,
+    name: "order_status",
+    description: "Status of an order.",
+    apiCallUrl: "http://127.0.0.1:9/",
+    apiSecret: "s3cret",
+  }
+  const { id: toolId } = await call("POST", "/api/assistant-tools-new", tool)
+  await call("POST", `/api/assistant-tools-new/${toolId}/test`, { params: {} })
+  await call("POST", `/api/assistants-new/${assistantId}/copy`, {})
+  const asked = await post(url, `/hooks/widget/${demo["widgetId"]}`, { text: "Hello! When are you open?", messageId: "first-1" })
+  await until(async () => {
+    const { data } = await call("GET", `/api/messages?chatId=${asked.chatId}`)
+    return data.some((message: { role: string; type: string }) => message.role === "Assistant" && message.type === "Text")
+  })
+  const chat = await call("POST", "/api/chats", { messenger: "playground", fromId: "playground", externalId: "customer-1", name: "Ada" })
+  const form = new FormData()
+  form.append("file", new Blob(["An invoice as text."], { type: "text/plain" }), "invoice.txt")
+  form.append("companyId", companyId!)
+  const media = await call("POST", "/api/media/upload", form)
+  const said = await call("POST", "/api/messages", { chatId: chat.id, text: "Your invoice", mediaIds: [media.id ?? media.media?.id] })
+  await call("POST", "/api/messages", { chatId: chat.id, text: "As I said", replyToMessageId: said.id })
+  await call("PATCH", `/api/chats/${chat.id}/folder`, { folderId: folder.id })
+  await call("POST", `/api/chats/${chat.id}/tags`, { tagId: tag.id })
+  await call("POST", `/api/chats/${chat.id}/meta/comments`, { text: "A regular customer" })
+  await call("PATCH", `/api/chats/${asked.chatId}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" })
+  const paths = [
+    "/api/chat-folders",
+    "/api/chat-tags",
+    "/api/chats/messengers",
+    "/api/chats?include=lastMessage,assistant,manager",
+    `/api/chats/${chat.id}`,
+    `/api/chats/${asked.chatId}`,
+    `/api/messages?chatId=${asked.chatId}`,
+    `/api/messages?chatId=${chat.id}`,
+    "/api/assistants-new?includeVariants=true",
+    `/api/assistant-tools-new?assistantId=${assistantId}`,
+    `/api/assistant-tools-new/${toolId}/logs`,
+    `/api/assistant-knowledge-new?assistantId=${assistantId}`,
+  ]
+  await until(async () => {
+    const { data } = await call("GET", `/api/assistant-knowledge-new?assistantId=${assistantId}`)
+    return data.every((item: { indexStatus: string | null }) => item.indexStatus !== "pending")
+  })
+  const answers: Record<string, unknown> = {}
+  for (const path of paths) answers[path] = await call("GET", path)
+  return answers
+}
+
+/** Waits until a condition holds; fails after 30 s. */
+async function until(holds: () => Promise<boolean>) {
+  for (const end = Date.now() + 30_000; Date.now() < end; await new Promise((wait) => setTimeout(wait, 200))) if (await holds()) return
+  throw new Error("The condition did not hold within 30 s")
+}
+
+/** The names of the migrations that ran, and all rows as JSON. */
+async function dump() {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  const names = await client.query("select name from mikro_orm_migrations order by id")
+  const tables = await client.query(
+    "select tablename from pg_tables where schemaname = 'public' and tablename not in ('mikro_orm_migrations') order by tablename",
+  )
+  const rows: Record<string, unknown> = {}
+  for (const { tablename } of tables.rows) {
+    const { rows: all } = await client.query(`select coalesce(json_agg(t), '[]') as list from "${tablename}" t`)
+    if (all[0].list.length > 0) rows[tablename] = all[0].list
+  }
+  await client.end()
+  return { migrations: names.rows.map(({ name }) => name as string), rows }
+}
