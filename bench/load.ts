@@ -1,7 +1,7 @@
 import autocannon from "autocannon"
-import { type Lots, lotOf } from "./lots.js"
 import type { Workload } from "./options.js"
 import { type Contestant, requestFor } from "./requests.js"
+import { type Samples, sampleOf } from "./samples.js"
 
 /** A stretch of load: so many seconds of a workload, or so many message writes, each to the next one of the chats. */
 export interface LoadOrder {
@@ -12,7 +12,7 @@ export interface LoadOrder {
   token: string
   companyId: string
   cursor: string | null
-  lots: Lots
+  samples: Samples
   seconds?: number
   writes?: number
 }
@@ -31,12 +31,12 @@ export interface LoadResult {
 const requestsPerConnection = 250
 
 function request(order: LoadOrder, number: number) {
-  const { contestant, workload, token, companyId, cursor, lots } = order
+  const { contestant, workload, token, companyId, cursor, samples } = order
   const text = `Message ${number}: the parcel left our warehouse this morning and should reach you tomorrow.`
-  return requestFor(contestant, workload, { token, companyId, cursor, text, ...lotOf(lots, workload, number) })
+  return requestFor(contestant, workload, { token, companyId, cursor, text, ...sampleOf(samples, workload, number) })
 }
 
-/** Each connection asks about lots of its own, in an order of its own, so that none is hot. */
+/** Each connection asks about samples of its own, in an order of its own, so that none is hot. */
 const requestsOf = (order: LoadOrder, connection: number) =>
   Array.from({ length: requestsPerConnection }, (_, index) => request(order, connection * requestsPerConnection + index))
 

@@ -2,17 +2,17 @@ import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { compareAnswers, findCursors } from "./comparison.js"
 import { type Server, startServers } from "./contestants.js"
 import { countStatements } from "./counting.js"
 import { openDatabase } from "./database.js"
-import { findCursors, pass } from "./gate.js"
 import { measureHistory } from "./history.js"
-import { drawLots } from "./lots.js"
-import { type Arena, flood, type Measurement, measure } from "./measure.js"
+import { type BenchmarkContext, flood, type Measurement, measure } from "./measure.js"
 import { type Options, readOptions } from "./options.js"
 import { canPin, cores, end, pinPostgres, postmasterOf, startNode } from "./processes.js"
 import { type Findings, report } from "./report.js"
 import { contestants } from "./requests.js"
+import { drawSamples } from "./samples.js"
 import { measureSearch } from "./search.js"
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
@@ -41,20 +41,20 @@ async function main() {
   const servers = await startServers(database, contestants, (server) => stack.defer(() => server.stop()))
   const load = startNode(cores.rest, ["--import", "tsx", "bench/load.ts"], {}, true)
   stack.defer(() => end(load))
-  const lots = await drawLots(database)
+  const samples = await drawSamples(database)
 
   say(`about ${Math.ceil(expectedSeconds(options) / 60)} minutes with these options`)
   const { page, cursors } = await findCursors(servers, database, options)
-  const arena: Arena = { options, database, servers, load, lots, cursors, postmaster, isTidied: true, say }
+  const context: BenchmarkContext = { options, database, servers, load, samples, cursors, postmaster, isTidied: true, say }
   const found: Findings = { statements: [], fresh: [], flooded: [], history: [] }
-  await pass(arena, options.workloads)
+  await compareAnswers(context, options.workloads)
   say("every contestant answers the same")
-  found.statements = await countStatements(arena, options.workloads)
-  await settle(arena)
-  found.fresh = await measure(arena)
+  found.statements = await countStatements(context, options.workloads)
+  await pauseAll(context)
+  found.fresh = await measure(context)
   if (options.writes > 0) {
-    await flood(arena)
-    found.flooded = await measureAgain(arena)
+    await flood(context)
+    found.flooded = await measureAgain(context)
   }
   if (options.history) found.history = await measureHistory(database)
   process.stdout.write(`${describe(options, page)}\n${report(found, options)}\n`)
@@ -62,17 +62,17 @@ async function main() {
 }
 
 /** Pages have moved by the writes: they are looked up anew, and have to be the same ones for everybody as before. */
-async function measureAgain(arena: Arena): Promise<Measurement[]> {
-  resumeAll(arena.servers)
-  const { cursors } = await findCursors(arena.servers, arena.database, arena.options)
-  const again = { ...arena, cursors, isTidied: false }
-  await pass(again, arena.options.workloads)
-  await settle(again)
+async function measureAgain(context: BenchmarkContext): Promise<Measurement[]> {
+  resumeAll(context.servers)
+  const { cursors } = await findCursors(context.servers, context.database, context.options)
+  const again = { ...context, cursors, isTidied: false }
+  await compareAnswers(again, context.options.workloads)
+  await pauseAll(again)
   return measure(again)
 }
 
-/** Lets what the start and the gate left behind come to rest, then stills everybody. */
-async function settle({ servers, database }: Arena) {
+/** Lets what the start and the context left behind come to rest, then stills everybody. */
+async function pauseAll({ servers, database }: BenchmarkContext) {
   await sleep(1_500)
   for (const server of Object.values(servers)) server.pause()
   await database.client.query("delete from event where position is null")

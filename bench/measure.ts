@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Server } from "./contestants.js"
 import type { BenchDatabase } from "./database.js"
 import type { LoadOrder, LoadResult } from "./load.js"
-import type { Lots } from "./lots.js"
 import type { Options, Workload } from "./options.js"
 import { cpuMs, postgresCpuMs, residentMb } from "./processes.js"
 import { type Contestant, contestants } from "./requests.js"
+import type { Samples } from "./samples.js"
 
 /** One contestant under one workload in one round. */
 export interface Measurement {
@@ -23,12 +23,12 @@ export interface Measurement {
 }
 
 /** What a measurement needs. */
-export interface Arena {
+export interface BenchmarkContext {
   options: Options
   database: BenchDatabase
   servers: Record<Contestant, Server>
   load: ChildProcess
-  lots: Lots
+  samples: Samples
   cursors: Record<Contestant, string>
   /** PostgreSQL's process, where it runs on this machine. */
   postmaster: number | null
@@ -45,8 +45,8 @@ const sideBySide = (workloads: Workload[]) =>
   })
 
 /** Measures: rounds in which the contestants take turns, each round beginning with another one. */
-export async function measure(arena: Arena): Promise<Measurement[]> {
-  const { options, database, isTidied, say } = arena
+export async function measure(context: BenchmarkContext): Promise<Measurement[]> {
+  const { options, database, isTidied, say } = context
   const measurements: Measurement[] = []
   for (const group of sideBySide(options.workloads)) {
     for (let round = 0; round < options.rounds; round++) {
@@ -54,22 +54,26 @@ export async function measure(arena: Arena): Promise<Measurement[]> {
       await database.client.query("checkpoint").catch(() => {})
       for (let turn = 0; turn < contestants.length; turn++) {
         const contestant = contestants[(round + turn) % contestants.length]!
-        arena.servers[contestant].resume()
+        context.servers[contestant].resume()
         for (const workload of group) {
-          const measurement = await measureOne(arena, workload, contestant, round)
+          const measurement = await measureOne(context, workload, contestant, round)
           measurements.push(measurement)
           const { perSecond, serverCpu, p99 } = measurement
           const who = `${workload} round ${round + 1} ${contestant.padEnd(20)}`
           say(`${who} ${perSecond.toFixed(0)} req/s, ${serverCpu.toFixed(3)} ms CPU, p99 ${p99} ms`)
         }
-        arena.servers[contestant].pause()
+        context.servers[contestant].pause()
       }
     }
   }
   return measurements
 }
 
-const orderFor = ({ servers, options, database, cursors, lots }: Arena, workload: Workload, contestant: Contestant): LoadOrder => ({
+const orderFor = (
+  { servers, options, database, cursors, samples }: BenchmarkContext,
+  workload: Workload,
+  contestant: Contestant,
+): LoadOrder => ({
   contestant,
   workload,
   url: servers[contestant].url,
@@ -77,13 +81,13 @@ const orderFor = ({ servers, options, database, cursors, lots }: Arena, workload
   token: database.token,
   companyId: database.companyId,
   cursor: workload === "W6" ? cursors[contestant] : null,
-  lots,
+  samples,
 })
 
-async function measureOne(arena: Arena, workload: Workload, contestant: Contestant, round: number): Promise<Measurement> {
-  const { options, database, servers, load, postmaster } = arena
+async function measureOne(context: BenchmarkContext, workload: Workload, contestant: Contestant, round: number): Promise<Measurement> {
+  const { options, database, servers, load, postmaster } = context
   const { pid } = servers[contestant]
-  const order = orderFor(arena, workload, contestant)
+  const order = orderFor(context, workload, contestant)
   const stored = workload === "W5" ? await storedMessages(database) : 0
   const warm = await underLoad(load, { ...order, seconds: options.warmUpSeconds })
   const before = [cpuMs(pid), postgresCpuMs(postmaster)]
@@ -114,14 +118,14 @@ function mustBeGood({ good }: LoadResult, bad: number, who: string) {
  * Writes messages through our server, spread over all chats in no order, so that the list by recency is turned over as in life. From here on
  * PostgreSQL vacuums when it finds it necessary, as an installation of its own does, and nobody else.
  */
-export async function flood(arena: Arena) {
-  const { database, options, servers, load, say } = arena
+export async function flood(context: BenchmarkContext) {
+  const { database, options, servers, load, say } = context
   await database.letVacuum()
   const chats: string[] = (await database.client.query("select id from chat order by random()")).rows.map(({ id }) => id)
   const stored = await storedMessages(database)
   servers.ours.resume()
   say(`writing ${options.writes} messages …`)
-  const order = { ...orderFor(arena, "W5", "ours"), lots: { ...arena.lots, chats }, writes: options.writes }
+  const order = { ...orderFor(context, "W5", "ours"), samples: { ...context.samples, chats }, writes: options.writes }
   const result = await underLoad(load, order)
   mustBeGood(result, result.bad, "Writing")
   if (result.good < options.writes) throw new Error(`Only ${result.good} messages were written`)

@@ -1,7 +1,7 @@
-import { asksLimit } from "./asks-limit.js"
-import { asksOurs, asksOursAsRest, asksOursOverRest } from "./asks-ours.js"
-import { asksPostgraphile } from "./asks-postgraphile.js"
 import type { Workload } from "./options.js"
+import { limitRequests } from "./requests-limit.js"
+import { ourRequests, ourRequestsAsRest, ourRestRequests } from "./requests-ours.js"
+import { postgraphileRequests } from "./requests-postgraphile.js"
 
 /**
  * Who is measured. The three doors of ours are one server: a GraphQL client's own choice of fields, the operation of the REST route over
@@ -19,7 +19,7 @@ export interface Request {
 }
 
 /** What requests are made of. */
-export interface Matter {
+export interface RequestParameters {
   token: string
   companyId: string
   chatId: string
@@ -36,19 +36,20 @@ export interface Matter {
 }
 
 /** How a contestant is asked, by workload. */
-export type Asks = Record<Workload, (matter: Matter) => Request>
+export type RequestBuilders = Record<Workload, (parameters: RequestParameters) => Request>
 
-const asks: Record<Contestant, Asks> = {
-  ours: asksOurs,
-  "ours, REST's fields": asksOursAsRest,
-  "ours, REST": asksOursOverRest,
-  "LIMIT-rows": asksLimit,
-  LIMIT: asksLimit,
-  PostGraphile: asksPostgraphile,
+const requestBuilders: Record<Contestant, RequestBuilders> = {
+  ours: ourRequests,
+  "ours, REST's fields": ourRequestsAsRest,
+  "ours, REST": ourRestRequests,
+  "LIMIT-rows": limitRequests,
+  LIMIT: limitRequests,
+  PostGraphile: postgraphileRequests,
 }
 
 /** A contestant's request for a workload. */
-export const requestFor = (contestant: Contestant, workload: Workload, matter: Matter) => asks[contestant][workload](matter)
+export const requestFor = (contestant: Contestant, workload: Workload, parameters: RequestParameters) =>
+  requestBuilders[contestant][workload](parameters)
 
 /** How many rows a page has. */
 export const pageSize = (workload: Workload) => (workload === "W2" ? 30 : 50)

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util"
-import { foundCompany, makeAssistant } from "./cast.js"
+import { foundCompany, makeAssistant } from "./fixtures.js"
 import { judge, type Reaction, type Verdict } from "./judge.js"
 import { play } from "./play.js"
 import { type Line, readScript, type Script } from "./script.js"
-import { openStage, type Stage, serveTools } from "./stage.js"
+import { openTestServer, serveTools, type TestServer } from "./test-server.js"
 
 const usage = `npm run eval -- FILE … [--model NAME] [--json]
 Replays the conversations of each FILE against a text model of this server and prints what it did against what was expected.
@@ -35,25 +35,25 @@ async function main(): Promise<number> {
 
 /** One server for all scripts, a company of its own for each. */
 async function replayAll(scripts: Script[], model: string | null): Promise<{ rows: Row[]; model: string }> {
-  const stage = await openStage()
+  const testServer = await openTestServer()
   try {
     const rows: Row[] = []
     let name = ""
     for (const script of scripts) {
-      const replayed = await replay(stage, script, model)
+      const replayed = await replay(testServer, script, model)
       rows.push(...replayed.rows)
       name = replayed.model
     }
     return { rows, model: name }
   } finally {
-    await stage.close()
+    await testServer.close()
   }
 }
 
-async function replay(stage: Stage, script: Script, model: string | null) {
+async function replay(testServer: TestServer, script: Script, model: string | null) {
   const endpoints = await serveTools(script)
   try {
-    const client = await foundCompany(stage)
+    const client = await foundCompany(testServer)
     const assistant = await makeAssistant(client, endpoints, script, model)
     const rows: Row[] = []
     for (const conversation of script.conversations) {

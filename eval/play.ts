@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Client } from "./cast.js"
+import type { Client } from "./fixtures.js"
 import type { Reaction } from "./judge.js"
 import type { Line, Script } from "./script.js"
 

@@ -1,5 +1,5 @@
-import { operation } from "./asks.js"
-import type { Asks } from "./requests.js"
+import { operation } from "./request-builders.js"
+import type { RequestBuilders } from "./requests.js"
 import { messageFields, selections } from "./statements.js"
 
 // PostGraphile calls the column `id` rowId: `id` is its own global one.
@@ -21,7 +21,7 @@ const messages = `query ($chatId: UUID!) { allMessages(first: 30, condition: { c
 const postMessage = `mutation ($input: BenchPostMessageInput!) { benchPostMessage(input: $input) { result { ${fields(messageFields)} } } }`
 
 /** PostGraphile: the lists that it makes by itself, and what the functions of the schema `bench` make of it. */
-export const asksPostgraphile: Asks = {
+export const postgraphileRequests: RequestBuilders = {
   W1: operation(latest, ({ companyId }) => ({ company: companyId })),
   W6: operation(latest, ({ companyId, cursor }) => ({ company: companyId, after: cursor })),
   W2: operation(messages, ({ chatId }) => ({ chatId })),

@@ -2,11 +2,11 @@ import { upperSnake } from "../src/entities/kit/words.js"
 import { chatRoutes } from "../src/rest/chat.js"
 import type { Route } from "../src/rest/kit/routes.js"
 import { messageRoutes } from "../src/rest/message.js"
-import { get, operation, post } from "./asks.js"
-import type { Asks, Matter } from "./requests.js"
+import { get, operation, post } from "./request-builders.js"
+import type { RequestBuilders, RequestParameters } from "./requests.js"
 import { messageFields, selections } from "./statements.js"
 
-const key = ({ token }: Matter) => ({ "X-Access-Token": token })
+const key = ({ token }: RequestParameters) => ({ "X-Access-Token": token })
 const fields = (names: string[]) => names.join(" ")
 const { chat, message, assistant, folder, tag, media } = selections
 
@@ -26,17 +26,21 @@ const messages = `query ($chatId: UUID!, $first: Int, $after: String) { messages
 const createMessage = `mutation ($input: CreateMessageInput!) { createMessage(input: $input) {
   ${fields(messageFields).replace("sources", "sources { knowledgeId knowledgeName chunkId }")} } }`
 
-const chats = ({ size, cursor }: Matter) => ({ first: size ?? 50, after: cursor })
-const ofChat = ({ chatId, size, cursor }: Matter) => ({ chatId, first: size ?? 30, after: cursor })
-const draft = ({ chatId, text }: Matter) => ({ input: { chatId, text } })
+const chats = ({ size, cursor }: RequestParameters) => ({ first: size ?? 50, after: cursor })
+const ofChat = ({ chatId, size, cursor }: RequestParameters) => ({ chatId, first: size ?? 30, after: cursor })
+const draft = ({ chatId, text }: RequestParameters) => ({ input: { chatId, text } })
 
 /** Ours over GraphQL, with the fields that every contestant answers. */
-export const asksOurs: Asks = {
+export const ourRequests: RequestBuilders = {
   W1: operation(latest, chats, key),
   W6: operation(latest, chats, key),
   W2: operation(messages, ofChat, key),
-  W3: operation(filtered, (matter) => ({ ...chats(matter), messenger: upperSnake(matter.messenger), tagIds: matter.tagIds }), key),
-  W4: operation(found, (matter) => ({ ...chats(matter), term: matter.term }), key),
+  W3: operation(
+    filtered,
+    (parameters) => ({ ...chats(parameters), messenger: upperSnake(parameters.messenger), tagIds: parameters.tagIds }),
+    key,
+  ),
+  W4: operation(found, (parameters) => ({ ...chats(parameters), term: parameters.term }), key),
   W5: operation(createMessage, draft, key),
 }
 
@@ -48,38 +52,39 @@ const listMessages = operationOf(messageRoutes, "GET", "/api/messages")
 const postMessage = operationOf(messageRoutes, "POST", "/api/messages")
 
 const included = { withLastMessage: true, withAssistant: true, withManager: false }
-const tagFilter = ({ tagIds }: Matter) => `tagIds:in:${tagIds.join(",")}`
-const restChats = (matter: Matter) => ({ ...chats(matter), ...included, withTotal: false })
+const tagFilter = ({ tagIds }: RequestParameters) => `tagIds:in:${tagIds.join(",")}`
+const restChats = (parameters: RequestParameters) => ({ ...chats(parameters), ...included, withTotal: false })
 
 /** Ours over GraphQL, with the very operation that the REST route runs. */
-export const asksOursAsRest: Asks = {
+export const ourRequestsAsRest: RequestBuilders = {
   W1: operation(listChats, restChats, key),
   W6: operation(listChats, restChats, key),
-  W2: operation(listMessages, (matter) => ({ ...ofChat(matter), withTotal: false }), key),
+  W2: operation(listMessages, (parameters) => ({ ...ofChat(parameters), withTotal: false }), key),
   W3: operation(
     listChats,
-    (matter) => ({
-      ...restChats(matter),
+    (parameters) => ({
+      ...restChats(parameters),
       withTotal: true,
       unread: true,
-      messenger: upperSnake(matter.messenger),
-      filter: tagFilter(matter),
+      messenger: upperSnake(parameters.messenger),
+      filter: tagFilter(parameters),
     }),
     key,
   ),
-  W4: operation(listChats, (matter) => ({ ...restChats(matter), search: matter.term }), key),
+  W4: operation(listChats, (parameters) => ({ ...restChats(parameters), search: parameters.term }), key),
   W5: operation(postMessage, draft, key),
 }
 
-const paged = ({ cursor, size }: Matter, standard: number) => `take=${size ?? standard}${cursor ? `&cursor=${cursor}` : ""}`
-const chatList = (matter: Matter, more: string) => get(`/api/chats?${paged(matter, 50)}&include=lastMessage,assistant&${more}`, key(matter))
+const paged = ({ cursor, size }: RequestParameters, standard: number) => `take=${size ?? standard}${cursor ? `&cursor=${cursor}` : ""}`
+const chatList = (parameters: RequestParameters, more: string) =>
+  get(`/api/chats?${paged(parameters, 50)}&include=lastMessage,assistant&${more}`, key(parameters))
 
 /** Ours over REST. */
-export const asksOursOverRest: Asks = {
-  W1: (matter) => chatList(matter, "withCount=false"),
-  W6: (matter) => chatList(matter, "withCount=false"),
-  W2: (matter) => get(`/api/messages?chatId=${matter.chatId}&${paged(matter, 30)}&withCount=false`, key(matter)),
-  W3: (matter) => chatList(matter, `unread=true&messenger=${matter.messenger}&filter=${tagFilter(matter)}`),
-  W4: (matter) => chatList(matter, `withCount=false&search=${encodeURIComponent(matter.term)}`),
-  W5: (matter) => post("/api/messages", draft(matter).input, key(matter)),
+export const ourRestRequests: RequestBuilders = {
+  W1: (parameters) => chatList(parameters, "withCount=false"),
+  W6: (parameters) => chatList(parameters, "withCount=false"),
+  W2: (parameters) => get(`/api/messages?chatId=${parameters.chatId}&${paged(parameters, 30)}&withCount=false`, key(parameters)),
+  W3: (parameters) => chatList(parameters, `unread=true&messenger=${parameters.messenger}&filter=${tagFilter(parameters)}`),
+  W4: (parameters) => chatList(parameters, `withCount=false&search=${encodeURIComponent(parameters.term)}`),
+  W5: (parameters) => post("/api/messages", draft(parameters).input, key(parameters)),
 }

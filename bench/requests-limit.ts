@@ -1,8 +1,8 @@
-import { get, post } from "./asks.js"
-import type { Asks } from "./requests.js"
+import { get, post } from "./request-builders.js"
+import type { RequestBuilders } from "./requests.js"
 
 /** The two bare servers, which have the same addresses. */
-export const asksLimit: Asks = {
+export const limitRequests: RequestBuilders = {
   W1: () => get("/chats"),
   W6: ({ cursor }) => get(`/chats?after=${encodeURIComponent(cursor!)}`),
   W2: ({ chatId }) => get(`/messages?chatId=${chatId}`),

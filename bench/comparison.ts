@@ -2,38 +2,43 @@ import { isDeepStrictEqual } from "node:util"
 import { type Answer, pageOf, wholePageOf } from "./answers.js"
 import type { Server } from "./contestants.js"
 import type { BenchDatabase } from "./database.js"
-import { type Lots, lotOf } from "./lots.js"
 import type { Options, Workload } from "./options.js"
-import { type Contestant, contestants, type Matter, pageSize, type Request, requestFor } from "./requests.js"
+import { type Contestant, contestants, pageSize, type Request, type RequestParameters, requestFor } from "./requests.js"
+import { type Samples, sampleOf } from "./samples.js"
 import { messageFields } from "./statements.js"
 
 /** What requests need that are not under load. */
-export interface Gate {
+export interface ComparisonContext {
   servers: Record<Contestant, Server>
   database: BenchDatabase
-  lots: Lots
+  samples: Samples
   cursors: Record<Contestant, string>
 }
 
-const lotsCompared = 6
+const samplesCompared = 6
 
 /** Every contestant does the work before it is measured: messages with their events appear, and pages are the same, row by row and field by field. */
-export async function pass(gate: Gate, workloads: Workload[]) {
+export async function compareAnswers(context: ComparisonContext, workloads: Workload[]) {
   for (const workload of workloads) {
-    for (let number = 0; number < lotsCompared; number++) {
-      if (workload === "W5") await mustStore(gate, number)
-      else await mustAgree(gate, workload, number)
+    for (let number = 0; number < samplesCompared; number++) {
+      if (workload === "W5") await mustStore(context, number)
+      else await mustAgree(context, workload, number)
     }
   }
 }
 
 /** What a contestant is asked about, of a number. */
-export const matterOf = ({ database, lots, cursors }: Gate, contestant: Contestant, workload: Workload, number: number): Matter => ({
+export const parametersOf = (
+  { database, samples, cursors }: ComparisonContext,
+  contestant: Contestant,
+  workload: Workload,
+  number: number,
+): RequestParameters => ({
   token: database.token,
   companyId: database.companyId,
   text: `Here is number ${number}, of ${contestant}.`,
   cursor: workload === "W6" ? cursors[contestant] : null,
-  ...lotOf(lots, workload, number),
+  ...sampleOf(samples, workload, number),
 })
 
 /** Sends a request and answers its JSON; throws when it was refused. */
@@ -45,11 +50,11 @@ export async function send(server: Server, { path, ...request }: Request): Promi
   return JSON.parse(text)
 }
 
-async function mustAgree(gate: Gate, workload: Workload, number: number) {
+async function mustAgree(context: ComparisonContext, workload: Workload, number: number) {
   const answers = new Map<Contestant, Answer>()
   for (const contestant of contestants) {
-    const request = requestFor(contestant, workload, matterOf(gate, contestant, workload, number))
-    answers.set(contestant, await send(gate.servers[contestant], request))
+    const request = requestFor(contestant, workload, parametersOf(context, contestant, workload, number))
+    answers.set(contestant, await send(context.servers[contestant], request))
   }
   const pageBy = (contestant: Contestant) => pageOf(contestant, workload, answers.get(contestant))
   const [first, ...others] = contestants
@@ -83,17 +88,17 @@ const storedOf: Record<Contestant, (answer: Answer) => Answer> = {
   PostGraphile: ({ data: { benchPostMessage } }) => ({ ...benchPostMessage.result, id: benchPostMessage.result.rowId }),
 }
 
-async function mustStore(gate: Gate, number: number) {
+async function mustStore(context: ComparisonContext, number: number) {
   for (const contestant of contestants) {
-    const matter = matterOf(gate, contestant, "W5", number)
-    const answer = storedOf[contestant](await send(gate.servers[contestant], requestFor(contestant, "W5", matter)))
+    const parameters = parametersOf(context, contestant, "W5", number)
+    const answer = storedOf[contestant](await send(context.servers[contestant], requestFor(contestant, "W5", parameters)))
     const missing = messageFields.filter((name) => answer[name] === undefined)
     if (missing.length > 0) throw new Error(`${contestant} does not answer ${missing.join(", ")} under W5`)
-    const { rows } = await gate.database.client.query(
+    const { rows } = await context.database.client.query(
       `select 1 from message m join chat c on c.id = m.chat_id
        where m.id = $1 and m.chat_id = $2 and m.text = $3 and m.sequence = $4 and c.last_sequence = m.sequence and c.last_message_id = m.id
          and exists (select 1 from event e where e.chat_id = c.id and e.type = 'MESSAGE_CREATED' and e.payload -> 'message' ->> 'id' = m.id::text)`,
-      [answer.id, matter.chatId, matter.text, answer.sequence],
+      [answer.id, parameters.chatId, parameters.text, answer.sequence],
     )
     if (rows.length !== 1)
       throw new Error(`${contestant} under W5: its message, event or chat is not as it should be, after ${JSON.stringify(answer)}`)

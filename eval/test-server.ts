@@ -8,7 +8,7 @@ import { makeLog, type RunningServer, startServer } from "../src/server.js"
 import type { Script } from "./script.js"
 
 /** A server of its own on an empty database. */
-export interface Stage {
+export interface TestServer {
   server: RunningServer
   url: string
   close(): Promise<void>
@@ -20,7 +20,7 @@ export interface Endpoints {
   close(): Promise<void>
 }
 
-/** The models are those of the environment; everything else is the stage's own. No debounce: a script says when a burst is over. */
+/** The models are those of the environment; everything else is the testServer's own. No debounce: a script says when a burst is over. */
 const own = (dataDir: string) => ({
   DATA_DIR: dataDir,
   PORT: "0",
@@ -34,8 +34,8 @@ const own = (dataDir: string) => ({
 })
 const models = /^(OPENAI|ANTHROPIC|EMBEDDING)_/
 
-/** Builds the stage; what fails on the way is taken down again. */
-export async function openStage(): Promise<Stage> {
+/** Builds the testServer; what fails on the way is taken down again. */
+export async function openTestServer(): Promise<TestServer> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "platform-eval-"))
   stack.defer(() => rm(folder, { recursive: true, force: true }))

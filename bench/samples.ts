@@ -1,20 +1,20 @@
 import type { BenchDatabase } from "./database.js"
 import type { Workload } from "./options.js"
-import type { Matter } from "./requests.js"
+import type { RequestParameters } from "./requests.js"
 
 /** What the requests of a run are about: drawn once, the same for every contestant. */
-export interface Lots {
+export interface Samples {
   chats: string[]
   /** Chats that hold more than a page of messages. */
   longChats: string[]
-  filters: Pick<Matter, "messenger" | "tagIds">[]
+  filters: Pick<RequestParameters, "messenger" | "tagIds">[]
   terms: string[]
 }
 
 const drawn = 8_000
 const messengers = ["telegram-bot", "instagram", "whatsapp", "widget", "viber-echat", "gmail"]
 
-export async function drawLots({ client }: BenchDatabase): Promise<Lots> {
+export async function drawSamples({ client }: BenchDatabase): Promise<Samples> {
   const list = async (sql: string): Promise<string[]> => (await client.query({ text: sql, rowMode: "array" })).rows.flat()
   const tags = await list("select id from chat_tag order by lower(name)")
   const rare = await list("select right(phone_number, 4) from chat order by random() limit 100")
@@ -32,7 +32,7 @@ export async function drawLots({ client }: BenchDatabase): Promise<Lots> {
 }
 
 /** What the request of a number is about. */
-export function lotOf({ chats, longChats, filters, terms }: Lots, workload: Workload, number: number) {
+export function sampleOf({ chats, longChats, filters, terms }: Samples, workload: Workload, number: number) {
   const ids = workload === "W2" ? longChats : chats
   return { chatId: ids[number % ids.length]!, ...filters[number % filters.length]!, term: terms[number % terms.length]! }
 }

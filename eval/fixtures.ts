@@ -4,7 +4,7 @@ import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
 import type { Script } from "./script.js"
-import type { Endpoints, Stage } from "./stage.js"
+import type { Endpoints, TestServer } from "./test-server.js"
 
 /** The platform's API as a client of the script's company; throws what it refused. */
 export interface Client {
@@ -15,7 +15,7 @@ export interface Client {
 }
 
 /** A company of its own, with a subscription and a token. */
-export async function foundCompany({ server, url }: Stage): Promise<Client> {
+export async function foundCompany({ server, url }: TestServer): Promise<Client> {
   const company = Object.assign(new Company(), { name: "Evaluation" })
   const inCompany = { companyId: company.id }
   const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "eval", status: "active", startsAt: clock.now() })
