@@ -20,7 +20,7 @@ import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
 import { sentence } from "./sentence.js"
 
-/** The doors of the server: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
+/** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
 export async function createApp(services: Services, schema: GraphQLSchema, restSchema: GraphQLSchema, sockets: OpenSockets) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
@@ -55,14 +55,14 @@ export async function createApp(services: Services, schema: GraphQLSchema, restS
       await open.close()
       http.closeIdleConnections()
       await closed
-      // A client that has gone took its connection along, and left its request.
+      // The request of a client that disconnected may still run.
       await requests.idle()
       await server.apollo.stop()
     },
   }
 }
 
-/** Browsers of other origins: the widget's doors are open to all, the rest to those that are configured. There are no cookies. */
+/** CORS: the widget's routes and GraphQL allow any origin, the rest those that are configured. There are no cookies. */
 function crossOrigin(origins: readonly string[]) {
   const exposed = ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "Idempotency-Replayed"]
   return cors({
@@ -76,7 +76,7 @@ function crossOrigin(origins: readonly string[]) {
   })
 }
 
-/** What clients generate their code from. */
+/** Routes of the documents from which clients generate code: SDL and OpenAPI. */
 function documents(schema: GraphQLSchema, operations: Operation[]): Router {
   const sdl = printSchema(schema)
   const openapi = JSON.stringify(openApiDocument(operations, apiVersion))
@@ -91,10 +91,10 @@ function documents(schema: GraphQLSchema, operations: Operation[]): Router {
     })
 }
 
-/** Version of the API, in its documents. */
+/** Version of the API, shown in its documents. */
 export const apiVersion = "1.0"
 
-/** Listens; answers the port. */
+/** Starts listening and returns the port. */
 export function listen(http: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     http.once("error", (error) => reject(sentence(`Cannot listen on ${host}:${port}: ${error.message}`, error)))

@@ -4,7 +4,7 @@ import { GraphQLError, Kind } from "graphql"
 import { foreignAnswer } from "./foreign-errors.js"
 import { rootLimits } from "./limits.js"
 
-/** One thing that is wrong with the input: where, as a dotted path, and what it must be. */
+/** One fault of the input: its place as a dotted path, and what the value must be. */
 export interface Detail {
   path: string
   message: string
@@ -33,14 +33,14 @@ export class BadUserInput extends ApiError {
   }
 }
 
-/** 401: no credentials, or none that hold. */
+/** 401: no credentials, or bad ones. */
 export class Unauthenticated extends ApiError {
   constructor(message = "Sign in, or send a valid access token") {
     super(401, "UNAUTHENTICATED", message)
   }
 }
 
-/** 403: known, but not allowed. */
+/** 403: authenticated, but not allowed. */
 export class Forbidden extends ApiError {
   constructor(message = "You may not do this") {
     super(403, "FORBIDDEN", message)
@@ -61,35 +61,35 @@ export class MethodNotAllowed extends ApiError {
   }
 }
 
-/** 409: it would collide with something that is already there. */
+/** 409: a conflict with something that exists. */
 export class Conflict extends ApiError {
   constructor(message: string) {
     super(409, "CONFLICT", message)
   }
 }
 
-/** 410: the event cursor is older than the log; what was missed has to be read anew. */
+/** 410: the event cursor is older than the log; the client must read the current state again. */
 export class ResyncRequired extends ApiError {
   constructor(message = "The cursor is older than the event log: read the current state anew and subscribe without it") {
     super(410, "RESYNC_REQUIRED", message)
   }
 }
 
-/** 413: larger than `bytes`, the limit that was passed. */
+/** 413: larger than the limit of `bytes`. */
 export class PayloadTooLarge extends ApiError {
   constructor(bytes: number = rootLimits.bodyBytes) {
     super(413, "PAYLOAD_TOO_LARGE", `The request is larger than ${Math.floor(bytes / 1024 / 1024)} MB`)
   }
 }
 
-/** 415: a body, or a file, of a type that is not taken. */
+/** 415: a body or a file of a type that is not accepted. */
 export class UnsupportedMediaType extends ApiError {
   constructor(message = "Send the body as application/json") {
     super(415, "UNSUPPORTED_MEDIA_TYPE", message)
   }
 }
 
-/** 416: no byte of the range that was asked for is in the file. */
+/** 416: no byte of the requested range is in the file. */
 export class RangeNotSatisfiable extends ApiError {
   constructor(size: number) {
     super(416, "RANGE_NOT_SATISFIABLE", `The file has ${size} bytes: ask for a range within it`, [], { "Content-Range": `bytes */${size}` })
@@ -103,7 +103,7 @@ export class IdempotencyKeyReused extends ApiError {
   }
 }
 
-/** 429: again after `seconds`, which are rounded up to a whole second. */
+/** 429: retry after `seconds`, rounded up to a whole second. */
 export class RateLimited extends ApiError {
   readonly retryAfterSeconds: number
 
@@ -116,7 +116,7 @@ export class RateLimited extends ApiError {
   }
 }
 
-/** What an error means to a caller, for every door alike. */
+/** What an error means to a caller, the same for every transport. */
 export interface ErrorDescription {
   statusCode: number
   /** The status in words: "Not Found". */
@@ -125,7 +125,7 @@ export interface ErrorDescription {
   code: string
   details: Detail[]
   headers: Readonly<Record<string, string>>
-  /** Ours to log and to repair: the caller learns nothing of what happened. */
+  /** An unexpected fault: it is logged, and the caller sees no details. */
   unexpected: boolean
 }
 
@@ -139,7 +139,7 @@ export interface RestErrorBody {
   requestId: string
 }
 
-/** The one mapping from whatever was thrown to what the caller is told. Unknown errors give a 500 that says nothing of the inside. */
+/** The one mapping from a thrown error to the caller's error. Unknown errors become a 500 without internals. */
 export function describe(error: unknown): ErrorDescription {
   const known = asApiError(error)
   const shown = known ?? new ApiError(500, "INTERNAL_SERVER_ERROR", unexpectedMessage)
@@ -153,7 +153,7 @@ export function toRestBody(error: unknown, requestId: string): RestErrorBody {
   return { statusCode, error: phrase, message, code, details, requestId }
 }
 
-/** The GraphQL answer to an error, at the place in the document and in the result where it happened. */
+/** The GraphQL form of an error, with its location in the document and its path in the result. */
 export function toGraphQLError(error: unknown, requestId: string): GraphQLError {
   const { statusCode, code, message, details } = describe(error)
   const at = error instanceof GraphQLError ? error : undefined
@@ -189,11 +189,11 @@ const statusOfCode: Record<string, number> = {
 
 /** A GraphQLError is a wrapper (of what a resolver or a scalar threw), Apollo's refusal (with a code), or graphql-js's (without one). */
 function fromGraphQL(error: GraphQLError): ApiError | null {
-  // Within a field, a bare one tells by its place alone whose fault it is (see codeOfBare): it is not asked by itself.
+  // Within a field, only the place of an error without a code says whose fault it is: see codeOfBare.
   if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${rootLimits.graphqlTokens} tokens`)
   const inner = error.originalError && !(error.path && isBare(error.originalError)) ? asApiError(error.originalError) : null
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION
-  // Of a bad variable graphql-js says more than the scalar does: which one, and where in it.
+  // For a bad variable graphql-js's message says more than the scalar's: which variable, and where in it.
   if (variable) return new ApiError(inner?.statusCode ?? 400, inner?.code ?? "BAD_USER_INPUT", error.message, detailsOf(error.message))
   if (inner) return inner
   const http = error.extensions["http"] as { status?: number } | undefined
@@ -204,12 +204,12 @@ function fromGraphQL(error: GraphQLError): ApiError | null {
   return new ApiError(status, /^(GRAPHQL|PERSISTED)_/.test(code) ? code : "BAD_USER_INPUT", error.message)
 }
 
-/** graphql-js's parser says so as of a syntax error; it is a limit like the others. */
+/** graphql-js's parser reports too many tokens as a syntax error; here it is a limit like the others. */
 const tooManyTokens = /^Syntax Error: Document contains more tha[nt] \d+ tokens/
 
 const isBare = (error: Error) => error instanceof GraphQLError && !error.originalError && !error.extensions["code"]
 
-/** graphql-js's own refusals: of a document before it runs, or of a literal argument while it runs. Else a resolver's failure: no code. */
+/** The code of graphql-js's own errors: of a document before it runs, or of a literal argument while it runs. A resolver's failure has none. */
 function codeOfBare(error: GraphQLError): string | null {
   const { path, originalError, nodes } = error
   if (path) return originalError instanceof GraphQLError && originalError.nodes ? "BAD_USER_INPUT" : null
@@ -218,7 +218,7 @@ function codeOfBare(error: GraphQLError): string | null {
   return nodes ? "GRAPHQL_VALIDATION_FAILED" : "BAD_USER_INPUT"
 }
 
-/** Where a bad variable is bad: `Variable "$input" got invalid value "x" at "input.color"; must be …` names input.color. */
+/** The path of the bad value within a variable: `Variable "$input" got invalid value "x" at "input.color"; must be …` names input.color. */
 function detailsOf(message: string): Detail[] {
   const [, name, rest] = /^Variable "\$(\w+)" (.*)$/s.exec(message) ?? []
   if (!name || !rest) return []

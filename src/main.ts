@@ -4,7 +4,7 @@ import { ConfigError, publicUrl, readConfig } from "./config.js"
 import { openEmbedded } from "./database/embedded/open.js"
 import { makeLog, startServer } from "./server.js"
 
-/** Starts the server, says where it is, and stops it on SIGTERM and SIGINT. */
+/** Starts the server, prints its addresses, and stops it on SIGTERM and SIGINT. */
 async function main() {
   const config = readConfig(process.env)
   const log = makeLog(config)
@@ -22,7 +22,7 @@ async function main() {
     if (stopping) return
     stopping = true
     log.info({ signal }, "stopping")
-    // A stop that hangs is ended: everything that counts is in the database.
+    // A stop that hangs is ended by force: all state is in the database.
     setTimeout(() => process.exit(1), 15_000).unref()
     await server.stop()
     await embedded?.stop()
@@ -32,7 +32,7 @@ async function main() {
 }
 
 main().catch((error: unknown) => {
-  // Faults of configuration and of the surroundings are sentences; anything else shows where it comes from.
+  // Faults of configuration and environment are printed as sentences; anything else with its stack.
   const sentence = error instanceof Error ? (error instanceof ConfigError || !error.stack ? error.message : error.stack) : String(error)
   process.stderr.write(`${sentence}\n`)
   process.exit(1)

@@ -40,18 +40,18 @@ import { loadSecrets } from "./secrets.js"
 export interface RunningServer {
   services: Services
   port: number
-  /** Stops in the reverse order of the start; running turns are given back to another instance. */
+  /** Stops in the reverse order of the start; running turns are released to other instances. */
   stop(): Promise<void>
 }
 
-/** The log of the process: JSON lines on standard error, so that standard output stays for people. */
+/** The log of the process: JSON lines on standard error; standard output is for people. */
 export const makeLog = (config: Config): Logger =>
   pino(
     { level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] },
     pino.destination({ dest: 2, sync: false }),
   )
 
-/** Starts everything on a database: schema, ports, clock, doors. What fails on the way stops what was started before. */
+/** Starts everything on a database: migrations, ports, job scheduler, HTTP. A failure stops what was started before. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))

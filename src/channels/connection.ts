@@ -8,7 +8,7 @@ const connectionById = {
   text: "select id, company_id, messenger, external_id, assistant_id from channel where id = $1 and messenger = $2 and is_active",
 }
 
-/** What a hook needs to know of its connection. */
+/** The part of a channel connection that a hook needs. */
 export interface Connection {
   id: string
   companyId: string
@@ -16,7 +16,7 @@ export interface Connection {
   assistantId: string | null
 }
 
-/** The connection that a hook's address names; unknown, malformed, disconnected or of another messenger: 404. */
+/** The connection that a hook's address names; 404 when it is unknown, malformed, disconnected or of another messenger. */
 export async function connectionOf(database: Database, messenger: string, id: string): Promise<Connection> {
   const [row] = isUuid(id) ? await unscoped(database, connectionById, [id, messenger]) : []
   if (!row) throw new NotFound("Connection")

@@ -5,13 +5,13 @@ import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import { append, type MessageDraft } from "../messages/append.js"
 
-/** A customer's message: appended, and the reply to it expected, in one unit. The chat must be locked. */
+/** Appends a customer's message and schedules the reply, in one transaction. The chat must be locked. */
 export async function receive(unit: UnitOfWork, chat: Chat, draft: Omit<MessageDraft, "chatId" | "role">, timing: ReplyTiming) {
   const now = clock.now()
-  // The chat has been quiet for long enough, and only the sweep has not come by yet: this message must not wait for another such time.
+  // The chat was quiet for long enough to return to its assistant, but no sweep has run since: this message must not wait for another quiet period.
   await comeBackIfDue(unit, chat, now, timing)
   chat.expectReply(now, timing)
-  // The chat is written before the statement: it may be new, and the statement has to find it.
+  // The chat is flushed before the statement, which must find it even when it is new.
   await unit.flush()
   return append(unit, { ...draft, chatId: chat.id, role: "Customer" })
 }

@@ -21,7 +21,7 @@ import { receive } from "./receive.js"
 const upTo = (max: number) =>
   z.string({ error: "must be a string" }).refine((text) => codePoints(text) <= max, `must be at most ${max} characters`)
 
-/** What a visitor sends (contract, section 8). */
+/** The body of a visitor's message (contract, section 8). */
 const widgetMessage = z.object({
   text: upTo(entityLimits.messageText).refine((text) => text.trim() !== "", "must not be empty"),
   name: upTo(entityLimits.chatText).nullish(),
@@ -31,7 +31,7 @@ const widgetMessage = z.object({
   visitorToken: z.string({ error: "must be a string" }).nullish(),
 })
 
-/** A visitor wrote: stored once per message id, in the visitor's own chat, or in a new one for a stranger. */
+/** Stores a visitor's message once per message id, in the visitor's chat or in a new one for a visitor without a token. */
 export async function receiveFromWidget(services: Services, connection: Connection, address: string, body: unknown) {
   refuseNulIn(body)
   const read = widgetMessage.safeParse(body)
@@ -42,8 +42,8 @@ export async function receiveFromWidget(services: Services, connection: Connecti
   const { text, name, messageId, visitorToken } = read.data
   const visitor = visitorToken ? visitorOf(services, connection, visitorToken) : null
   const context = systemContext(services, connection.companyId)
-  // A stranger's first message, sent again because its answer was lost, finds its chat by this. The address and the text are part of it:
-  // another stranger with the same message id must not be let into the chat.
+  // By this key a repeated first message, whose response was lost, finds its chat. The address and the text are part of it: another
+  // visitor with the same message id must not get into the chat.
   const key = messageId
     ? createHash("sha256")
         .update(JSON.stringify([messageId, address, text]))
@@ -57,7 +57,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
       const message = await receive(tx.unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
       return { chatId: chat.id, messageId: message["id"] as string }
     })
-  // Of two that came at once, the index refused one: its chat is there now.
+  // The unique index refused the second of two concurrent first messages: its chat exists now.
   const stored = await store().catch((error) => {
     if (error instanceof Conflict) return store()
     throw error
@@ -66,7 +66,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
   return { ...stored, visitorToken: sign(claims, services.secrets.jwtSecret, channelLimits.visitorTokenSeconds, clock.now()) }
 }
 
-/** The chat that a visitor's token names. A token of another company's widget is as good as none. */
+/** The chat that a visitor's token names; 401 for a token of another company's widget. */
 function visitorOf(services: Services, connection: Connection, token: string): string {
   const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
   if (claims === "expired") throw new Unauthenticated("The visitor's token has expired: write without it")
@@ -74,7 +74,7 @@ function visitorOf(services: Services, connection: Connection, token: string): s
   return claims.sub
 }
 
-/** The visitor's own chat, locked; a new one when there is none, or when it was deleted meanwhile. */
+/** The visitor's chat, locked; a new one when there is none or when it was deleted meanwhile. */
 async function chatOf(unit: UnitOfWork, connection: Connection, chatId: string | null, key: string, name: string | null): Promise<Chat> {
   const { companyId, externalId: fromId, assistantId } = connection
   const ours = { companyId, messenger: "widget" as const, fromId }

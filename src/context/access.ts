@@ -19,7 +19,7 @@ export interface AccessExtension {
 export const Access = (rule: AccessRule, options: { transaction?: "manual" } = {}) =>
   Extensions({ access: { rule, transaction: options.transaction ?? "auto" } satisfies AccessExtension })
 
-/** Throws unless the viewer may use a field with this rule and these arguments. */
+/** Throws unless the request's identity may use a field with this rule and these arguments. */
 export function authorize(rule: AccessRule, context: RequestContext, args: Record<string, unknown>) {
   mustBeKnown(rule, context)
   if (rule !== "manager" || context.identity.kind !== "user") return
@@ -27,7 +27,7 @@ export function authorize(rule: AccessRule, context: RequestContext, args: Recor
   if (role !== "owner" && role !== "admin") throw new Forbidden("Only an owner or admin of the company may manage its access tokens")
 }
 
-/** The part of the rule that needs no arguments: who the viewer is. */
+/** The part of the rule that needs no arguments: the kind of identity. */
 export function mustBeKnown(rule: AccessRule, context: RequestContext) {
   const { kind } = context.identity
   if (rule === "public") return

@@ -10,13 +10,13 @@ import { verify } from "./json-web-token.js"
 import { contextLimits } from "./limits.js"
 import type { Services } from "./services.js"
 
-/** Credentials as they came: an access token, an Authorization header, or neither. */
+/** Credentials as the client sent them: an access token, an Authorization header, or neither. */
 export interface Credentials {
   accessToken?: string | null
   authorization?: string | null
 }
 
-/** 401, and whether only its time has come: a client of ours may come back with a fresh one. */
+/** 401 for a genuine credential that has expired: the client may refresh its session and retry. */
 export class ExpiredCredentials extends Unauthenticated {}
 
 const tokensByDigest = {
@@ -35,7 +35,7 @@ const sessionWithMemberships = {
          where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
 }
 
-/** Finds out who sent credentials; throws Unauthenticated for bad ones. The access token decides when both are sent. */
+/** Returns the identity behind credentials; throws Unauthenticated for bad ones. The access token decides when both are sent. */
 export async function authenticate(services: Services, { accessToken, authorization }: Credentials): Promise<Identity> {
   if (accessToken) return byAccessToken(services, accessToken)
   if (!authorization) return { kind: "anonymous" }
@@ -46,7 +46,7 @@ export async function authenticate(services: Services, { accessToken, authorizat
 }
 
 async function byAccessToken(services: Services, value: string): Promise<Identity> {
-  if (!looksLikeToken(value)) throw new Unauthenticated("This is no access token: a character is missing or mistyped")
+  if (!looksLikeToken(value)) throw new Unauthenticated("The access token is malformed: a character is missing or mistyped")
   const row = await tokensOf(services.database).load(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
   touch(services, row["id"], row["last_used_at"])
@@ -55,7 +55,7 @@ async function byAccessToken(services: Services, value: string): Promise<Identit
 
 const lookUps = new WeakMap<Database, DataLoader<string, PlainRow | undefined>>()
 
-/** Looks tokens up, those of requests that came in together in one statement. Nothing is remembered: a revocation holds at once. */
+/** Looks tokens up, those of concurrent requests in one statement. Results are not cached, so a revocation holds at once. */
 function tokensOf(database: Database) {
   const known = lookUps.get(database)
   if (known) return known

@@ -8,7 +8,7 @@ export type Identity =
   | { kind: "visitor"; chatId: string; companyId: string; expiresAt: Date }
   | { kind: "system"; companyIds: string[] }
 
-/** What a request is counted under by the rate limit; null for the anonymous. */
+/** The key under which the rate limit counts a request; null for an anonymous one. */
 export function credentialOf(identity: Identity): string | null {
   if (identity.kind === "user") return `user:${identity.userId}`
   if (identity.kind === "token") return `token:${identity.tokenId}`

@@ -1,7 +1,7 @@
 import jwt from "jsonwebtoken"
 import { isUuid } from "../entities/kit/scalars.js"
 
-/** What the tokens of a session claim (contract, section 2): `sub` is the user, `sid` the session. */
+/** Claims of a session's tokens (contract, section 2): `sub` is the user, `sid` the session. */
 export interface SessionClaims {
   typ: "access" | "refresh"
   sub: string
@@ -10,7 +10,7 @@ export interface SessionClaims {
   exp: number
 }
 
-/** What a widget visitor's token claims: `sub` is the chat, `cid` its company. */
+/** Claims of a widget visitor's token: `sub` is the chat, `cid` its company. */
 export interface VisitorClaims {
   typ: "visitor"
   sub: string
@@ -24,11 +24,11 @@ interface ClaimsOf {
   visitor: VisitorClaims
 }
 
-/** Signs claims that end after so many seconds; HS256 and nothing else. */
+/** Signs claims that expire after `seconds`, with HS256. */
 export const sign = (claims: Omit<SessionClaims, "exp"> | Omit<VisitorClaims, "exp">, secret: string, seconds: number, now: Date) =>
   jwt.sign({ ...claims, iat: Math.floor(now.getTime() / 1000) }, secret, { algorithm: "HS256", expiresIn: seconds })
 
-/** Reads a token back; `expired` when it is ours but past its time, `invalid` when it is not ours, malformed, or of another kind. */
+/** Verifies a token and returns its claims; `expired` when its signature is good but its time is over, `invalid` when it is wrongly signed, malformed or of another kind. */
 export function verify<T extends keyof ClaimsOf>(token: string, secret: string, kind: T, now: Date): ClaimsOf[T] | "expired" | "invalid" {
   try {
     const claims = jwt.verify(token, secret, { algorithms: ["HS256"], clockTimestamp: Math.floor(now.getTime() / 1000) }) as unknown as

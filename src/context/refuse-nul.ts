@@ -1,7 +1,7 @@
 import { BadUserInput } from "../errors.js"
 import { contextLimits } from "./limits.js"
 
-/** Throws when a text anywhere in a value holds U+0000, and when the value is nested too deeply to be looked through. */
+/** Throws when a text anywhere in a value holds U+0000, and when the value is nested more deeply than `inputDepth`. */
 export function refuseNulIn(value: unknown, path = "", depth = 0): void {
   if (typeof value === "string") {
     if (value.includes("\u0000"))

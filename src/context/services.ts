@@ -18,15 +18,15 @@ import type { TextModel } from "../ports/text-model.js"
 import type { VoiceProvider } from "../ports/voice.js"
 import type { SignInLimit } from "./sign-in-limit.js"
 
-/** Wakes jobs at their time. What is due stands on a row; losing a wake-up costs at most one sweep. */
+/** Starts jobs at their due times. The due time is stored on a row, so a lost start delays the work by at most one sweep. */
 export interface JobScheduler {
-  /** Never fails: what cannot be woken is found by a sweep. */
+  /** Never rejects: a sweep finds work whose start could not be scheduled. */
   schedule(wake: ScheduledJob): Promise<void>
-  /** Throws when the queue behind it does not answer. */
+  /** Throws when the job store does not answer. */
   ping(): Promise<void>
 }
 
-/** Everything a request, a job or a command can reach besides its own input; knowledge/ adds its own part where it is declared. */
+/** The services of the process, for requests, jobs and commands. A module above context/ adds its own by declaration merging. */
 export interface Services {
   config: Config
   secrets: { jwtSecret: string; encryptionKey: Buffer }
@@ -36,34 +36,34 @@ export interface Services {
   appendMessage: UnitFeatures["appendMessage"]
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
-  /** Where assistants can have a voice. */
+  /** Providers of voice agents. */
   voices: VoiceProvider[]
-  /** Makes the vectors that knowledge is searched by. */
+  /** Computes the vectors by which knowledge is searched. */
   embedding: Embedding
-  /** The guarded way to addresses that customers choose. */
+  /** HTTP client for addresses that customers choose; it refuses private networks. */
   httpClient: GuardedHttpClient
-  /** Fetches pages that customers choose. */
+  /** Fetches web pages for knowledge items. */
   crawler: Crawler
-  /** Reads documents that customers send or choose. */
+  /** Extracts the text of documents. */
   extractor: Extractor
-  /** Where uploaded files are kept … */
+  /** Storage of uploaded files. */
   storage: Storage
-  /** … the folder in which they arrive … */
+  /** Folder into which uploads are streamed before they are stored. */
   arrivals: string
-  /** … and the addresses at which they are read. */
+  /** Signs and verifies the addresses of files. */
   mediaUrls: MediaUrls
   scheduler: JobScheduler
   sequencer: Sequencer
   wakeUp: WakeUp
   signInLimit: SignInLimit
-  /** Work beside requests and jobs. */
+  /** Background work that a stop waits for. */
   running: { add(work: Promise<void>): Promise<void>; idle(): Promise<void> }
-  /** Aborts when the process is asked to stop. */
+  /** Aborted when the process is asked to stop. */
   stopping: AbortSignal
   /** Makes the REST representation of a row. */
   represent: Representer
-  /** The words of running answers, for whoever watches. */
+  /** Publishes the text of running answers to subscribers. */
   progress: AnswerProgress
-  /** Everything a subscriber missed after its cursor, then live. */
+  /** The events after a subscriber's cursor, then live events. */
   eventStream(wish: EventStreamOptions): Promise<AsyncIterableIterator<LoggedEvent>>
 }

@@ -2,27 +2,27 @@ import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible"
 import type { Database } from "../database/connect.js"
 import { RateLimited } from "../errors.js"
 
-/** What every answer under a limit carries. */
+/** Response headers of every request that a limit counts. */
 export const limitHeaders = (limit: number, remaining: number, resetMs: number) => ({
   "X-RateLimit-Limit": String(limit),
   "X-RateLimit-Remaining": String(Math.max(0, remaining)),
   "X-RateLimit-Reset": String(Math.ceil(resetMs / 1000)),
 })
 
-/** Counts sign-in attempts, exactly and for all instances together: in the database. */
+/** Counts sign-in attempts in the database, so that the limit is exact over all instances. */
 export class SignInLimit {
   readonly #limiter: RateLimiterPostgres | null
 
   constructor(
     database: Database,
-    /** 0 is off. */
+    /** 0 disables the limit. */
     private readonly perMinute: number,
   ) {
     const options = { storeClient: database.pool, storeType: "pool", tableName: "sign_in_attempt", tableCreated: true, keyPrefix: "" }
     this.#limiter = perMinute > 0 ? new RateLimiterPostgres({ ...options, points: perMinute, duration: 60 }) : null
   }
 
-  /** Counts an attempt under a key, and says so in the headers; throws RateLimited beyond the limit. */
+  /** Counts an attempt under a key and sets the limit's headers; throws RateLimited beyond the limit. */
   async count(key: string, headers: Record<string, string>): Promise<void> {
     if (!this.#limiter) return
     try {
@@ -37,7 +37,7 @@ export class SignInLimit {
 
   private tell(headers: Record<string, string>, result: RateLimiterRes) {
     const known = headers["X-RateLimit-Remaining"]
-    // Of several limits, the one that is nearer to its end is told.
+    // Of several limits, the headers describe the one with fewer attempts left.
     if (known === undefined || result.remainingPoints <= Number(known))
       Object.assign(headers, limitHeaders(this.perMinute, result.remainingPoints, result.msBeforeNext))
   }

@@ -5,7 +5,7 @@ import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
 import type { WakeUp } from "./wake-up.js"
 
-/** A live end of the log: hears events of its companies, in order, until it is taken off. */
+/** Receives the live events of its companies, in order, until it leaves. */
 export interface Listener {
   companyIds: ReadonlySet<string>
   hear(event: LoggedEvent): void
@@ -14,7 +14,7 @@ export interface Listener {
 const tail = { name: "event-tail", text: "select last_position, cleared_to from event_log where id = 1" }
 const next = { name: "events-after", text: "select * from event where position > $1 order by position limit $2" }
 
-/** The live end of the log in this process: one read per batch of events, whatever the number of subscribers. */
+/** Distributes new events of the log in this process: one read per batch of events, whatever the number of subscribers. */
 export class EventHub {
   #listeners = new Set<Listener>()
   #position: bigint | null = null
@@ -30,39 +30,39 @@ export class EventHub {
   ) {
     wakeUp.subscribe("events", () => this.look())
     wakeUp.onGap(() => this.look())
-    // An instance that dies between giving events their places and saying so wakes nobody.
+    // Poll, in case the sequencer crashed before notifying.
     this.#timer = setInterval(() => this.look(), eventLimits.eventSweepMs)
   }
 
-  /** Stops looking. */
+  /** Stops polling. */
   close() {
     clearInterval(this.#timer)
     this.#position = null
   }
 
-  /** Puts a listener on; answers the position from which on it will hear everything. */
+  /** Adds a listener and returns the position after which it receives every event. */
   async listen(listener: Listener): Promise<{ position: bigint; lastPosition: bigint; clearedTo: bigint }> {
     const [row] = await unscoped(this.database, tail)
-    // Nobody listened until now, so nothing was read: the live end begins at the end of the log.
+    // Without listeners nothing was read: live events begin at the end of the log.
     this.#position ??= BigInt(row!["last_position"])
     this.#listeners.add(listener)
-    // What was placed while the tail was being read woke nobody.
+    // Events that got positions while the tail was read caused no wake-up here.
     this.look()
     return { position: this.#position, lastPosition: BigInt(row!["last_position"]), clearedTo: BigInt(row!["cleared_to"]) }
   }
 
-  /** Takes a listener off; without listeners the log is not read. */
+  /** Removes a listener; without listeners the log is not read. */
   leave(listener: Listener) {
     this.#listeners.delete(listener)
     if (this.#listeners.size === 0) this.#position = null
   }
 
-  /** Reads what is new, again when it was asked meanwhile. */
+  /** Reads new events, once more when another wake-up arrived meanwhile. */
   private look() {
     if (this.#position === null) return
     this.#again = true
     this.#reading ??= this.read().catch((error) => {
-      this.log.error({ err: error }, "the event log could not be read; it is tried again")
+      this.log.error({ err: error }, "the event log could not be read; retrying")
       setTimeout(() => this.look(), eventLimits.eventSweepMs).unref()
     })
   }
@@ -76,7 +76,7 @@ export class EventHub {
         if (rows.length === eventLimits.eventBatch) this.#again = true
       }
     } finally {
-      // In the same tick as the last question whether to look again, so that no wake-up falls in between.
+      // In the same tick as the last check of #again, so that no wake-up is lost in between.
       this.#reading = null
     }
   }

@@ -1,23 +1,23 @@
 /** Every number of the specification and of the contract that events/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const eventLimits = {
-  /** How long the sequencer gathers commits into one batch when little happens … */
+  /** How long the sequencer waits for further commits before a batch when traffic is low. */
   eventBatchMs: 5,
-  /** … and at most, when much does: placing many events at once costs the database a third of placing them one by one. */
+  /** The longest such wait: one batch of many events costs the database a third of single ones. */
   eventBatchMaxMs: 50,
-  /** Most events that get their places in one transaction, and that a reader takes at once. */
+  /** Most events that get positions in one transaction, and that one read returns. */
   eventBatch: 500,
-  /** How often the sequencer looks for events that an instance left behind. */
+  /** How often the log is polled for events of crashed instances. */
   eventSweepMs: 1_000,
   /** Live events that may wait for a slow subscriber before it is closed with 1013. */
   subscriberBacklog: 1_000,
-  /** Most of an answer that is told while it is being made, as JSON; ours, since PostgreSQL notifies in at most 8,000 bytes. */
+  /** Largest progress message as JSON; ours, since a PostgreSQL notification holds 8,000 bytes. */
   progressBytes: 7_500,
-  /** How often an instance says which chats are watched; ours. */
+  /** How often an instance announces which chats have subscribers to progress; ours. */
   watchSignMs: 5_000,
-  /** Watched chats that an instance remembers; ours. */
+  /** Most chats with subscribers to progress that an instance remembers; ours. */
   watchedChats: 10_000,
-  /** Parsed documents that are remembered for sockets. */
+  /** Parsed documents cached for sockets. */
   socketDocuments: 500,
-  /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */
+  /** Open sockets of a revoked credential are closed within this time; they are checked this often without a wake-up. */
   revokedSocketMs: 1_000,
 } as const

@@ -5,7 +5,7 @@ import { BadUserInput } from "../errors.js"
 /** Makes the REST representation of a row. */
 export type Representer = (type: "Message" | "Chat", row: PlainRow) => unknown
 
-/** An event as readers of the log see it. */
+/** An event of the log, as subscribers receive it. */
 export interface LoggedEvent {
   position: bigint
   /** Opaque resume cursor. */
@@ -14,13 +14,13 @@ export interface LoggedEvent {
   companyId: string
   chatId: string | null
   createdAt: string
-  /** As REST shows the resource at commit; made once, when the first subscriber asks. */
+  /** The resource as REST shows it at commit; computed once, on first access. */
   readonly payload: unknown
   message: PlainRow | null
   chat: PlainRow | null
 }
 
-/** Reads an event from its row. */
+/** Converts a row of the log to an event. */
 export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent {
   const stored = row["payload"] as { value?: unknown; message?: PlainRow; chat?: PlainRow }
   let payload: unknown
@@ -40,10 +40,10 @@ export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent 
   }
 }
 
-/** The resume cursor that continues behind a position. */
+/** The resume cursor that continues after a position. */
 export const eventCursor = (position: string) => Buffer.from(`e:${position}`).toString("base64url")
 
-/** The position behind a resume cursor; a malformed one is a bad input. */
+/** The position of a resume cursor; throws BadUserInput for a malformed one. */
 export function readEventCursor(cursor: string): bigint {
   const text = Buffer.from(cursor, "base64url").toString("utf8")
   if (!/^e:\d{1,18}$/.test(text))

@@ -3,22 +3,22 @@ import type { Logger } from "pino"
 import { eventLimits } from "./limits.js"
 import type { WakeUp } from "./wake-up.js"
 
-/** How far a running answer has come. */
+/** The state of a running answer. */
 export interface Progress {
   turnId: string
-  /** What it says so far. */
+  /** The whole text so far. */
   text: string
   /** Whether the turn is over. */
   done: boolean
 }
 
 /**
- * The words of running answers on their way to whoever watches, on any instance. Nothing of it is stored: what counts is the message that
- * follows. Who watches a chat says so again and again, so that nobody sends words that nobody reads.
+ * Publishes the text of running answers to subscribers on any instance. Nothing is stored: the message that follows is the result. An
+ * instance with subscribers of a chat announces that repeatedly, so that texts without subscribers are not sent.
  */
 export class AnswerProgress {
   #watchers = new Map<string, Set<LatestProgress>>()
-  /** Chats that somebody watches, on any instance, until it is not said any more. */
+  /** Chats with subscribers on any instance, until their announcements stop. */
   readonly #watched = new LRUCache<string, true>({ max: eventLimits.watchedChats, ttl: 2 * eventLimits.watchSignMs })
   readonly #timer: NodeJS.Timeout
 
@@ -36,17 +36,17 @@ export class AnswerProgress {
     }, eventLimits.watchSignMs)
   }
 
-  /** Whether anybody watches a chat. */
+  /** Whether a chat has subscribers. */
   isWatched(chatId: string): boolean {
     return this.#watched.has(chatId)
   }
 
-  /** Tells those who watch a chat; never fails. */
+  /** Publishes to the subscribers of a chat; never rejects. */
   tell(chatId: string, progress: Progress): Promise<void> {
     return this.publish("progress", JSON.stringify({ chatId, ...progress, text: cut(progress.text) }))
   }
 
-  /** Watches a chat, until the iteration ends; a slow reader misses what was in between. */
+  /** Subscribes to a chat until the iteration ends; a slow reader misses intermediate texts. */
   watch(chatId: string): AsyncIterableIterator<Progress> {
     const watcher = new LatestProgress(() => {
       const others = this.#watchers.get(chatId)
@@ -58,25 +58,25 @@ export class AnswerProgress {
     return watcher
   }
 
-  /** Stops saying who watches. */
+  /** Stops the announcements. */
   close() {
     clearInterval(this.#timer)
   }
 
   private async publish(topic: "watched" | "progress", message: string) {
-    await this.wakeUp.publish(topic, message).catch((error) => this.log.debug({ err: error }, "progress was not told"))
+    await this.wakeUp.publish(topic, message).catch((error) => this.log.debug({ err: error }, "progress could not be published"))
   }
 }
 
-/** PostgreSQL carries 8,000 bytes at once: of a longer text its beginning is told. */
+/** A PostgreSQL notification holds 8,000 bytes: a longer text is cut at its end. */
 function cut(text: string): string {
   const bytes = Buffer.byteLength(JSON.stringify(text))
   if (bytes <= eventLimits.progressBytes) return text
-  // In proportion, which a text of mixed letters can miss; then once more.
+  // Cut in proportion; a text of mixed scripts can still be too long and is cut once more.
   return cut(text.slice(0, Math.floor((text.length * eventLimits.progressBytes) / bytes) - 1).replace(/[\uD800-\uDBFF]$/, ""))
 }
 
-/** The newest progress that was not read yet. */
+/** Holds the newest progress that was not read yet. */
 class LatestProgress implements AsyncIterableIterator<Progress> {
   #latest: Progress | null = null
   #waiting: ((result: IteratorResult<Progress>) => void) | null = null

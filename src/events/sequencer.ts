@@ -3,13 +3,13 @@ import type { Database } from "../database/connect.js"
 import { eventLimits } from "./limits.js"
 import type { WakeUp } from "./wake-up.js"
 
-/** The event log's side for writers: called after a commit that wrote event rows. */
+/** The writers' interface to the event log; called after a commit that wrote event rows. */
 export interface Sequencer {
-  /** Has the committed events placed soon; resolves when they were, and their readers woken. */
+  /** Gives committed events their positions soon; resolves when that is done and readers are notified. */
   poke(): Promise<void>
 }
 
-/** Any number, the same on every instance: who holds this lock gives places in the log. */
+/** Key of the advisory lock under which one instance at a time assigns positions. */
 const sequencerLock = 7_304_212
 
 const place = {
@@ -26,7 +26,7 @@ const place = {
     select log.last_position, (select count(*)::integer from batch) as count from log`,
 }
 
-/** Gives committed events their places in the log, one instance at a time, and wakes the readers. */
+/** Assigns positions in the log to committed events, one instance at a time, and notifies readers. */
 export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger): Sequencer & { stop(): Promise<void> } {
   let running: Promise<void> | null = null
   let waiting: (() => void)[] = []
@@ -35,21 +35,21 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
 
   const run = async () => {
     while (waiting.length > 0 && !stopped) {
-      // A few milliseconds gather what other writers are committing just now into one batch; the busier it was lately, the more of them.
+      // Wait a few milliseconds, so that commits of other writers join the batch; longer when recent batches were large.
       const gather = Math.min(eventLimits.eventBatchMaxMs, Math.max(eventLimits.eventBatchMs, lately))
       await new Promise((resolve) => setTimeout(resolve, gather))
-      // Whoever comes from here on may have committed too late for this look, and is waited for by the next.
+      // A poke from here on may belong to a later commit and is served by the next batch.
       const served = waiting
       waiting = []
       try {
         do lately = await placeBatch(database, wakeUp)
         while (lately === eventLimits.eventBatch && !stopped)
       } catch (error) {
-        log.error({ err: error }, "events wait for the next look at the log")
+        log.error({ err: error }, "positions could not be assigned; the next poll retries")
       }
       for (const done of served) done()
     }
-    // In the same tick as the last look at who waits, so that nobody is left waiting in between.
+    // In the same tick as the last check of `waiting`, so that no poke is lost in between.
     running = null
   }
   const poke = () =>
@@ -57,7 +57,7 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
       waiting.push(resolve)
       running ??= run()
     })
-  // What an instance left behind when it died between its commit and its poke.
+  // Poll, in case an instance crashed between its commit and its poke.
   const timer = setInterval(poke, eventLimits.eventSweepMs)
   void poke()
   return {
@@ -70,13 +70,13 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
   }
 }
 
-/** Places one batch; answers how many events it had. */
+/** Assigns positions to one batch and returns its size. */
 async function placeBatch(database: Database, wakeUp: WakeUp): Promise<number> {
   const client = await database.pool.connect()
   let placed: { last_position: string; count: number }
   try {
     await client.query("begin")
-    // Waited for, not tried: who gives up here could leave an event that the holder's last look did not see.
+    // Wait for the lock instead of trying it: giving up could leave an event that the holder's last read did not see.
     await client.query("select pg_advisory_xact_lock($1)", [sequencerLock])
     placed = (await client.query({ ...place, values: [eventLimits.eventBatch] })).rows[0]
     await client.query("commit")

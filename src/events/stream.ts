@@ -6,14 +6,14 @@ import type { EventHub, Listener } from "./hub.js"
 import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer, readEventCursor } from "./logged-event.js"
 
-/** What a subscriber wants to hear. */
+/** The filter and the start of a subscription. */
 export interface EventStreamOptions {
   companyIds: string[]
   chatId?: string | null
   types?: EventType[] | null
   /** Resume cursor: everything after it, then live. */
   after?: string | null
-  /** What else decides whether the subscriber hears of an event. */
+  /** A further condition for an event to be delivered. */
   only?(event: LoggedEvent): boolean
   /** Called when the subscriber reads so slowly that its backlog is full. */
   onSlow(): void
@@ -24,7 +24,7 @@ const replayed = {
   text: `select * from event where company_id = any($1::uuid[]) and position > $2 and position <= $3 order by position limit $4`,
 }
 
-/** Everything a subscriber has missed and everything that follows, each event once, in the one order that is the same for all. */
+/** The events after the cursor and then live events, each once, in the log's order. */
 export async function eventStream(
   database: Database,
   hub: EventHub,
@@ -36,13 +36,13 @@ export async function eventStream(
   const { position, clearedTo, lastPosition } = await hub.listen(queue)
   if (start !== null && (start < clearedTo || start > lastPosition)) {
     hub.leave(queue)
-    // A cursor ahead of the log belongs to another database: nothing after it could ever be told.
+    // A cursor ahead of the log belongs to another database: no event could ever follow it.
     throw new ResyncRequired()
   }
   const events = heard(database, hub, represent, wish, queue, start ?? position, position)
   const iterator: AsyncIterableIterator<LoggedEvent> = {
     next: () => events.next(),
-    // A generator that waits for an event would not hear of its end before the next event.
+    // A generator that waits for an event would notice its return() only at the next event.
     return: () => {
       queue.end()
       hub.leave(queue)
@@ -79,7 +79,7 @@ async function* heard(
     for (;;) {
       const event = await queue.next()
       if (!event) return
-      // The cursor may come from an instance whose live end is ahead of this one's.
+      // The cursor may come from an instance that has read further than this one.
       if (event.position > from && wanted(event)) yield event
     }
   } finally {
@@ -87,7 +87,7 @@ async function* heard(
   }
 }
 
-/** What was told and not yet read; bounded, so that a slow reader costs itself and nobody else. */
+/** A bounded queue of undelivered events: a slow reader is closed instead of using memory without bound. */
 class LiveQueue implements Listener {
   #events: LoggedEvent[] = []
   #waiting: ((event: LoggedEvent | null) => void) | null = null
@@ -107,7 +107,7 @@ class LiveQueue implements Listener {
       return
     }
     this.#events.push(event)
-    // While it still reads what it missed it may lag by the bound ten times over; it is catching up.
+    // During replay a subscriber may fall behind by ten times the bound.
     if (this.#events.length > eventLimits.subscriberBacklog * (this.#live ? 1 : 10)) {
       this.end()
       this.onSlow()
@@ -118,7 +118,7 @@ class LiveQueue implements Listener {
     this.#live = true
   }
 
-  /** Gives the subscriber up. */
+  /** Ends the subscription of a reader that is too slow. */
   end() {
     this.#over = true
     this.#events = []
@@ -126,7 +126,7 @@ class LiveQueue implements Listener {
     this.#waiting = null
   }
 
-  /** The next event; null when the subscriber was given up. */
+  /** The next event; null when the subscription was ended. */
   next(): Promise<LoggedEvent | null> {
     if (this.#over) return Promise.resolve(null)
     const event = this.#events.shift()

@@ -1,7 +1,7 @@
 import Router from "@koa/router"
 import type { Services } from "../context/services.js"
 
-/** Whether the process lives, and whether it can work: the database, and in it or beside it the queue, answer. */
+/** `/health/live`: the process runs. `/health/ready`: the database and the job store answer. */
 export function healthRouter(services: Services): Router {
   return new Router()
     .get("/health/live", (ctx) => {

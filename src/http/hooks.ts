@@ -5,7 +5,7 @@ import type { Services } from "../context/services.js"
 import { NotFound } from "../errors.js"
 import { readJson } from "./body.js"
 
-/** Where channels bring what customers write. */
+/** Routes on which channels deliver customers' messages. */
 export function hookRouter(services: Services): Router {
   return new Router().post("/hooks/:messenger/:connectionId", async (ctx) => {
     const { messenger = "", connectionId = "" } = ctx["params"]

@@ -1,11 +1,11 @@
 /** Every number of the specification and of the contract that http/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const httpLimits = {
-  /** Longest `X-Request-Id` of a caller that is taken over; a longer one is replaced. */
+  /** Longest `X-Request-Id` of a caller that is kept; a longer one is replaced. */
   requestIdCharacters: 128,
   /** How long a browser remembers that another origin may call; ours. */
   crossOriginSeconds: 600,
-  /** What a multipart body may hold besides its file; ours. */
+  /** Size of a multipart body besides its file, in bytes; ours. */
   formOverheadBytes: 1024 * 1024,
-  /** How long the rest of a refused upload is still taken, so that its sender reads the answer; ours. */
+  /** How long the rest of a refused upload is still read, so that its sender reads the response; ours. */
   refusedUploadMs: 5_000,
 } as const

@@ -8,10 +8,10 @@ import type { ByteRange } from "../ports/storage.js"
 
 const mediaById = { name: "media-by-id", text: "select filename, mime_type, size, sha256, storage_key from media where id = $1" }
 
-/** What a browser may show by itself; SVG can hold scripts. */
+/** Types that a browser may display inline; not SVG, which can hold scripts. */
 const isShown = (type: string) => /^(image|audio|video)\//.test(type) && type !== "image/svg+xml"
 
-/** Where files are read: the signature in the address is the permission. */
+/** Route that serves files; the signature in the address is the permission. */
 export function mediaRouter(services: Services): Router {
   return new Router().get("/media/:id", async (ctx) => {
     const { id = "" } = ctx["params"]
@@ -40,7 +40,7 @@ async function send(ctx: RouterContext, services: Services, row: PlainRow, secon
   ctx.attachment(row["filename"], { type: isShown(row["mime_type"]) ? "inline" : "attachment" })
   ctx.set({
     ...headers,
-    // Set by hand: Koa would take the type of the file's name.
+    // Set explicitly: Koa would derive the type from the file's name.
     "Content-Type": row["mime_type"].startsWith("text/") ? `${row["mime_type"]}; charset=utf-8` : row["mime_type"],
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -51,7 +51,7 @@ async function send(ctx: RouterContext, services: Services, row: PlainRow, secon
   ctx.set("Content-Range", `bytes ${range.start}-${range.end}/${row["size"]}`)
 }
 
-/** The one range that was asked for; none, several, or one of another version: all of the file. */
+/** The requested byte range; undefined (the whole file) for no range, several, or one of another version. */
 function rangeOf(ctx: RouterContext, size: number): ByteRange | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(ctx.get("Range").trim()) ?? []
   const version = ctx.get("If-Range")
@@ -59,7 +59,7 @@ function rangeOf(ctx: RouterContext, size: number): ByteRange | undefined {
   if (version && version !== ctx.response.get("ETag")) return undefined
   const start = first === "" ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1)
-  // "5-2" is no range at all, and is passed over.
+  // "5-2" is not a valid range and is ignored.
   if (first !== "" && last !== "" && Number(last) < Number(first)) return undefined
   if (start > end) throw new RangeNotSatisfiable(size)
   return { start, end }

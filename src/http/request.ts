@@ -11,12 +11,12 @@ import { limitHeaders } from "../context/sign-in-limit.js"
 import { describe, RateLimited, toRestBody } from "../errors.js"
 import { httpLimits } from "./limits.js"
 
-/** The request that is being served, for those who are called without it. */
+/** The request that is being served, for code that is called without it. */
 export const currentRequest = new AsyncLocalStorage<RequestInfo>()
 
 const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharacters}}$`)
 
-/** What came with a request; its logger is made only when something is logged. */
+/** Facts of a request; its child logger is created on first use. */
 class Request implements RequestInfo {
   readonly headers: Record<string, string> = {}
   attemptCounted?: boolean
@@ -34,7 +34,7 @@ class Request implements RequestInfo {
   }
 }
 
-/** Gives every request its id, and turns whatever is thrown into the contract's error body. */
+/** Assigns every request its id and turns thrown errors into the contract's error body. */
 export function requestMiddleware(log: Logger): Middleware {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
@@ -51,7 +51,7 @@ export function requestMiddleware(log: Logger): Middleware {
   }
 }
 
-/** Sets status and headers of a refusal, and logs what is ours to repair. */
+/** Sets status and headers of an error response, and logs an unexpected fault. */
 export function refuse(ctx: Context, error: unknown) {
   const { statusCode, headers, unexpected } = describe(error)
   if (unexpected) ctx.state["request"].log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
@@ -59,7 +59,7 @@ export function refuse(ctx: Context, error: unknown) {
   ctx.set(headers as Record<string, string>)
 }
 
-/** Finds out who asks, counts it, and makes the viewer. */
+/** Authenticates requests, applies the rate limit, and creates their request contexts. */
 export class RequestContexts {
   readonly #limiter: RateLimiterMemory | null
 
@@ -69,7 +69,7 @@ export class RequestContexts {
     this.#limiter = rateLimitPerMinute > 0 ? new RateLimiterMemory({ points: rateLimitPerMinute, duration: 60 }) : null
   }
 
-  /** The viewer of a request; throws 401 for bad credentials and 429 beyond the limit. */
+  /** The context of a request; throws 401 for bad credentials and 429 beyond the limit. */
   async contextOf(ctx: Context): Promise<RequestContext> {
     const identity = await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
     const credential = credentialOf(identity)

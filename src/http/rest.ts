@@ -26,12 +26,12 @@ export function restRouter(operations: Operation[], reception: RequestContexts, 
         // Counted before anything is read, so that a malformed attempt counts too.
         if (attempt) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
         request.attemptCounted = attempt
-        // A public route does not look at credentials: who refreshes a session still sends the token that expired.
+        // A public route ignores credentials: a client that refreshes its session may still send the expired token.
         const context =
           operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await reception.contextOf(ctx)
         if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
         mustBeKnown(operation.rule, context)
-        // The router hands on what it cannot decode; this says what is wrong with it.
+        // The router passes on a path that it cannot decode; this throws the error that explains it.
         decodeURIComponent(ctx.path)
         if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))
         else await answer(operation, ctx, context, body ? await readJson(ctx) : {})
@@ -43,7 +43,7 @@ export function restRouter(operations: Operation[], reception: RequestContexts, 
   return router
 }
 
-/** Reads a multipart body as far as its file; the file is read by whoever asked for it, and the rest by nobody. */
+/** Reads a multipart body up to its file; `work` reads the file, and the rest is discarded. */
 async function withFile(ctx: RouterContext, name: string, work: (body: Record<string, unknown>) => Promise<void>) {
   const form = openForm(ctx)
   try {
@@ -55,7 +55,7 @@ async function withFile(ctx: RouterContext, name: string, work: (body: Record<st
   }
 }
 
-/** What no route took: a wrong method is 405 with `Allow`, an unknown path 404; with or without credentials. */
+/** Handles requests that no route matched: a wrong method is 405 with `Allow`, an unknown path 404, with or without credentials. */
 export function nothingFound(routers: Router[]): Middleware {
   return (ctx) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path)

@@ -8,15 +8,15 @@ import type { OpenWakeUp } from "../wake-up.js"
 
 interface OpenSocket {
   identity: Identity
-  /** The company that it was opened for. */
+  /** The company of the connection. */
   companyId: string | null
   close(code: number, reason: string): void
 }
 
-/** Longest time that a timer can wait. */
+/** Longest delay of a Node timer. */
 const timerMaxMs = 2 ** 31 - 1
 
-/** What differs from when a socket was opened: its token or session ended (no roles), or its user has other places in companies. */
+/** The sockets whose credentials changed since they were opened: the token or session ended (no roles), or the user's memberships differ. */
 const changed = {
   name: "sockets-changed",
   text: `select asked.place, held.roles
@@ -30,8 +30,8 @@ const changed = {
 }
 
 /**
- * The open sockets of this process. Those whose credentials have ended are closed: a wake-up says when to look, and every second they are
- * looked up anyway, since an instance that dies between its commit and its wake-up wakes nobody.
+ * The open sockets of this process. Sockets whose credentials ended are closed: after a wake-up, and by a check every second, in case an
+ * instance crashed between its commit and its wake-up.
  */
 export class OpenSockets {
   #open = new Set<OpenSocket>()
@@ -50,13 +50,13 @@ export class OpenSockets {
     this.#timer = setInterval(() => this.look(), eventLimits.revokedSocketMs)
   }
 
-  /** Stops looking. */
+  /** Stops the checks. */
   async close() {
     clearInterval(this.#timer)
     await this.#looking
   }
 
-  /** Notes an open socket; it is closed with 4403 when its JWT ends. Answers how to forget it. */
+  /** Registers a socket, which is closed with 4403 when its JWT expires; returns how to unregister it. */
   enter(identity: Identity, close: OpenSocket["close"], companyId: string | null = null): () => void {
     const socket = { identity, companyId, close }
     this.#open.add(socket)
@@ -70,10 +70,12 @@ export class OpenSockets {
     }
   }
 
-  /** Closes what has ended, again when it was asked meanwhile. */
+  /** Closes sockets whose credentials ended; checks once more when asked meanwhile. */
   private look() {
     this.#again = true
-    this.#looking ??= this.lookUp().catch((error) => this.log.error({ err: error }, "open sockets are looked up again in a second"))
+    this.#looking ??= this.lookUp().catch((error) =>
+      this.log.error({ err: error }, "credentials of open sockets could not be checked; retrying in a second"),
+    )
   }
 
   private async lookUp() {
@@ -83,12 +85,12 @@ export class OpenSockets {
         await this.closeChanged()
       }
     } finally {
-      // In the same tick as the last question whether to look again, so that no wake-up falls in between.
+      // In the same tick as the last check of #again, so that no wake-up is lost in between.
       this.#looking = null
     }
   }
 
-  /** One statement for all sockets; none while none is open. */
+  /** Checks all sockets with one statement; with none when no socket is open. */
   private async closeChanged() {
     const sockets = [...this.#open].filter(({ identity }) => credentialIds(identity).length > 0)
     if (sockets.length === 0) return
@@ -98,19 +100,19 @@ export class OpenSockets {
       if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked")
       else if ((companyId ? [companyId] : [...identity.roles.keys()]).some((id) => !roles[id]))
         close(4403, "This company is not yours any more")
-      // Its companies were looked up when it was opened: it comes back, and finds what was added.
+      // The socket's companies were read when it was opened: a reconnecting client sees the new ones.
       else close(1012, "Come back and resume")
     }
   }
 }
 
-/** What a wake-up names a socket's credentials by: the token, or the session and its user. */
+/** The ids by which a wake-up names a socket's credentials: the token, or the session and its user. */
 function credentialIds(identity: Identity): string[] {
   if (identity.kind === "token") return [identity.tokenId]
   return identity.kind === "user" ? [identity.sessionId, identity.userId] : []
 }
 
-/** What was true of the credentials when the socket was opened. */
+/** The state of the credentials when the socket was opened. */
 function believed(identity: Identity) {
   if (identity.kind === "user") return { session: identity.sessionId, roles: Object.fromEntries(identity.roles) }
   return identity.kind === "token" ? { token: identity.tokenId } : {}
