@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import { type Environment, readEnvironment, type VariableName } from "./environment.js"
 
-/** An HTTP service of AI: where it answers, its key (null: it asks for none) and the model that is meant. */
+/** An HTTP service of an AI vendor: its address, its key (null: none is needed) and the model. */
 export interface ModelService {
   /** Without a trailing slash and including the version, so that `${baseUrl}/chat/completions` (`/messages`, `/embeddings`) is the address. */
   readonly baseUrl: string
@@ -9,7 +9,7 @@ export interface ModelService {
   readonly model: string
 }
 
-/** The environment as the server sees it: read once, complete, frozen. Times and rates are in the unit that their name ends in. */
+/** The validated environment, read once and frozen. Times and rates are in the unit at the end of their name. */
 export interface Config {
   /** `NODE_ENV=production`: secrets must be given. */
   readonly production: boolean
@@ -61,16 +61,16 @@ export interface Config {
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"
   /** Proxies in front whose `X-Forwarded-*` is believed; 0 is none. For Koa: `proxy: trustProxy > 0, maxIpsCount: trustProxy`. */
   readonly trustProxy: number
-  /** Origins that a browser may call from; `["*"]` is any, `[]` none but our own. */
+  /** Origins that browsers may call from; `["*"]` is any, `[]` only the server's own. */
   readonly corsOrigins: readonly string[]
 }
 
-/** What is wrong with the environment: one line per fault, each beginning with its variable. The server does not start. */
+/** Faults of the environment, one line each, beginning with the variable. The server does not start. */
 export class ConfigError extends Error {
   override name = "ConfigError"
 }
 
-/** Reads the environment; throws a `ConfigError` that tells all faults at once. Reads nothing else and writes nothing. */
+/** Reads the environment; throws a `ConfigError` with all faults. Has no side effects. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const environment = readEnvironment(env)
   const faults = [...environment.faults, ...missing(env, environment.given)]
@@ -78,7 +78,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return frozen(configOf(environment.values, environment.given))
 }
 
-/** Where the server is reached from outside: `PUBLIC_URL`, else its own address with the port that it really listens on. */
+/** The server's public address: `PUBLIC_URL`, else its own address with the actual port. */
 export function publicUrl(config: Config, port = config.port): string {
   if (config.publicUrl) return config.publicUrl
   const everywhere = config.host === "0.0.0.0" || config.host === "::"
@@ -86,7 +86,7 @@ export function publicUrl(config: Config, port = config.port): string {
   return `http://${host}:${port}`
 }
 
-/** Faults of variables that are fine alone but cannot work together, whatever else is wrong with them. */
+/** Faults of variables that are valid alone but incomplete together. */
 function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] {
   const faults: string[] = []
   const needs = (name: VariableName, why: string, when: boolean) => {
@@ -103,7 +103,7 @@ function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] 
   needs("S3_ACCESS_KEY_ID", "is required when S3_BUCKET is set", given("S3_BUCKET"))
   needs("S3_SECRET_ACCESS_KEY", "is required when S3_BUCKET is set", given("S3_BUCKET"))
 
-  // A key without an address means the public service; an address without a key is a server of one's own, which may ask for none.
+  // A key without an address means the public service; an address without a key is a private server, which may need none.
   for (const service of ["OPENAI", "ANTHROPIC", "EMBEDDING"] as const) {
     const configured = given(`${service}_API_KEY`) || given(`${service}_BASE_URL`)
     needs(`${service}_API_KEY`, `or ${service}_BASE_URL is required when ${service}_MODEL is set`, given(`${service}_MODEL`) && !configured)
@@ -116,7 +116,7 @@ function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] 
   return faults
 }
 
-/** Public services that answer nobody without a key. */
+/** Public services that require a key. */
 const vendors = ["api.openai.com", "api.anthropic.com"]
 
 function configOf(values: NonNullable<Environment["values"]>, given: Environment["given"]): Config {
@@ -148,7 +148,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     encryptionKey: values.ENCRYPTION_KEY ?? null,
     demo,
     openai: service("OPENAI"),
-    // Anthropic's own tools take the address without its version, the AI SDK with it: both are understood.
+    // Anthropic's tools take the address without its version, the AI SDK with it: both are accepted.
     anthropic: anthropic && { ...anthropic, baseUrl: anthropic.baseUrl.replace(/(\/v1)?$/, "/v1") },
     embedding: service("EMBEDDING"),
     elevenlabs: values.ELEVENLABS_API_KEY

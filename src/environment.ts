@@ -1,10 +1,10 @@
 import { z } from "zod"
 import { rootLimits } from "./limits.js"
 
-/** The longest time that a timer of Node can hold, in milliseconds. */
+/** Longest delay of a Node timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
-/** A variable's rule: `parse` answers undefined for what it refuses, `must` ends the sentence "NAME: must be …". Secrets, and what may hold one, are not quoted. */
+/** A variable's rule: `parse` returns undefined for an invalid value, `must` completes the sentence "NAME: must be …". Values that may hold a secret are not quoted. */
 function rule<T>(must: string, parse: (text: string) => T | undefined, quoted = true) {
   return z.string().transform((text, context) => {
     const value = parse(text)
@@ -28,7 +28,7 @@ const flag = rule("true or false", (given) => words[given.toLowerCase()])
 const oneOf = <const T extends string>(...values: T[]) =>
   rule(`one of ${values.join(", ")}`, (given) => values.find((value) => value === given.toLowerCase()))
 
-/** A connection string; it may hold a password, so it is never quoted. */
+/** A connection string; it may hold a password and is never quoted. */
 const connection = (...schemes: string[]) =>
   rule(
     `an address that starts with ${schemes.join(" or ")}`,
@@ -67,7 +67,7 @@ export function parseEncryptionKey(given: string): Buffer | undefined {
 
 const encryptionKey = rule(`${rootLimits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`, parseEncryptionKey, false)
 
-/** How many proxies stand in front: their entries in X-Forwarded-For are believed, and no more (the rest is what a stranger wrote). */
+/** How many proxies are in front: that many entries of X-Forwarded-For are trusted. */
 const proxies = rule("off, on (one proxy) or the number of proxies in front, up to 10", (given) => {
   const flagged = words[given.toLowerCase()]
   if (flagged !== undefined) return flagged ? 1 : 0
@@ -132,14 +132,14 @@ export type VariableName = keyof typeof variables.shape
 /** The name of every variable that the server reads, in the order of `.env.example`. */
 export const variableNames = Object.keys(variables.shape) as VariableName[]
 
-/** What was read: the values by name (null when any is bad), one line per bad variable, and which variables the operator set. */
+/** The result of reading: the values by name (null when any is bad), one line per bad variable, and which variables the operator set. */
 export interface Environment {
   readonly values: z.output<typeof variables> | null
   readonly faults: string[]
   readonly given: (name: VariableName) => boolean
 }
 
-/** Reads and checks every variable; an empty one is as if it were not set, and blanks around a value do not count. Never throws. */
+/** Reads and checks every variable; an empty one counts as not set, and values are trimmed. Never throws. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const set = new Map(variableNames.map((name) => [name, env[name]?.trim()] as const).filter(([, value]) => value))
   const read = variables.safeParse(Object.fromEntries(set))

@@ -6,7 +6,7 @@ import { parseEncryptionKey } from "./environment.js"
 import { rootLimits } from "./limits.js"
 import { sentence } from "./sentence.js"
 
-/** What signs sessions and urls, and what encrypts at rest (32 bytes, AES-256). */
+/** The key that signs sessions and addresses, and the key that encrypts at rest (32 bytes, AES-256). */
 export interface Secrets {
   readonly jwtSecret: string
   readonly encryptionKey: Buffer
@@ -49,7 +49,7 @@ function parse(text: string): Secrets | null {
   }
 }
 
-/** Writes a complete file beside its place, then links it there: the link is made by one process alone, and nobody reads half a file. */
+/** Writes a temporary file, then links it to its name: one process alone succeeds, and no process reads half a file. */
 async function generate(path: string): Promise<Secrets> {
   await mkdir(join(path, ".."), { recursive: true })
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`
@@ -76,7 +76,7 @@ async function place(draft: string, path: string) {
     await link(draft, path)
   } catch (error) {
     if (isSystemError(error, "EEXIST")) return
-    // A file system without hard links (some mounts): an exclusive copy is the next best.
+    // Some mounts have no hard links: use an exclusive copy instead.
     if (!isSystemError(error, "EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP")) throw error
     await copyFile(draft, path, constants.COPYFILE_EXCL).catch((failed) => {
       if (!isSystemError(failed, "EEXIST")) throw failed

@@ -1,2 +1,2 @@
-/** A fault of the surroundings, which a person has to repair: it is told as a sentence, without a place in the code. */
+/** An error of the environment that an operator must mend: it is printed as a sentence, without a stack. */
 export const sentence = (message: string, cause?: unknown): Error => Object.assign(new Error(message, { cause }), { stack: undefined })

@@ -11,7 +11,7 @@ const wrongCounters = {
          where c.unread_count <> m.unread + c.unread_extra or c.last_sequence <> m.messages order by c.id limit 1000`,
 }
 
-/** What proves that the server's own books are right. */
+/** Commands that verify derived data, such as tallies. */
 export const checkCommands: Record<string, Command> = {
   "check:counters": {
     does: "Recounts every chat's unread messages and sequence from its messages; lists the chats that differ, none when all is well.",

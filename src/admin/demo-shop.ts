@@ -1,8 +1,8 @@
-/** What the demo assistant is told to be. */
+/** Prompt of the demo assistant. */
 export const demoPrompt = `You are the assistant of Lumen Lamps, a small web shop for lamps. Answer kindly and briefly, from the shop handbook alone.
 If the handbook does not say it, or the customer wants a person, hand the chat over.`
 
-/** The one page that the demo assistant knows. */
+/** Knowledge of the demo assistant. */
 export const demoKnowledge = `# Shop handbook
 
 ## Delivery

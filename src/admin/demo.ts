@@ -15,7 +15,7 @@ import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
 import { demoKnowledge, demoPrompt } from "./demo-shop.js"
 
-/** What a newcomer needs to use the demo company; kept in DATA_DIR/demo.json, readable by its owner alone. */
+/** Ids and credentials of the demo company; stored in DATA_DIR/demo.json, readable by the file's owner alone. */
 export interface Demo {
   companyId: string
   assistantId: string
@@ -29,7 +29,7 @@ export interface Demo {
 const companyById = { name: "demo-company", text: "select 1 from company where id = $1" }
 const anyCompany = { name: "any-company", text: "select 1 from company limit 1" }
 
-/** The demo company: made on an empty database, remembered afterwards; null when the database belongs to somebody already. */
+/** The demo company: created in an empty database, read from its file afterwards; null when the database has other companies. */
 export async function prepareDemo(services: Services): Promise<Demo | null> {
   const file = join(services.config.dataDir, "demo.json")
   const known = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -37,11 +37,11 @@ export async function prepareDemo(services: Services): Promise<Demo | null> {
     throw error
   })
   const remembered: Demo | null = known && JSON.parse(known)
-  // The file may be of another database: only what is there can be used.
+  // The file may belong to another database.
   if (remembered && (await unscoped(services.database, companyById, [remembered.companyId])).length > 0) return remembered
   if ((await unscoped(services.database, anyCompany)).length > 0) return null
   const demo = await makeDemo(services).catch((error) => {
-    // Another instance that starts on this database at the same time was first.
+    // Another instance that started on this database at the same time created it.
     if (error instanceof Conflict) return null
     throw error
   })

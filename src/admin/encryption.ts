@@ -5,7 +5,7 @@ import { rootLimits } from "../limits.js"
 import { type Command, type Desk, Refusal, UsageError } from "./kit.js"
 import { adminLimits } from "./limits.js"
 
-/** Every column that holds sealed texts; a test looks that none is missing. */
+/** Every column that holds encrypted text; a test checks that none is missing. */
 export const sealedColumns: readonly [table: string, column: string][] = [
   ["channel", "credentials"],
   ["assistant_tool", "sealed_secret"],
@@ -19,7 +19,7 @@ const statementsOf = (table: string, column: string) => ({
     text: `select id, ${column} as sealed from ${table}
            where ${column} is not null and not starts_with(${column}, $1) and id > $2 order by id limit $3`,
   },
-  // Only what is still as it was read: a secret that was given anew meanwhile is sealed already.
+  // Only rows that are unchanged since they were read: a secret that was replaced meanwhile has the new key already.
   write: {
     name: `seal-${table}`,
     text: `update ${table} set ${column} = anew.sealed from unnest($1::uuid[], $2::text[], $3::text[]) as anew (id, was, sealed)
@@ -29,11 +29,11 @@ const statementsOf = (table: string, column: string) => ({
 
 interface Outcome {
   rotated: number
-  /** Rows whose secret neither key opens. */
+  /** Rows whose secret neither key decrypts. */
   lost: string[]
 }
 
-/** Goes once through a column, in batches that are a transaction each. */
+/** Re-encrypts a column once, with one transaction per batch. */
 async function pass(desk: Desk, [table, column]: readonly [string, string], from: Buffer): Promise<Outcome> {
   const { read, write } = statementsOf(table, column)
   const outcome: Outcome = { rotated: 0, lost: [] }
@@ -49,7 +49,7 @@ async function pass(desk: Desk, [table, column]: readonly [string, string], from
   }
 }
 
-/** A sealed text by the first key that opens it; the old scheme does not say which one does. */
+/** Decrypts a text with the first key that fits; texts of the old scheme do not name their key. */
 function opened(sealed: string, ...keys: Buffer[]): string | null {
   for (const key of keys) {
     try {
@@ -61,7 +61,7 @@ function opened(sealed: string, ...keys: Buffer[]): string | null {
   return null
 }
 
-/** What is encrypted at rest. */
+/** Commands for encryption at rest. */
 export const encryptionCommands: Record<string, Command> = {
   "encryption:rotate": {
     does: "Seals every secret anew with the current ENCRYPTION_KEY. It may be stopped at any time and run again, also while the server runs.",
@@ -75,7 +75,7 @@ export const encryptionCommands: Record<string, Command> = {
         do {
           last = await pass(desk, column, from)
           all.rotated += last.rotated
-          // Again until there is nothing left: an instance that still has the old key may have written meanwhile.
+          // Repeated until nothing is left: an instance with the old key may have written meanwhile.
         } while (last.rotated > 0)
         all.lost.push(...last.lost)
       }

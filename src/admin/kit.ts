@@ -7,7 +7,7 @@ import { codePoints } from "../entities/kit/scalars.js"
 import type { WakeUp } from "../events/wake-up.js"
 import { append } from "../messages/append.js"
 
-/** What a command reaches. */
+/** The services of a command. */
 export interface Desk {
   config: Config
   database: Database
@@ -15,12 +15,12 @@ export interface Desk {
   encryptionKey: Buffer
 }
 
-/** An option of a command: whether it is needed, how long it may be, and what it says. */
+/** An option of a command: whether it is required, its longest value, and its description. */
 export interface OptionRule {
   required?: boolean
-  /** Taken as it stands; everything else is trimmed. */
+  /** Whether the value is kept as given; other values are trimmed. */
   verbatim?: boolean
-  /** Most characters. */
+  /** Longest value in characters. */
   max?: number
   description: string
 }
@@ -35,7 +35,7 @@ export interface Command {
 /** Bad usage: exit code 2. */
 export class UsageError extends Error {}
 
-/** A command that was understood and refused: exit code 1. */
+/** A valid command that is refused: exit code 1. */
 export class Refusal extends Error {}
 
 /** Reads the options of a command; an unknown, missing or repeated one is bad usage. */
@@ -59,11 +59,11 @@ export function readOptions(command: Command, args: string[]): Record<string, st
   return read
 }
 
-/** Runs a change as one unit of work on the companies that it is about. */
+/** Runs a change in one transaction on the companies that it concerns. */
 export const change = <T>(desk: Desk, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
   runInTransaction(newUnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, { appendMessage: append }), work)
 
-/** Refuses a word that is none of a list. */
+/** Returns the option's value when it is in the list, else throws a usage error. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {
   if (list.includes(value as W)) return value as W
   throw new UsageError(`--${option} must be one of ${list.join(", ")}`)

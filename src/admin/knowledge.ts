@@ -4,13 +4,13 @@ import { Knowledge } from "../entities/knowledge.js"
 import { type Command, change, Refusal } from "./kit.js"
 import { companyOf } from "./people.js"
 
-/** Refuses what is no id. */
+/** Throws a usage error for a value that is not a UUID. */
 function idOf(noun: string, value: string | undefined): string | undefined {
   if (value && !isUuid(value)) throw new Refusal(`No ${noun} has the id ${value}`)
   return value?.toLowerCase()
 }
 
-/** What assistants know of the web. */
+/** Commands for knowledge items. */
 export const knowledgeCommands: Record<string, Command> = {
   "knowledge:recrawl": {
     does: "Has pages looked at again: all of a company, of an assistant, or one; what is indexed stays searched until its new index is ready.",

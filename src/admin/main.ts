@@ -22,7 +22,7 @@ const commands: Record<string, Command> = {
   ...checkCommands,
 }
 
-/** What can be said to the command line. */
+/** The usage text of the command line. */
 function usage(): string {
   const lines = Object.entries(commands).map(([name, { options, does }]) => {
     const words = Object.entries(options).map(([option, { required }]) => (required ? `--${option} …` : `[--${option} …]`))
@@ -46,7 +46,7 @@ async function run(command: Command, args: string[]): Promise<object> {
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(url, database.pool, log)
   stack.defer(() => wakeUp.close())
   const { encryptionKey } = await loadSecrets(config)
-  // Awaited here: what is put away below must outlive the command.
+  // Awaited here: the resources must stay open until the command ends.
   return await command.run({ config, database, wakeUp, encryptionKey }, options)
 }
 

@@ -38,7 +38,7 @@ function readEmail(text: string): string {
   return read.data
 }
 
-/** A number of an option: not negative, whole where it must be. */
+/** The number of an option: not negative, and an integer where required. */
 function amount(option: string, text: string | undefined, whole: boolean): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
@@ -47,7 +47,7 @@ function amount(option: string, text: string | undefined, whole: boolean): numbe
   return value
 }
 
-/** Companies, their people and what they have paid for. */
+/** Commands for companies, users, memberships, subscriptions and balances. */
 export const peopleCommands: Record<string, Command> = {
   "company:create": {
     does: "Creates a company.",
@@ -105,7 +105,7 @@ export const peopleCommands: Record<string, Command> = {
         unit.em.persist(member)
         return member
       })
-      // Open sockets look their companies up once: they come back.
+      // An open socket reads its companies once: its client reconnects and sees the new ones.
       await desk.wakeUp.publish("credentials", member.userId)
       return { companyId, userId: member.userId, role }
     },

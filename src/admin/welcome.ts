@@ -2,7 +2,7 @@ import type { Config } from "../config.js"
 import type { Services } from "../context/services.js"
 import type { Demo } from "./demo.js"
 
-/** What the terminal shows once the server listens: where it is, what it runs on, and how to try it. */
+/** Lines that the terminal shows once the server listens: its addresses, its configuration, and how to try it. */
 export function welcome(config: Config, url: string, services: Services, demo: Demo | null): string[] {
   const { embedding } = services
   const [model] = services.models

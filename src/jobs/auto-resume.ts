@@ -1,7 +1,7 @@
 import { comeBack } from "../assistant/return.js"
 import type { Job } from "./kit/scheduler.js"
 
-/** A chat has been quiet for long enough, unless somebody wrote meanwhile: its assistant takes it back. */
+/** Returns a chat to its assistant after the quiet time, unless it was written in meanwhile. */
 export const autoResume: Job = {
   name: "auto-resume",
   async run(services, companyId, chatId) {

@@ -7,7 +7,7 @@ import { Media, MessageMedia } from "../entities/media.js"
 import type { Job } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
-/** Messages are gone: removes the files that nothing shows any more. */
+/** After messages were deleted: removes files that no message or knowledge item uses. */
 export const forgetMediaJob: Job = {
   name: "forget-media",
   async run(services, companyId, _chatId) {
@@ -15,11 +15,11 @@ export const forgetMediaJob: Job = {
   },
 }
 
-/** Removes the files of a company that are due to be forgotten and that nothing uses: first the row, then the file, so that no row is without one. */
+/** Removes unused files of a company whose removal is due: first the row, then the file, so that every row has its file. */
 export async function forgetMedia(services: Services, companyId: string): Promise<void> {
   for (;;) {
     const { looked, keys } = await systemContext(services, companyId).transaction(async ({ em }) => {
-      // Locked, so that nobody attaches one of them meanwhile; those that somebody is attaching just now are passed over.
+      // Locked, so that none of them is attached meanwhile; rows that are being attached are skipped.
       const due = await em.find(
         Media,
         { forgetAt: { $lte: clock.now() } },

@@ -10,7 +10,7 @@ const settleLost = {
     select id from tool_call where status = 'pending' and created_at < $1 order by created_at limit $3 for update skip locked)`,
 }
 
-/** Ends calls in the log that a crash left pending: those of a chat whose turn nobody took again, and those of tests. */
+/** Ends calls in the log that a crash left pending: of turns that were not resumed, and of tests. */
 export const lostToolCalls: Sweep = {
   name: "lost-tool-calls",
   everySeconds: jobLimits.lostToolCallSweepSeconds,

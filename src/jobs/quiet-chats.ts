@@ -6,7 +6,7 @@ import { clock } from "../entities/kit/clock.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
-/** By company, so that the chats of those who do not pay cost nothing while they wait. */
+/** Joined from subscriptions, so that waiting chats of companies without an active one are not scanned. */
 const quiet = {
   name: "quiet-chats",
   text: `
@@ -18,11 +18,11 @@ const quiet = {
     order by waiting.quiet_since limit $4`,
 }
 
-/** How often quiet chats are looked for: in a tenth of the time that they wait, every 30 s at least, and not faster than the clock ticks. */
+/** Interval of this sweep in ms: a tenth of the quiet time, at most 30 s, at least the scheduler's tick. */
 const lookEveryMs = ({ autoResumeAfterMs }: Config) =>
   Math.max(jobLimits.clockTickMs, Math.min(autoResumeAfterMs * jobLimits.sweepShare, jobLimits.sweepMaxMs))
 
-/** Gives chats back to their assistants that have been quiet for long enough; those that will be before the next look are woken on time. */
+/** Returns chats to their assistants after the quiet time; chats that become quiet before the next sweep are scheduled for their instant. */
 export const quietChats: Sweep = {
   name: "quiet-chats",
   everySeconds: (config) => lookEveryMs(config) / 1000,
@@ -35,7 +35,7 @@ export const quietChats: Sweep = {
       if (stopping.aborted) return
       const { id, company_id: companyId } = row
       const at = new Date(new Date(row["quiet_since"]).getTime() + config.autoResumeAfterMs)
-      // One after the other: nobody waits for them, and requests need the database too.
+      // One after the other: they are not urgent, and requests need the database.
       if (at <= now) await running.add(comeBack(services, companyId, id))
       else await scheduler.schedule({ job: "auto-resume", companyId, id, at })
     }

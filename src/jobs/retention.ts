@@ -30,7 +30,7 @@ const clearTurns = {
 
 const companiesWithDueMedia = { name: "companies-with-due-media", text: "select distinct company_id from media where forget_at <= $1" }
 
-/** Clears away what is kept for a time only, in batches that hold nobody up. */
+/** Deletes expired rows, in batches that do not block other work. */
 export const retention: Sweep = {
   name: "retention",
   everySeconds: jobLimits.retentionSeconds,

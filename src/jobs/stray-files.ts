@@ -8,14 +8,14 @@ import { jobLimits } from "./limits.js"
 
 const knownFiles = { name: "known-files", text: "select storage_key from media where id = any($1::uuid[])" }
 
-/** Removes what a crash left in the storage: files without a row, and uploads that were never finished. */
+/** Removes what a crash left in the storage: files without a row, and unfinished uploads. */
 export const strayFiles: Sweep = {
   name: "stray-files",
   everySeconds: jobLimits.strayFileSweepSeconds,
   async run(services) {
     const before = new Date(clock.now().getTime() - jobLimits.strayFileSeconds * 1000)
     for await (const files of services.storage.list()) {
-      // A file is stored before its row is written: a young one may still get its row.
+      // A file is stored before its row is written, so a recent file may still get its row.
       const old = files.filter((file) => file.storedAt < before).map((file) => file.key)
       for (let at = 0; at < old.length; at += jobLimits.mediaBatch) await removeUnknown(services, old.slice(at, at + jobLimits.mediaBatch))
     }
@@ -36,7 +36,7 @@ async function removeUnfinished(folder: string, before: Date) {
       if ((await stat(path)).mtime < before) await rm(path, { force: true })
     }
   } catch (error) {
-    // Nothing was uploaded yet, or an upload ended just now.
+    // The folder does not exist yet, or an upload has just ended.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
   }
 }

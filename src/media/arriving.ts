@@ -13,22 +13,22 @@ import { contentType } from "./content-type.js"
 import { filenameOf } from "./filename.js"
 import { TextWatch } from "./text-watch.js"
 
-/** The form that a file comes in: whether all of it was read well, and what broke it. */
+/** The multipart form of an upload: when it was read completely, and why it failed. */
 export interface ArrivingForm {
-  /** Resolves when the whole form was read; rejects when it is broken. */
+  /** Resolves when the whole form was read; rejects when it is malformed or cut off. */
   whole: Promise<void>
-  /** Why it was given up, as soon as that is known. */
+  /** Why reading was stopped, as soon as that is known. */
   reason: unknown
 }
 
-/** A file that has arrived in a place of its own; disposing removes what is still there. */
+/** An uploaded temporary file; disposing removes it when it is still there. */
 export interface ArrivedDraft extends ArrivedFile, AsyncDisposable {
   path: string
 }
 
 /**
- * Takes an upload in: streamed to a file of its own, cut off at the limit, hashed and looked at on its way. Whatever goes wrong, nothing of
- * it is left.
+ * Streams an upload to a temporary file, with its size limited, its hash computed and its type detected on the way. On failure the file is
+ * removed.
  */
 export async function arrive(folder: string, upload: FileUpload, form?: ArrivingForm): Promise<ArrivedDraft> {
   const filename = filenameOf(upload.filename)
@@ -37,7 +37,7 @@ export async function arrive(folder: string, upload: FileUpload, form?: Arriving
   const remove = () => rm(path, { force: true })
   try {
     const { size, sha256, text } = await write(streamOf(upload), path, form)
-    // A file may be complete in a form that is not.
+    // The file can be complete although the form is not.
     await form?.whole
     if (size === 0) throw new BadUserInput("The file is empty", [{ path: "file", message: "is empty" }])
     const mimeType = await contentType(path, text, filename)
@@ -71,7 +71,7 @@ async function write(source: Readable, path: string, form: ArrivingForm | undefi
         yield chunk
       }
     } catch (error) {
-      // The source broke, and what its parser says of that is not meant for the sender.
+      // The connection broke; the parser's message about that is not meant for the sender.
       throw error instanceof ApiError ? error : (form?.reason ?? new BadUserInput("The file is incomplete: its upload was broken off"))
     }
   }

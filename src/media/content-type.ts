@@ -8,10 +8,10 @@ const taken = /^(image|video|audio)\/|^text\/(plain|csv)$|^application\/(pdf|zip
 const office =
   /^application\/vnd\.(openxmlformats-officedocument\.(wordprocessingml|spreadsheetml|presentationml)\.|ms-(word|excel|powerpoint)\.)/
 
-/** Containers that may hold sound or pictures and have a name that says neither. */
+/** Containers that may hold audio or video and whose name says neither. */
 const containers: Record<string, string> = { "application/vnd.ms-asf": "video/x-ms-asf", "application/ogg": "video/ogg" }
 
-/** The type of a file by its bytes; throws 415 when it is none that is taken. `text`: how it begins, when all of it is text. */
+/** The type of a file by its bytes; throws 415 for a type that is not accepted. `text` is the beginning of a file that is all text. */
 export async function contentType(path: string, text: string | null, filename: string): Promise<string> {
   const type = text === null ? await binaryType(path) : textType(text, filename)
   if (type && (taken.test(type) || office.test(type))) return type
@@ -27,7 +27,7 @@ async function binaryType(path: string): Promise<string | undefined> {
   return type && (containers[type] ?? type)
 }
 
-/** Text is looked at as text alone: a price list that begins with "BM" is no bitmap. */
+/** Text is never matched against binary signatures: a price list that begins with "BM" is not a bitmap. */
 function textType(text: string, filename: string): string {
   if (text.startsWith("%PDF-")) return "application/pdf"
   const markup = markupOf(text)

@@ -1,14 +1,14 @@
-/** How HTML begins, as browsers tell it when nobody does (WHATWG MIME Sniffing, section 7.1). */
+/** Beginnings of HTML by which browsers detect it (WHATWG MIME Sniffing, section 7.1). */
 const htmlBeginnings =
   /^<(!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link|img|object|embed|form|frameset|base)(?![\w:.-])/i
 
 /**
- * What kind of markup a text is, by its first element: comments, processing instructions and a document type before it are passed over, never
- * interpreted, in one walk forward.
+ * What kind of markup a text is, by its first element: comments, processing instructions and a document type before it are skipped, never
+ * interpreted, in one pass.
  */
 export function markupOf(text: string): "svg" | "html" | null {
   let rest = text.replace(/^\ufeff/, "").trimStart()
-  // As browsers do: a comment first is HTML, unless an SVG follows.
+  // As browsers do: a leading comment means HTML, unless an SVG follows.
   let isMarkup = false
   for (;;) {
     if (htmlBeginnings.test(rest)) return "html"
@@ -22,7 +22,7 @@ export function markupOf(text: string): "svg" | "html" | null {
   return root?.toLowerCase() === "html" || isMarkup ? "html" : null
 }
 
-/** Length of what stands before an element and is none; 0 when nothing does. */
+/** Length of a comment, instruction or document type at the start; 0 when there is none. */
 function passedOver(text: string): number {
   if (text.startsWith("<!--")) return endOf(text, "-->")
   if (text.startsWith("<?")) return endOf(text, "?>")

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises"
 
-/** The stream that only this kind of document has at its root (MS-DOC, MS-XLS, MS-PPT). */
+/** The root stream that identifies a kind of document (MS-DOC, MS-XLS, MS-PPT). */
 const kinds = new Map([
   ["WordDocument", "application/msword"],
   ["Workbook", "application/vnd.ms-excel"],
@@ -15,8 +15,8 @@ const isStream = 2
 const lastSector = 0xfffffffa
 
 /**
- * Word, Excel or PowerPoint of before 2007, or undefined: they share their container (MS-CFB) with installers, mails and much else, and
- * differ by what is at the root of its directory.
+ * The type of a Word, Excel or PowerPoint file of before 2007, or undefined. They share their container (MS-CFB) with installers, mails and
+ * others, and differ by the streams at the root of its directory.
  */
 export async function officeBinaryType(path: string): Promise<string | undefined> {
   const directory = directoryOf(await readFile(path))
@@ -57,7 +57,7 @@ function directoryOf(file: Buffer): Buffer {
   return Buffer.concat(chain(file.readUInt32LE(48), next, file.length / size).map(sector))
 }
 
-/** Where the allocation table itself is: the rest of the header says, then a chain of sectors that hold more. */
+/** The sectors of the allocation table: listed in the rest of the header, then in a chain of further sectors. */
 function tableSectors(file: Buffer, sector: (number: number) => Buffer, size: number): number[] {
   const numbersIn = (part: Buffer) => Array.from({ length: Math.floor(part.length / 4) }, (_, index) => part.readUInt32LE(index * 4))
   const perSector = size / 4 - 1
@@ -66,7 +66,7 @@ function tableSectors(file: Buffer, sector: (number: number) => Buffer, size: nu
   return [...numbersIn(file.subarray(76, headerBytes)), ...more.flatMap((number) => numbersIn(sector(number).subarray(0, perSector * 4)))]
 }
 
-/** Sectors in their order; a chain that bites its tail ends where it would begin again. */
+/** The sectors of a chain in order; a cyclic chain ends where it would repeat. */
 function chain(first: number, next: (number: number) => number, most: number): number[] {
   const numbers = new Set<number>()
   for (let number = first; number < lastSector && number < most && !numbers.has(number); number = next(number)) numbers.add(number)

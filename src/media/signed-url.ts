@@ -3,26 +3,26 @@ import type { PlainRow } from "../database/read-model.js"
 import { clock } from "../entities/kit/clock.js"
 import { mediaLimits } from "./limits.js"
 
-/** Signs the addresses of files, and knows its own signatures again. */
+/** Signs the addresses of files and verifies them. */
 export class MediaUrls {
   readonly #key: KeyObject
 
   constructor(
     jwtSecret: string,
-    /** Where the server is reached from outside; known once it listens. */
+    /** The server's public address; known once it listens. */
     private readonly base: () => string,
   ) {
-    // A key of its own, so that no signature of another kind is ever one of these.
+    // A derived key, so that signatures of other kinds are never valid here.
     this.#key = createSecretKey(Buffer.from(hkdfSync("sha256", jwtSecret, "", "media url", 32)))
   }
 
-  /** The address of a file, good for an hour unless said otherwise. */
+  /** The signed address of a file, valid for `seconds`. */
   of(id: string, seconds: number = mediaLimits.mediaUrlSeconds): string {
     const expires = String(Math.floor(clock.now().getTime() / 1000) + seconds)
     return `${this.base()}/media/${id}?expires=${expires}&signature=${this.#sign(id, expires).toString("base64url")}`
   }
 
-  /** How many seconds an address is still good for; null for one that is not ours or whose time is over. */
+  /** How many seconds an address is still valid; null for a wrong signature or an expired address. */
   secondsLeft(id: string, expires: string, signature: string): number | null {
     const given = Buffer.from(signature, "base64url")
     const right = this.#sign(id, expires)
@@ -36,7 +36,7 @@ export class MediaUrls {
   }
 }
 
-/** A message or a chat out of an event, with the addresses of its files: what is kept has none, because they expire. */
+/** A message or a chat of an event with fresh addresses of its files; stored snapshots have none, because addresses expire. */
 export function withMediaUrls(row: PlainRow, urlOf: (id: string) => string): PlainRow {
   const shown = { ...row }
   if (row["messageMedia"]) shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)

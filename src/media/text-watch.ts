@@ -1,19 +1,19 @@
 import { portLimits } from "../ports/limits.js"
 
-/** Sees the chunks of a file and says in the end whether it is text: valid UTF-8 without control characters. */
+/** Reads the chunks of a file and reports whether it is text: valid UTF-8 without control characters. */
 export class TextWatch {
   #decoder = new TextDecoder("utf-8", { fatal: true })
   #isText = true
   #beginning = ""
 
-  /** Looks at the next chunk. */
+  /** Reads the next chunk. */
   see(chunk: Uint8Array) {
     if (this.#isText) this.#look(() => this.#decoder.decode(chunk, { stream: true }))
   }
 
-  /** The beginning of the text; null when it is none. */
+  /** The beginning of the text; null when the file is not text. */
   end(): string | null {
-    // A character that was cut off shows now.
+    // An incomplete last character is detected here.
     if (this.#isText) this.#look(() => this.#decoder.decode())
     return this.#isText ? this.#beginning : null
   }

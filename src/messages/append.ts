@@ -6,7 +6,7 @@ import { deliveredByEvent } from "../entities/channel.js"
 import { clock } from "../entities/kit/clock.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
 
-/** A message that is about to get its place in a chat. */
+/** A message that is to be appended to a chat. */
 export interface MessageDraft {
   id?: string
   chatId: string
@@ -26,12 +26,12 @@ export interface MessageDraft {
 
 const statements = new WeakMap<MikroORM, { plain: Statement; withMedia: Statement }>()
 
-/** What an event keeps of a file: its address is signed when it is shown. */
+/** Fields of a file that an event stores; the address is signed when the event is delivered. */
 const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
 
 /**
- * The one way a message gets into a chat, in one statement: the chat's row is locked and gives the next place, the message is inserted, the
- * chat's recency and unread count move, and the event is written. Answers the message as the event shows it; a chat out of reach yields no row.
+ * The only statement that adds a message to a chat: it locks the chat's row and takes the next sequence number, inserts the message, updates
+ * the chat's recency and unread count, and writes the event. Returns the message as the event shows it; no row for a chat out of reach.
  */
 export function appendMessage(orm: MikroORM): Statement {
   return statementsOf(orm).plain
@@ -42,7 +42,7 @@ function statementsOf(orm: MikroORM) {
   if (known) return known
   const of = columnsOf(orm, "Media").of
   const media = mediaKept.map((property) => `'${property}', m.${of.get(property)}`).join(", ")
-  // Files cost the ordinary message nothing: they have a statement of their own.
+  // Messages with files have a statement of their own, so that others do not pay for it.
   const attached = `, attached as (
       insert into message_media (id, company_id, message_id, media_id, position)
       select link.id, made.company_id, made.id, link.media_id, link.position
@@ -60,7 +60,7 @@ function statementsOf(orm: MikroORM) {
   return made
 }
 
-/** The statement; with files the second part attaches them, and the third shows them. */
+/** The statement's text; `attached` links files to the message, and `messageMedia` selects them. */
 function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   return `
@@ -94,7 +94,7 @@ function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 
-/** Appends a message inside a unit and answers its row. */
+/** Appends a message inside a unit of work and returns its row. */
 export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlainRow> {
   const values = appendValues(draft, unit.scope.companyIds, clock.now())
   const { plain, withMedia } = statementsOf(unit.database.orm)
@@ -104,7 +104,7 @@ export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<Pla
   return row!["message"]
 }
 
-/** The values of the statement above, for a draft. */
+/** The parameters of the statement above for a draft. */
 export function appendValues(draft: MessageDraft, companyIds: string[], now: Date): unknown[] {
   const isConversation = draft.role !== "System" && !frames.includes(draft.type)
   return [
