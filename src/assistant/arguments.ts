@@ -10,12 +10,12 @@ import { assistantLimits } from "./limits.js"
 
 type Schema = Record<string, unknown>
 
-/** Draft 2020-12 is what nothing else says; older drafts are read as draft 7. Neither loads a schema from elsewhere, nor prints. */
+/** A schema without `$schema` is draft 2020-12; older drafts are read as draft 7. Neither loads remote schemas or writes to the console. */
 const readers = { modern: Ajv2020, classic: Ajv }
 const classicDrafts = ["draft-04", "draft-06", "draft-07"]
 const readerOf = ({ $schema }: Schema) => readers[classicDrafts.some((draft) => String($schema).includes(draft)) ? "classic" : "modern"]
 
-/** A schema without what says how to read it: its draft is known by then, and Ajv's own `$async` would make a check answer a promise. */
+/** A schema without `$schema`, since its draft is known, and without Ajv's `$async`, which would make a check return a promise. */
 const bare = ({ $schema: _draft, $async: _async, ...schema }: Schema): Schema => schema
 
 function ajvOf(reader: typeof Ajv | typeof Ajv2020, options: Options): Ajv {
@@ -24,7 +24,7 @@ function ajvOf(reader: typeof Ajv | typeof Ajv2020, options: Options): Ajv {
   return ajv
 }
 
-/** They hold the drafts' own schemas, which say what a schema is; they keep nothing of what is checked by them. */
+/** Validators of schemas against the drafts' meta-schemas; they cache nothing. */
 const judges = new Map<typeof Ajv | typeof Ajv2020, Ajv>()
 
 function judgeOf(reader: typeof Ajv | typeof Ajv2020): Ajv {
@@ -34,10 +34,10 @@ function judgeOf(reader: typeof Ajv | typeof Ajv2020): Ajv {
   return judge
 }
 
-// Compiled per text, so that a tool that was changed is never checked by its old schema.
+// Cached by the schema's text, so that a changed tool is never checked by its old schema.
 const validators = new LRUCache<string, ValidateFunction>({ max: assistantLimits.toolValidators })
 
-/** The check of a tool's arguments. Each has an Ajv of its own: a shared one would remember every schema, and mix up their `$id`s. */
+/** The validator of a tool's arguments. Each has its own Ajv: a shared one would keep every schema and mix up their `$id`s. */
 function validatorOf(params: Schema): ValidateFunction {
   const text = JSON.stringify(params)
   const known = validators.get(text)
@@ -53,9 +53,8 @@ const room = createContext({ work: null as unknown })
 const script = new Script("work()")
 
 /**
- * Does something, but with no more than so much computing. Schemas are their owners', and what is checked by them is a model's: a pattern that
- * tracks back without end, or references that branch without end, stop here and hold up nobody else. (Only what a Script runs can be
- * stopped, with all that it calls.)
+ * Runs `work` within a budget of CPU time in milliseconds. Schemas are customers' and values are a model's: a pattern with catastrophic
+ * backtracking, or references that branch without end, are stopped here. (Node can stop only what a vm.Script runs.)
  */
 function within<T>(ms: number, work: () => T): T {
   room["work"] = work
@@ -64,13 +63,13 @@ function within<T>(ms: number, work: () => T): T {
     try {
       return script.runInContext(room, { timeout: ms }) as T
     } catch (error) {
-      // The clock on the wall goes on while a busy machine does something else: that is not held against it.
+      // Wall time also passes while a busy machine runs something else; only CPU time counts.
       if (!isStopped(error) || computed() - begin > ms / 2) throw error
     }
   }
 }
 
-/** Milliseconds of the processor's time that this thread has used. */
+/** CPU time of this thread in milliseconds. */
 function computed(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
@@ -78,12 +77,12 @@ function computed(): number {
 
 const isStopped = (error: unknown) => (error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
 
-/** Whether a check did not come to its end: it was stopped, or went round in circles. */
+/** Whether a check did not finish: it was stopped, or its recursion overflowed the stack. */
 const isEndless = (error: unknown) => isStopped(error) || (error as Error).name === "RangeError"
 
 const tooDeep = `must be nested at most ${entityLimits.jsonDepth} levels deep`
 
-/** What is wrong with a tool's `params`; null when it is a JSON Schema of type object. */
+/** The fault of a tool's `params` as a sentence; null when it is a JSON Schema of type object. */
 export function faultOfParams(params: unknown): string | null {
   if (!params || typeof params !== "object" || Array.isArray(params)) return "must be a JSON Schema of type object"
   const schema = params as Schema
@@ -102,7 +101,7 @@ export function faultOfParams(params: unknown): string | null {
   }
 }
 
-/** What is wrong with the arguments of a call, by path; empty when they fit. */
+/** The faults of a call's arguments by path; empty when they match. */
 export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
   if (isTooDeep(args)) return [{ path: "params", message: tooDeep }]
   try {
@@ -125,6 +124,6 @@ const partsOf = (pointer: string) =>
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
 
-/** The property that is missing or too much, which stands beside its place. */
+/** The missing or unexpected property, which Ajv reports beside the path. */
 const namedIn = ({ missingProperty, additionalProperty, unevaluatedProperty }: Record<string, unknown>) =>
   [missingProperty, additionalProperty, unevaluatedProperty].filter((name) => typeof name === "string")

@@ -12,10 +12,10 @@ import { assistantLimits } from "./limits.js"
 import { lockedChat, record } from "./tool-log.js"
 import { shownToModel } from "./webhook.js"
 
-/** Until when a client may answer. */
+/** The time until which a client may answer. */
 const expiryOf = (tool: AssistantTool, call: ToolCall) => new Date(call.createdAt.getTime() + tool.timeoutSeconds * 1000)
 
-/** What clients are told of a call that one of them is to carry out (contract, section 6). */
+/** The payload of TOOL_CALL_REQUESTED: a call that a client is to execute (contract, section 6). */
 export const requestOfClient = (chat: Chat, tool: AssistantTool, call: ToolCall) => ({
   toolCallId: call.id,
   chatId: chat.id,
@@ -27,15 +27,15 @@ export const requestOfClient = (chat: Chat, tool: AssistantTool, call: ToolCall)
 })
 
 /**
- * Waits until the call's second frame is there, which a client's answer writes, on whichever instance, or whoever ends the turn; until its time
- * is over; or until this process stops. Answers what holds if no answer is in the log; null when one may still come, for the log alone.
+ * Waits until the call has its output frame (written by a client's answer on any instance, or by the end of the turn), until its timeout, or
+ * until this process stops. Returns the outcome that holds if the log has none; null when an answer may still come, for the log alone.
  */
 export async function awaitClient(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
   const { stopping, eventStream } = context.services
   const begin = performance.now()
   const over = AbortSignal.any([AbortSignal.timeout(tool.timeoutSeconds * 1000), stopping])
   while (!over.aborted) {
-    // The call's second frame is a message of the chat. The row is looked at once that is listened for, so that none falls in between.
+    // The output frame is a message of the chat. The row is read after the subscription, so that no event is lost in between.
     const events = await eventStream({ companyIds: context.companyIds, chatId: call.chatId, types: ["MESSAGE_CREATED"], onSlow() {} })
     const end = () => void events.return?.()
     over.addEventListener("abort", end)
@@ -60,14 +60,14 @@ async function isPending(context: RequestContext, callId: string): Promise<boole
   return call?.["status"] === "pending"
 }
 
-/** A client's answer: written like any other result, and read by whoever waits for it. */
+/** Stores a client's answer like any other result; the waiting turn reads it. */
 export function answerCall(context: RequestContext, id: string, output: unknown): Promise<ToolCall> {
   const body = storableJson(output)
   if (Buffer.byteLength(JSON.stringify(body ?? null)) > assistantLimits.toolResponseReadBytes) throw tooLarge()
   return context.transaction(async (tx) => {
     const known = await tx.unit.em.findOne(ToolCall, { id })
     if (!known) throw new NotFound("Tool call")
-    // Always the chat first, then what belongs to it.
+    // Lock order: the chat first, then its rows.
     const chat = known.chatId ? await lockedChat(tx.unit, known.chatId) : null
     const call = await tx.unit.em.findOneOrFail(ToolCall, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     const tool = await tx.unit.em.findOneOrFail(AssistantTool, { id: call.toolId })

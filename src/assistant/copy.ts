@@ -12,7 +12,7 @@ const toolsOf = {
   text: "select id from assistant_tool where assistant_id = $1 and company_id = any($2::uuid[]) order by created_at, id for share",
 }
 
-/** A second assistant like the first, in one unit: its settings, its tools with their secrets, what it knows. Its voice is its own. */
+/** Copies an assistant in one transaction: settings, tools with secrets, and knowledge. The copy gets its own voice agent. */
 export async function copyAssistant(unit: UnitOfWork, source: Assistant, name: string | null): Promise<Assistant> {
   const copy = source.copied(name ?? copyName(source.name))
   unit.em.persist(copy)
@@ -22,7 +22,7 @@ export async function copyAssistant(unit: UnitOfWork, source: Assistant, name: s
   return copy
 }
 
-/** Secrets are copied as they are, sealed; the log of calls is not. */
+/** Secrets are copied encrypted; the log of calls is not copied. */
 async function copyTools(unit: UnitOfWork, sourceId: string, copyId: string) {
   const tools = await unit.run(toolsOf, [sourceId, unit.scope.companyIds])
   const now = "$2::timestamptz"

@@ -3,7 +3,7 @@ import { Assistant } from "../entities/assistant.js"
 import { BadUserInput } from "../errors.js"
 import { type KnowledgeMatch, searchChunks } from "../knowledge/search.js"
 
-/** Searches what an assistant knows, for one embedding credit of its company; it is given back when the search fails. */
+/** Searches an assistant's knowledge for one embedding credit of its company, which is returned when the search fails. */
 export async function searchKnowledge(
   context: RequestContext,
   assistantId: string,
@@ -33,7 +33,7 @@ const giveBack = {
   text: "update company set embedding_credits = embedding_credits + 1 where id = $1 and id = any($2::uuid[])",
 }
 
-/** Takes a credit before anything is done for it: of two searches for the last one, one is refused. Answers whose it was. */
+/** Takes a credit before the search, so that of two searches for the last credit one is refused. Returns the company's id. */
 async function spendCredit(context: RequestContext, assistantId: string): Promise<string> {
   return context.transaction(async (tx) => {
     const [spent] = await tx.run(spend, [assistantId, context.companyIds])

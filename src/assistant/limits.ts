@@ -1,39 +1,39 @@
 /** Every number of the specification and of the contract that assistant/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const assistantLimits = {
-  /** Largest `params` of a tool, as JSON; ours, many times what a model can use. */
+  /** Largest `params` of a tool as JSON, in bytes; ours, many times what a model can use. */
   toolParamsBytes: 32 * 1024,
-  /** How long a tool's `params` may take to be understood … */
+  /** CPU time to compile a tool's `params`, in milliseconds; ours. */
   toolParamsMs: 1_000,
-  /** … and a call's arguments to be checked by them; ours. A pattern, or a reference to itself, could go on for ever. */
+  /** CPU time to check a call's arguments, in milliseconds; ours. */
   toolArgumentsMs: 200,
-  /** Compiled `params` that are kept; ours. */
+  /** Compiled `params` that are cached; ours. */
   toolValidators: 500,
-  /** Most faults of a call's arguments that are told; ours. */
+  /** Most faults of a call's arguments that are reported; ours. */
   toolArgumentFaults: 10,
-  /** Chats that are unfiled, or freed of a tag or an assistant, in one transaction. */
+  /** Chats from which a folder, a tag or an assistant is removed in one transaction. */
   detachBatch: 1_000,
-  /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */
+  /** Chats with a running turn or a queued answer that lose their assistant in one transaction; ours. */
   busyChatBatch: 50,
-  /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not end in a request that no model takes. */
+  /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not exceed what models accept. */
   contextMessages: 500,
-  /** Most hand-offs and returns that the model is told of; ours. */
+  /** Most hand-offs and returns in the model's notes; ours. */
   contextNotes: 10,
-  /** … which it gives this often. */
+  /** How often the lease of a turn is renewed, in milliseconds. */
   turnRenewMs: 3_000,
-  /** How long a voice provider may take to make, change or remove an agent; ours, and well within the lease. */
+  /** Timeout of a voice provider's request, in milliseconds; ours, well within the lease. */
   voiceProviderMs: 30_000,
-  /** Rounds of tool calls in one turn; after them the model answers without tools. */
+  /** Most rounds of tool calls in one turn; after them the model answers without tools. */
   toolRounds: 8,
-  /** Time for tool calls in one turn; after it the model answers without tools. */
+  /** Time for tool calls in one turn, in seconds; after it the model answers without tools. */
   turnSeconds: 60,
   /** Most tools that a model is offered; ours, as of the vendors. */
   offeredTools: 128,
   /** Most tags that a model is offered to suggest; ours. */
   suggestedTags: 200,
-  /** Most that is read of an integrator's answer. */
+  /** Most bytes that are read of an integrator's response. */
   toolResponseReadBytes: 256 * 1024,
-  /** Most of an integrator's answer that the model is shown. */
+  /** Most bytes of an integrator's response that the model is shown. */
   toolResponseShownBytes: 16 * 1024,
-  /** How often the words of a running answer are told at most; ours. */
+  /** Shortest interval between two progress messages of an answer, in milliseconds; ours. */
   progressMs: 250,
 } as const

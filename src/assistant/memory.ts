@@ -7,23 +7,23 @@ import type { ModelMessage } from "../ports/text-model.js"
 import { assistantLimits } from "./limits.js"
 import { notesOf } from "./notes.js"
 
-/** What an assistant knows when it reads a chat. */
+/** The input of a turn: messages, notes and knowledge. */
 export interface Memory {
   assistant: Assistant
   knowledge: { id: string; name: string; content: string }[]
   messages: ModelMessage[]
-  /** Hand-offs and returns, in words. */
+  /** Sentences about hand-offs and returns. */
   notes: string[]
 }
 
-/** Reads the chat as the assistant is to see it: the messages of the window that are not archived, and what it knows. */
+/** Reads the input of a turn: the unarchived messages of the context window, and the assistant's knowledge. */
 export async function remember(unit: UnitOfWork, chat: Chat, now: Date, windowMs: number): Promise<Memory> {
   const { em } = unit
-  // The burst that is answered is always part of it, however short the window is.
+  // The unanswered burst is always included, however short the window is.
   const since = new Date(Math.min(now.getTime() - windowMs, chat.replyFirstAt?.getTime() ?? Number.POSITIVE_INFINITY))
   const assistant = await em.findOneOrFail(Assistant, { id: chat.assistantId! })
   const items = await em.find(Knowledge, { assistantId: assistant.id, isVector: false }, { orderBy: { createdAt: "asc", id: "asc" } })
-  // By place as well, which finds the newest of a long chat without looking at all of it.
+  // Also by sequence, whose index finds the newest messages of a long chat.
   const newest = { $gt: chat.lastSequence - assistantLimits.contextMessages }
   const shown = { chatId: chat.id, contextId: null, createdAt: { $gte: since }, sequence: newest }
   const messages = await em.find(Message, shown, { orderBy: { sequence: "asc" } })

@@ -5,7 +5,7 @@ import { ControlChange } from "../entities/control-change.js"
 import { Message } from "../entities/message.js"
 import { assistantLimits } from "./limits.js"
 
-/** What the model is told of hand-offs and returns: those since it last read the chat, however long ago, and those of its window. */
+/** Notes for the model about hand-offs and returns: those since its last turn, and those of the context window. */
 export async function notesOf(unit: UnitOfWork, chat: Chat, since: Date, now: Date): Promise<string[]> {
   const read = { chatId: chat.id, outcome: { $in: ["answered", "handed_off"] as const } }
   const last = await unit.em.findOne(AssistantTurn, read, { orderBy: { startedAt: "desc" } })
@@ -20,7 +20,7 @@ export async function notesOf(unit: UnitOfWork, chat: Chat, since: Date, now: Da
   return notes
 }
 
-/** Only an automatic return is the system's doing. */
+/** Only an automatic return has the system as its actor. */
 const cameBack = (change: ControlChange) => change.isUnderAiControl && change.actorKind === "system"
 
 function inWords(change: ControlChange): string {
@@ -32,7 +32,7 @@ function inWords(change: ControlChange): string {
   return "a human colleague took the chat over."
 }
 
-/** What a colleague wrote before an automatic return is archived; whether anybody did is told. */
+/** Messages of a colleague before an automatic return are archived; the note says whether there were any. */
 async function meanwhile(unit: UnitOfWork, chat: Chat, off: ControlChange | undefined, on: ControlChange): Promise<string> {
   const between = { createdAt: { ...(off && { $gte: off.createdAt }), $lt: on.createdAt } }
   const newest = { $gt: chat.lastSequence - assistantLimits.contextMessages }
@@ -40,7 +40,7 @@ async function meanwhile(unit: UnitOfWork, chat: Chat, off: ControlChange | unde
   return wrote > 0 ? "Meanwhile a human colleague wrote to the customer." : "Meanwhile no human colleague wrote to the customer."
 }
 
-/** A time of today, or a day and a time. */
+/** The time for today, else date and time. */
 function moment(time: Date, now: Date): string {
   const [day, clock] = time.toISOString().slice(0, 16).split("T")
   return now.toISOString().startsWith(day!) ? `At ${clock} UTC` : `On ${day} at ${clock} UTC`

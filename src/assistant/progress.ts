@@ -3,7 +3,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { chatReadModel } from "../schema/chat.js"
 import { assistantLimits } from "./limits.js"
 
-/** Tells those who watch a chat how far its answer has come, a few times a second, and no more once the turn is somebody else's. */
+/** Publishes the text of a running answer to the chat's subscribers a few times a second, until the turn is lost or over. */
 export class TurnProgress {
   private said = ""
   private told = ""
@@ -17,28 +17,28 @@ export class TurnProgress {
     private readonly turnId: string,
   ) {}
 
-  /** What hears the model while it answers; nothing while nobody watches. */
+  /** The listener for the model's text; undefined while the chat has no subscribers. */
   get onText(): ((text: string) => void) | undefined {
     if (!this.context.services.progress.isWatched(this.chatId)) return undefined
     return (text) => {
       this.said = text
       this.telling ??= this.catchUp()
-        // The answer does not depend on it: the next word tries again.
-        .catch((error) => this.context.request.log.warn({ err: error }, "the words of a running answer were not told"))
+        // The answer does not depend on it: the next text retries.
+        .catch((error) => this.context.request.log.warn({ err: error }, "the text of a running answer could not be published"))
         .finally(() => {
           this.telling = null
         })
     }
   }
 
-  /** The turn is over: says so, with the answer if one was stored. */
+  /** Publishes the end of the turn, with the answer if one was stored. */
   end(answer: string | null) {
     this.isOver = true
-    // Behind what is still being told: the end comes last.
+    // After the message that is being published: the end comes last.
     void (this.telling ?? Promise.resolve()).then(() => this.tell(answer ?? "", true))
   }
 
-  /** What is said while something is being told is told after it. */
+  /** A text that arrives while another is being published is published after it. */
   private async catchUp() {
     while (!this.isOver && this.told !== this.said) await this.tellSoon()
   }
@@ -46,7 +46,7 @@ export class TurnProgress {
   private async tellSoon() {
     if (this.toldAt !== null) await sleep(Math.max(0, this.toldAt + assistantLimits.progressMs - performance.now()))
     this.toldAt = performance.now()
-    // Looked at each time: who reads shall not read on when a person has taken the chat over.
+    // Checked each time: nothing is published after a person has taken the chat over.
     this.isOver ||= !(await this.isStillOurs())
     this.told = this.said
     if (!this.isOver) await this.tell(this.told, false)

@@ -7,8 +7,8 @@ import { clock } from "../entities/kit/clock.js"
 import { assistantLimits } from "./limits.js"
 
 /**
- * The same as `Chat.setAssistant(null)` and `Chat.turnAiOff("manual")`, for many chats at once: those in which no turn runs and no answer is on
- * its way, so that nothing else belongs to the change. Whoever writes to a chat just now is not waited for.
+ * The same as `Chat.setAssistant(null)` and `Chat.turnAiOff("manual")`, for many chats at once: those without a
+ * running turn and without queued answers, for which nothing else changes. Chats that are locked are skipped.
  */
 const freeQuietChats = {
   name: "free-quiet-chats",
@@ -33,7 +33,7 @@ const freeQuietChats = {
     select id from freed`,
 }
 
-/** Takes an assistant that is being deleted off all its chats, AI off: in batches of their own, so that no chat waits long for it. */
+/** Removes an assistant that is being deleted from all its chats and turns their AI off, in small transactions that hold no chat for long. */
 export async function freeChats(context: RequestContext, assistantId: string): Promise<void> {
   const { kind, id } = context.actor
   for (;;) {
@@ -44,7 +44,7 @@ export async function freeChats(context: RequestContext, assistantId: string): P
   while (await freeBusyChats(context, assistantId));
 }
 
-/** Frees chats with a running turn, an answer on its way or a writer, one lane at a time; answers whether there may be more. */
+/** Does the same for chats with a running turn, queued answers or a lock, one chat at a time; returns whether there may be more. */
 function freeBusyChats(context: RequestContext, assistantId: string): Promise<boolean> {
   return context.transaction(async (tx) => {
     const chats = await tx.em.find(
@@ -56,12 +56,12 @@ function freeBusyChats(context: RequestContext, assistantId: string): Promise<bo
       chat.setAssistant(null)
       chat.turnAiOff("manual", tx.actor)
     }
-    // While their lock was waited for, chats may have lost the assistant by themselves: only none at all is the end.
+    // Chats may lose the assistant while their lock is awaited: only an empty batch is the end.
     return chats.length > 0 || (await tx.em.count(Chat, { assistantId })) > 0
   })
 }
 
-/** Removes an assistant that is being deleted, with its tools and its knowledge; its chats are kept. One that is gone is no fault. */
+/** Removes an assistant that is being deleted, with its tools and its knowledge; its chats are kept. A missing assistant is not an error. */
 export async function removeAssistant(context: RequestContext, assistantId: string): Promise<void> {
   await freeChats(context, assistantId)
   await context.transaction(async (tx) => {

@@ -11,10 +11,10 @@ import { archiveMessages } from "../entities/message.js"
 
 const system: Actor = { kind: "system", id: null }
 
-/** Gives a chat back to its assistant, if it has been quiet for long enough; does nothing when somebody works on it just now. */
+/** Returns a chat to its assistant if it has been quiet for long enough; does nothing while the chat is locked. */
 export async function comeBack(services: Services, companyId: string, chatId: string): Promise<void> {
   await systemContext(services, companyId).transaction(async (tx) => {
-    // Whoever holds the chat either ends its quiet or gives it back: there is nothing to wait for.
+    // The holder of the lock either ends the quiet time or returns the chat itself.
     const chat = await tx.unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE })
     if (!chat) return
     chat.watchForReturn()
@@ -22,7 +22,7 @@ export async function comeBack(services: Services, companyId: string, chatId: st
   })
 }
 
-/** The return itself, in a unit that has locked the chat: the sweep's, or that of a customer who writes when it is due. */
+/** Returns a locked chat: for the sweep, or for a customer's message that arrives when the return is due. */
 export async function comeBackIfDue(unit: UnitOfWork, chat: Chat, now: Date, timing: ReplyTiming): Promise<void> {
   if (!chat.isReturnDue(now, timing)) return
   const subscription = await unit.em.findOne(Subscription, { companyId: chat.companyId })

@@ -8,7 +8,7 @@ import { EmbeddingFailure } from "../ports/embedding.js"
 import { searchKnowledge } from "./knowledge.js"
 import { assistantLimits } from "./limits.js"
 
-/** A search that the assistant makes in its knowledge, for one credit; that there is none left, or no embedding, is an outcome. */
+/** Runs the assistant's knowledge search for one credit; a missing credit or embedding service is an outcome of the call. */
 export async function searchFor(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome> {
   const begin = performance.now()
   const latencyMs = () => Math.round(performance.now() - begin)
@@ -22,7 +22,7 @@ export async function searchFor(context: RequestContext, tool: AssistantTool, ca
   }
 }
 
-/** As many of the best as a model may be shown of a result, whole. */
+/** The best matches, whole, as many as fit into what a model may be shown. */
 function fitting(found: KnowledgeMatch[]): KnowledgeMatch[] {
   let room = assistantLimits.toolResponseShownBytes - Buffer.byteLength('{"data":[]}')
   return found.filter((match) => {

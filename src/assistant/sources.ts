@@ -4,15 +4,15 @@ import type { KnowledgeMatch } from "../knowledge/search.js"
 import { isStopWord, stem, words } from "../ports/kit/words.js"
 import type { ModelMessage } from "../ports/text-model.js"
 
-/** A piece of knowledge that an answer may be made from. */
+/** A piece of knowledge that an answer may be based on. */
 interface Candidate {
   source: MessageSource
   content: string
 }
 
 /**
- * What an answer was made from: what the model was given as it is, where the answer says it; and of what it searched for in this turn, what the
- * answer says, or all of it where no words agree, as between two languages.
+ * The sources of an answer: knowledge in the prompt whose content the answer repeats, and of the turn's search results those that it repeats,
+ * or all of them where no words match, as between two languages.
  */
 export function sourcesOf(
   answer: string,
@@ -28,7 +28,7 @@ export function sourcesOf(
   return [...(used.length > 0 ? used : found), ...asItIs.filter(({ content }) => isSaid(said, content))].map(({ source }) => source)
 }
 
-/** What searches have found since the assistant last spoke, each chunk once. */
+/** Search results since the assistant's last message, each chunk once. */
 function searched(messages: ModelMessage[]): Candidate[] {
   const turn = messages.slice(messages.findLastIndex(({ role }) => role === "assistant" || role === "person") + 1)
   const matches = turn.flatMap((message) =>
@@ -43,7 +43,7 @@ function searched(messages: ModelMessage[]): Candidate[] {
   }))
 }
 
-/** The words of a text that carry its subject, without their endings. */
+/** The stems of a text's content words. */
 const subjects = (text: string) =>
   new Set(
     words(text)
@@ -51,9 +51,9 @@ const subjects = (text: string) =>
       .map(stem),
   )
 
-/** Whether an answer says what stands in one paragraph of a text: at least a third of what it speaks of, and more than a single word. */
+/** Whether an answer shares at least a third of its content words, and more than one, with a paragraph of a text. */
 function isSaid(said: Set<string>, content: string): boolean {
-  // A word's beginning outlives its stemming, which is what costs in a long text.
+  // A stem begins like its word: this check avoids stemming most words of a long text.
   const beginnings = new Set([...said].map(beginning))
   return content.split(/\n+/).some((paragraph) => {
     const there = words(paragraph).filter((word) => beginnings.has(beginning(word)))

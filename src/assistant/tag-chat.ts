@@ -3,10 +3,10 @@ import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
 import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
 
-/** Attaches tags of the dictionary to a chat, by name; answers the names of those that it carries now. A name that is gone is left out. */
+/** Attaches existing tags to a chat by name and returns the names of all its tags. An unknown name is ignored. */
 export async function tagChat(unit: UnitOfWork, chat: Chat, names: string[]): Promise<string[]> {
   const { companyId, id: chatId } = chat
-  // Shared, so that none of them is deleted before this commits.
+  // A shared lock, so that no tag is deleted before this commits.
   const named = { companyId, name: { $in: names } }
   const tags = await unit.em.find(ChatTag, named, { orderBy: { name: "asc" }, lockMode: LockMode.PESSIMISTIC_READ })
   const carried = await unit.em.find(ChatTagging, { companyId, chatId })

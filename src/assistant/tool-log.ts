@@ -10,11 +10,11 @@ import { append } from "../messages/append.js"
 import type { ModelToolCall } from "../ports/text-model.js"
 import type { OfferedTool } from "./tools.js"
 
-/** The turn that calls, as far as its calls are concerned. */
+/** The turn that makes a call. */
 export interface CallingTurn {
   id: string
   chatId: string
-  /** The round of calls that is under way, counted from 1. */
+  /** The current round of calls, counted from 1. */
   round: number
 }
 
@@ -22,7 +22,7 @@ export interface CallingTurn {
 export const lockedChat = (unit: UnitOfWork, chatId: string) =>
   unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
 
-/** Does something to the chat behind the fence; null when the turn was lost. */
+/** Runs `work` on the locked chat behind the fence; returns null when the turn was lost. */
 export function behindFence<T>(
   context: RequestContext,
   turn: CallingTurn,
@@ -34,11 +34,11 @@ export function behindFence<T>(
   })
 }
 
-/** The tool as it stands now, kept from being deleted or switched off until the call is noted; null when it was already. */
+/** The tool, locked against deletion and switching off until the call is logged; null when it is gone or switched off. */
 export const stillOffered = (unit: UnitOfWork, { row }: OfferedTool) =>
   unit.em.findOne(AssistantTool, { id: row.id, disabled: false }, { lockMode: LockMode.PESSIMISTIC_READ })
 
-/** Notes a call in the log, as pending, and its first frame in the chat: committed before anything leaves. */
+/** Writes a pending call to the log and its call frame to the chat; committed before the request is sent. */
 export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool: AssistantTool, asked: ModelToolCall): Promise<ToolCall> {
   const { companyId, id: chatId } = chat
   const params = storable(asked.arguments)
@@ -50,12 +50,12 @@ export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool
   return call
 }
 
-/** Writes what came of a call: in the log, and as its second frame unless whoever ended the turn has closed it. The chat must be locked. */
+/** Writes a call's outcome to the log, and its output frame unless the end of the turn has closed it. The chat must be locked. */
 export async function record(unit: UnitOfWork, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
   call.settle(outcome)
   if (!chat?.turnHearsTool(call.id)) return
   await append(unit, outputFrame(chat.id, call.id, outcome.success ? "success" : "error", output))
 }
 
-/** What a model gave, as the database can keep it. */
+/** A model's arguments in a form that PostgreSQL can store. */
 const storable = (given: unknown): unknown => (typeof given === "string" ? storableText(given) : (storableJson(given) ?? {}))

@@ -8,17 +8,17 @@ import { sourcesOf } from "./sources.js"
 import { noSuchTool, runTool } from "./tool-run.js"
 import type { Turn } from "./turn.js"
 
-/** What a turn comes to: words, a hand-over, or both. */
+/** The result of a turn: an answer, a hand-off, or both. */
 export interface Conclusion {
   text: string | null
   handOver: ModelToolCall | null
-  /** What the words were made from. */
+  /** The sources of the answer. */
   sources: MessageSource[]
 }
 
 /**
- * Asks the model, outside of any transaction, and carries out the tools that it calls, until it answers in words or hands over; null when the
- * turn was lost meanwhile. After so many rounds, or so long, it has to answer without tools.
+ * Calls the model, outside any transaction, and executes the tools that it calls, until it answers or hands off; returns null when the turn
+ * was lost. After `toolRounds` or `turnSeconds` the model must answer without tools.
  */
 export async function converse(context: RequestContext, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
   const messages: ModelMessage[] = [...turn.memory.messages]
@@ -34,7 +34,7 @@ export async function converse(context: RequestContext, turn: Turn, signal: Abor
     for (const call of answer.toolCalls) {
       const tool = tools.find(({ row }) => row.name === call.name)
       if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
-      // Between two calls, so that none leaves for a turn that is over, or from a process that stops.
+      // Checked between calls, so that none is sent for a lost turn or from a stopping process.
       signal.throwIfAborted()
       const told = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
       if (!told) return null

@@ -13,15 +13,15 @@ import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered }
 import type { OfferedTool } from "./tools.js"
 import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
 
-/** What the model is told of a call. */
+/** The result of a call as the model receives it. */
 interface Told {
   output: unknown
 }
 
-/** What it is told when it asks for a tool that it does not have. */
+/** The result of a call of an unknown tool. */
 export const noSuchTool: Told = { output: { error: "There is no such tool" } }
 
-/** Carries out a call that the model asks for, once; answers what the model is told of it, null when the turn is somebody else's by now. */
+/** Executes a call of the model once and returns its result; null when the turn was lost. */
 export async function runTool(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
   const faults = faultsOfArguments(tool.told.parameters as ToolArguments, asked.arguments)
   const error = "The arguments do not fit: nothing was called"
@@ -38,7 +38,7 @@ const failure = (error: string): ToolOutcome => ({ success: false, status: null,
 
 type Work = (unit: UnitOfWork, chat: Chat) => Promise<Told & { outcome: ToolOutcome }>
 
-/** A call for which nothing has to be waited: one transaction holds all of it. */
+/** A call that waits for nothing: one transaction holds all of it. */
 function atOnce(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall, work: Work): Promise<Told | null> {
   return behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
@@ -50,7 +50,7 @@ function atOnce(context: RequestContext, turn: CallingTurn, tool: OfferedTool, a
   })
 }
 
-/** What comes of a call; what is sent is what is logged. */
+/** Executes a call; the arguments sent are those logged. */
 function carriedOut(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
   if (tool.isSystem) return searchFor(context, tool, call)
   if (tool.type === "webhook_client") return awaitClient(context, tool, call)
@@ -58,8 +58,8 @@ function carriedOut(context: RequestContext, tool: AssistantTool, call: ToolCall
 }
 
 /**
- * A call whose answer has to be waited for, outside of any transaction. It is noted before it leaves, it leaves once, and what came of it is
- * written before anything else happens: also when the chat was taken over meanwhile, and when this process is asked to stop.
+ * A call that waits for its response, outside any transaction. It is logged before it is sent, it is sent once, and its outcome is stored
+ * before anything else: also when the chat was taken over meanwhile, and when this process is stopping.
  */
 async function acrossTheBorder(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
   const noted = await behindFence(context, turn, async (unit, chat) => {
@@ -74,7 +74,7 @@ async function acrossTheBorder(context: RequestContext, turn: CallingTurn, tool:
   const came = await carriedOut(context, row, call)
   return context.transaction(async (tx) => {
     const chat = await lockedChat(tx.unit, turn.chatId)
-    // Without an entry, which goes with its tool, the frame remains to be written.
+    // The log entry is deleted with its tool; the output frame is still written.
     const entry = (await tx.unit.em.findOne(ToolCall, { id: call.id })) ?? call
     const outcome = entry.outcome ?? came
     if (!outcome) return null

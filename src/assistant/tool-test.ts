@@ -6,9 +6,9 @@ import { BadUserInput } from "../errors.js"
 import { faultsOfArguments } from "./arguments.js"
 import { callWebhook, type ToolArguments } from "./webhook.js"
 
-/** Calls a tool's address once on somebody's behalf: logged before the request leaves, and its outcome after. */
+/** Calls a tool's endpoint once as a test: logged before the request is sent, and its outcome after it. */
 export async function testTool(context: RequestContext, id: string, given: ToolArguments): Promise<ToolOutcome> {
-  // What is sent is what is logged. What is nested too deeply for that is refused below.
+  // The arguments sent are those logged; arguments that are nested too deeply are refused below.
   const args = (storableJson(given) ?? given) as ToolArguments
   const { tool, callId } = await context.transaction(async (tx) => {
     const found = await tx.find(AssistantTool, id, "Tool")
@@ -19,7 +19,7 @@ export async function testTool(context: RequestContext, id: string, given: ToolA
   })
   const outcome = await callWebhook(context.services, tool, callId, args, context.services.stopping)
   await context.transaction(async (tx) => {
-    // The tool may have been deleted meanwhile, and its log with it.
+    // The tool and its log may have been deleted meanwhile.
     const call = await tx.em.findOne(ToolCall, { id: callId })
     call?.settle(outcome)
   })

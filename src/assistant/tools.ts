@@ -7,13 +7,13 @@ import { Knowledge } from "../entities/knowledge.js"
 import type { ModelTool } from "../ports/text-model.js"
 import { assistantLimits } from "./limits.js"
 
-/** A tool that a turn may use: its row, and what the model is told of it. */
+/** A tool of a turn: its row, and its definition for the model. */
 export interface OfferedTool {
   row: AssistantTool
   told: ModelTool
 }
 
-/** What handing over answers, as the frame keeps it. */
+/** The output of the hand-off tool in its frame. */
 export const handedOver = { success: true, message: "A human colleague takes over from here." }
 
 /** The tools that an assistant may use in a chat, the built-in ones first. */
@@ -29,7 +29,7 @@ export async function toolsOf(unit: UnitOfWork, assistant: Assistant): Promise<O
   return offered
 }
 
-/** The arguments of a built-in tool; null when it is of no use in this chat. */
+/** The parameters of a built-in tool; null when the tool has no use in this chat. */
 async function systemParameters(unit: UnitOfWork, assistant: Assistant, row: AssistantTool): Promise<Record<string, unknown> | null> {
   if (row.name === turnOffAiMode.name) return row.params
   if (row.name === searchKnowledge.name) return (await isSearchable(unit, assistant)) ? row.params : null
@@ -40,7 +40,7 @@ async function systemParameters(unit: UnitOfWork, assistant: Assistant, row: Ass
   return { type: "object", properties: { tags }, required: ["tags"] }
 }
 
-/** Whether a search can find anything: it costs a credit, and a round. */
+/** Whether a search can find anything; otherwise it would cost a credit and a round for nothing. */
 const isSearchable = async (unit: UnitOfWork, { id: assistantId }: Assistant) =>
   (await unit.em.findOne(Knowledge, { assistantId, indexStatus: "indexed" }, { fields: ["id"] })) !== null
 

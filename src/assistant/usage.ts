@@ -2,14 +2,14 @@ import type { EntityManager } from "@mikro-orm/postgresql"
 import { AssistantTurn } from "../entities/assistant-turn.js"
 import type { ModelAnswer } from "../ports/text-model.js"
 
-/** What a turn costs: how often the model was asked, how long it took, and the tokens it counted. */
+/** Counts the cost of a turn: model calls, their time, and tokens. */
 export class Usage {
   private rounds = 0
   private latencyMs = 0
   private inputTokens: number | null = null
   private outputTokens: number | null = null
 
-  /** Asks the model, and counts. */
+  /** Calls the model and counts it. */
   async counted(ask: () => Promise<ModelAnswer>): Promise<ModelAnswer> {
     const begin = performance.now()
     this.rounds += 1
@@ -23,7 +23,7 @@ export class Usage {
     }
   }
 
-  /** Writes it beside the turn, whatever became of that. */
+  /** Stores the counts of the turn, whatever its outcome. */
   async write(em: EntityManager, turnId: string): Promise<void> {
     const { rounds, inputTokens, outputTokens } = this
     await em.nativeUpdate(AssistantTurn, { id: turnId }, { rounds, inputTokens, outputTokens, latencyMs: Math.round(this.latencyMs) })

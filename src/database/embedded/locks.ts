@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { sentence } from "../../sentence.js"
 
-/** A lock on a file that goes with its process, however that process ends. */
+/** A lock on a file that ends with its process. */
 export interface Lock {
   release(): void
 }
@@ -12,10 +12,10 @@ export interface Lock {
 const STEP_MS = 20
 const SQLITE_BUSY = 5
 
-// A handle that nobody refers to is collected, and its lock with it.
+// An unreferenced handle is garbage collected, and its lock released.
 const held = new Set<DatabaseSync>()
 
-/** Takes a lock on a file for oneself or with others, or gives up after that many milliseconds. */
+/** Takes an exclusive or shared lock on a file; fails after the given milliseconds. */
 export async function takeLock(file: string, mode: "exclusive" | "shared", patienceMs: number): Promise<Lock | undefined> {
   makeOnce(file)
   let lock: Lock | undefined
@@ -26,7 +26,7 @@ export async function takeLock(file: string, mode: "exclusive" | "shared", patie
   return lock
 }
 
-/** Waits until the check holds and says whether it came to hold in time. */
+/** Polls until the check holds; returns whether it did in time. */
 export async function until(check: () => boolean, patienceMs: number): Promise<boolean> {
   const deadline = performance.now() + patienceMs
   while (!check()) {
@@ -36,12 +36,12 @@ export async function until(check: () => boolean, patienceMs: number): Promise<b
   return true
 }
 
-// Node has no file locks of its own. SQLite's are the kernel's: they need no pid to be judged stale and are gone the moment their process is.
+// Node has no file locks. SQLite uses the kernel's, which end with their process, so no lock is ever stale.
 function tryLock(file: string, mode: "exclusive" | "shared"): Lock | undefined {
   let handle: DatabaseSync | undefined
   try {
     handle = new DatabaseSync(file)
-    // Nothing is ever written, so nothing need be left on the disk to undo it; a deferred transaction holds its lock from its first read on.
+    // Nothing is written, so no journal is needed; a deferred transaction holds its lock from its first read.
     handle.exec("PRAGMA journal_mode = MEMORY")
     handle.exec(mode === "exclusive" ? "BEGIN EXCLUSIVE" : "BEGIN; SELECT count(*) FROM sqlite_schema")
   } catch (error) {
@@ -53,7 +53,7 @@ function tryLock(file: string, mode: "exclusive" | "shared"): Lock | undefined {
   return { release: () => held.delete(handle) && handle.close() }
 }
 
-// Never opens a file that is there: closing any handle of a file drops all locks that this process has on it.
+// Never opens an existing file: closing any handle of a file drops all locks of this process on it.
 function makeOnce(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600))
@@ -64,7 +64,7 @@ function makeOnce(file: string): void {
   giveToOwner(file)
 }
 
-/** As root, leaves a file to the owner of its folder, so that he can go on without root. */
+/** As root, leaves a file to the owner of its folder, who may run without root later. */
 export function giveToOwner(file: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))

@@ -8,15 +8,15 @@ import { type Lock, takeLock } from "./locks.js"
 import { stopPostmaster } from "./postmaster.js"
 import { address, bringUp } from "./start.js"
 
-/** The PostgreSQL server of a DATA_DIR, running. */
+/** The running PostgreSQL server of a DATA_DIR. */
 export interface EmbeddedDatabase {
   /** postgres://… on 127.0.0.1 */
   url: string
-  /** Stops the server if nobody else needs it. */
+  /** Stops the server if no other process needs it. */
   stop(): Promise<void>
 }
 
-/** Who asks for the database, and where. */
+/** The DATA_DIR and the role of the opening process. */
 export interface EmbeddedOptions {
   dataDir: string
   role: "server" | "command"
@@ -33,8 +33,8 @@ const SERVER_LOCK_MS = 1_000
 const COMMANDS_LEAVE_MS = 5_000
 
 /**
- * Opens the database of a DATA_DIR, starting it if it does not run. The server is the only one of its DATA_DIR: a second one is refused.
- * A command uses what runs, or what it starts for its own time.
+ * Opens the database of a DATA_DIR, starting it if it does not run. A second server on the same DATA_DIR is refused.
+ * A command uses the running database, or starts it until the command ends.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   mkdirSync(options.dataDir, { recursive: true })
@@ -53,7 +53,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   })
 }
 
-// Starting and stopping are for one process at a time; so whoever holds the turn sees a database that is there or not, never half.
+// One process at a time starts or stops, so that the lock's holder never sees a half-started database.
 async function inTurn<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   const turn = await takeLock(join(dataDir, "postgres.turn.lock"), "exclusive", TURN_MS)
   if (!turn) throw sentence(`Another process has been starting or stopping the database in ${dataDir} for ${TURN_MS / 1000} seconds.`)
@@ -92,7 +92,7 @@ async function open(stay: Stay): Promise<string> {
 }
 
 async function leave(stay: Stay): Promise<void> {
-  // First of all: a server that is stopping waits for this.
+  // First: a stopping server waits for this.
   stay.using.release()
   try {
     await inTurn(stay.dataDir, () => (stay.role === "server" ? leaveAsServer(stay) : leaveAsCommand(stay)))
@@ -108,7 +108,7 @@ async function leaveAsServer(stay: Stay): Promise<void> {
   stay.log("a command is still using the database and will stop it when it is done")
 }
 
-// What a server has used is the server's to stop, even if that server was killed: something else may have connected to it by its address.
+// A database that a server has used is stopped by a server only, even if that one was killed: other programs may be connected to it.
 async function leaveAsCommand(stay: Stay): Promise<void> {
   if (recall(stay.dataDir)?.keeper === "command") await stopIfUnused(stay, 0)
 }

@@ -11,7 +11,7 @@ const HARD_STOP_MS = 10_000
 const EMPTY_FILE_MS = 3_000
 const NO_PROCESS = 2_147_483_647
 
-// Nothing that was committed may be lost, whoever is killed; errors of single statements are the caller's to log, so that the log stays small.
+// No committed data may be lost when a process is killed; the caller logs errors of statements, so the database's log stays small.
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -21,23 +21,23 @@ const SETTINGS = {
   full_page_writes: "on",
   synchronous_commit: "on",
   jit: "off",
-  // Ends the long statement of a client that is gone; otherwise it would outlive a killed database process and bar the next one.
+  // Ends long statements of disconnected clients, which would outlive a killed database process and prevent the next start.
   client_connection_check_interval: "1s",
   log_min_messages: "log",
   log_checkpoints: "off",
   logging_collector: "off",
 }
 
-/** The database process that runs on a data folder. */
+/** The running database process of a data folder. */
 export interface Postmaster {
   pid: number
-  /** Missing for the first instant of its life. */
+  /** Unknown right after the start. */
   port: number | undefined
 }
 
-/** A database process that we have just begun. */
+/** A database process that this process has started. */
 export interface Launch {
-  /** Why it is no more, or undefined while it lives. */
+  /** Why it ended; undefined while it runs. */
   ended(): string | undefined
 }
 
@@ -48,7 +48,7 @@ export function findPostmaster(data: string): Postmaster | undefined {
   return isPostmaster(pid, data) ? { pid, port: Number(lines[3]) || undefined } : undefined
 }
 
-/** Starts the database process; it is on its own from here, so that a Ctrl-C meant for us does not reach it. */
+/** Starts the database process detached, so that a Ctrl-C of this process does not reach it. */
 export function launch(home: Home, port: number): Launch {
   disarmStalePid(home.data)
   rotate(home.logFile)
@@ -66,7 +66,7 @@ export function launch(home: Home, port: number): Launch {
   return watch(child, () => saidIn(home.logFile, begin))
 }
 
-/** What a log says from a place on; nothing when it has gone, as with a folder that is removed after a stop. */
+/** The text of a log from a position on; empty when the file is gone, as after its folder was removed. */
 function saidIn(logFile: string, begin: number): string {
   try {
     return readFileSync(logFile).subarray(begin).toString("utf8")
@@ -76,14 +76,14 @@ function saidIn(logFile: string, begin: number): string {
   }
 }
 
-/** Stops the database process of a data folder, in good order if it can be had, and waits for its end. */
+/** Stops the database process of a data folder, cleanly if possible, and waits for its end. */
 export async function stopPostmaster(data: string): Promise<void> {
   const running = findPostmaster(data)
   if (!running) return
   const gone = () => !isPostmaster(running.pid, data)
   process.kill(running.pid, "SIGINT")
   if (await until(gone, FAST_STOP_MS)) return
-  // What was committed is in the write-ahead log: the next start recovers from it.
+  // Committed data is in the write-ahead log, from which the next start recovers.
   if (!gone()) process.kill(running.pid, "SIGQUIT")
   if (!(await until(gone, HARD_STOP_MS))) throw sentence(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
 }
@@ -108,13 +108,13 @@ function pidLines(data: string): string[] {
   }
 }
 
-// A number proves nothing: after a reboot, or in a container, it is soon another process's. Ours is a postgres that runs on this very folder.
+// A pid alone proves nothing: after a reboot, or in a container, another process may have it. The check is for a postgres on this folder.
 function isPostmaster(pid: number, data: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
     if (process.platform !== "linux") return commandLine(pid).includes(`-D ${data} `)
     const [program = "", ...values] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
-    // The working directory is right even after a move of the folder, but root in a container may not see it.
+    // The working directory is correct even after the folder was moved, but root in a container may not be able to read it.
     return basename(program) === "postgres" && (values.includes(data) || readlinkSync(`/proc/${pid}/cwd`) === data)
   } catch {
     return false
@@ -125,9 +125,9 @@ function commandLine(pid: number): string {
   return execFileSync("ps", ["-ww", "-o", "command=", "-p", `${pid}`], { encoding: "utf8" })
 }
 
-// PostgreSQL refuses to start while any process has the pid in its file. Only a pid that some other program has now is taken out: a database
-// that a killed process began an instant ago may be taking the file over, but not from a live pid. The rest of the file must stay: its shared
-// memory key keeps us from starting beside orphaned sessions of a database process that was killed.
+// PostgreSQL refuses to start while any process has the pid in its file. Only the pid of an unrelated live program is removed: a database
+// that is just starting may be taking the file over, but not from a live pid. The rest of the file must stay: its shared memory key
+// prevents a start beside orphaned sessions of a killed database process.
 function disarmStalePid(data: string): void {
   const [first, ...rest] = pidLines(data)
   const pid = Number(first)

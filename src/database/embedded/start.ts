@@ -14,10 +14,10 @@ const WRONG_PASSWORD = "28P01"
 const NO_DATABASE = "3D000"
 const PORTS = { from: 20_000, below: 32_768, attempts: 50 }
 
-// The port was taken meanwhile; or sessions of a database process that was killed are still ending; or another process was faster.
+// The port was taken meanwhile, sessions of a killed database process are still ending, or another process was faster.
 const PASSING = /Address already in use|could not bind|pre-existing shared memory|"postmaster.pid" (already exists|is empty)/
 
-/** Finds the running database or starts it, waits until it answers, and says at which port and whether we started it. */
+/** Finds the running database or starts it, waits until it accepts connections, and returns its port and whether it was started here. */
 export async function bringUp(home: Home): Promise<{ port: number; started: boolean }> {
   const deadline = performance.now() + START_MS
   let child: Launch | undefined
@@ -45,12 +45,12 @@ export async function bringUp(home: Home): Promise<{ port: number; started: bool
   throw sentence(`PostgreSQL on ${home.data} did not answer within ${START_MS / 1000} seconds (see ${home.logFile}): ${last}`)
 }
 
-/** The address of the platform's database at a port. */
+/** The connection string of the platform's database at a port. */
 export function address(home: Home, port: number, database = "platform"): string {
   return `postgres://platform:${home.memory.password}@127.0.0.1:${port}/${database}`
 }
 
-// Says why there is no answer yet; makes the platform's database where it is missing.
+// Returns why the database does not accept connections yet; creates the platform's database where it is missing.
 async function knock(home: Home, port: number): Promise<string | undefined> {
   let refusal = await attempt(address(home, port), "SELECT 1")
   if (refusal?.code === NO_DATABASE) refusal = await attempt(address(home, port, "postgres"), "CREATE DATABASE platform")
@@ -72,7 +72,7 @@ async function attempt(connectionString: string, text: string): Promise<{ code?:
   }
 }
 
-// The same port as last time if it is free, so that addresses people wrote down stay good.
+// The same port as last time if it is free, so that noted addresses stay valid.
 async function choosePort(home: Home): Promise<number> {
   let port = home.memory.port
   for (let attempt = 0; attempt < PORTS.attempts; attempt++) {
