@@ -10,26 +10,26 @@ export class IndexingFailure extends Error {
 
   constructor(
     message: string,
-    /** Whether it may have more luck later. */
+    /** Whether a retry may succeed. */
     readonly isWorthRetrying = false,
   ) {
     super(message)
   }
 }
 
-/** The text that an item is to be indexed by. */
+/** The text to index for an item. */
 export interface Content {
   text: string
-  /** Whether it may be another one than the last time. */
+  /** Whether it may differ from the last indexing. */
   isChanged: boolean
-  /** What its page said of its version. */
+  /** The page's version headers. */
   version: PageVersion | null
 }
 
-/** Reads what an item is made from: its own text, its file, or its page if that changed. */
+/** Reads an item's content: its own text, its file, or its page if that changed. */
 export async function readItem(services: Services, { item, media }: Indexing, signal: AbortSignal): Promise<Content> {
   if (item.kind === "url") return readPage(services, item, signal)
-  // What was read of a file stays: another file is another text, and forgotten when it comes.
+  // A file's text is read once: it is cleared when the item gets another file.
   const text = item.resourceContent ?? (await inSentences("file", fileText(services, media!, signal)))
   return { text, isChanged: true, version: null }
 }
@@ -50,7 +50,7 @@ async function readPage({ crawler, extractor }: Services, item: PageItem, signal
   return { text: await inSentences("page", extractor.text(document, signal)), isChanged: true, version: page }
 }
 
-/** What an extractor says in a clause, as a sentence. */
+/** The clause of an extractor's error as a sentence. */
 async function inSentences<T>(noun: "file" | "page", work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     throw error instanceof ExtractionFailure ? new IndexingFailure(`The ${noun} ${error.message}`, error.isWorthRetrying) : error

@@ -6,7 +6,7 @@ import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { assistantWord } from "./full-text.js"
 
-/** Shared locks: an index is not swapped, nor an item changed, while it is copied. */
+/** Shared locks: items and their indexes must not change while they are copied. */
 const itemsOf = {
   text: `select id, index_generation as generation from knowledge where assistant_id = $1 and company_id = any($2::uuid[])
          order by created_at, id for share`,
@@ -19,8 +19,8 @@ const chunksOf = {
 }
 
 /**
- * Gives an assistant everything that another one knows. Indexes are copied with their vectors, nothing is embedded again; files are shared, and
- * kept as long as one item uses them. What is being indexed is indexed for the copy too.
+ * Copies the knowledge of an assistant to another one. Indexes are copied with their vectors, without new embeddings; files are shared and
+ * kept while an item uses them. Items that are being indexed are indexed for the copy as well.
  */
 export async function copyKnowledge(unit: UnitOfWork, sourceId: string, copyId: string): Promise<void> {
   const items = await unit.run(itemsOf, [sourceId, unit.scope.companyIds])
@@ -53,7 +53,7 @@ export async function copyKnowledge(unit: UnitOfWork, sourceId: string, copyId: 
         knowledgeId: chunks.map(({ item }) => fresh.get(item)!.id),
         generation: chunks.map(({ item }) => fresh.get(item)!.generation),
       },
-      // Among its words is whose it is.
+      // The full text contains the assistant's lexeme.
       all: { assistantId: "$1::uuid", tsv: "ts_delete(t.tsv, $2::text) || quote_literal($3::text)::tsvector" },
       values: [copyId, assistantWord(sourceId), assistantWord(copyId)],
     },

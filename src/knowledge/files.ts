@@ -9,7 +9,7 @@ import { ExtractionFailure, unreadable } from "../ports/extractor.js"
 
 const bad = (message: string) => new BadUserInput(`fileId: the file ${message}`, [{ path: "fileId", message: `the file ${message}` }])
 
-/** The file that an item is made from, locked and kept from being forgotten; one that has no text is a bad input. */
+/** The file of an item, locked and marked as used; throws BadUserInput when it has no text. */
 export async function attachFile(context: RequestContext, item: Knowledge): Promise<Media> {
   const where = { id: item.fileId!, companyId: item.companyId }
   const media = await context.em.findOne(Media, where, { lockMode: LockMode.PESSIMISTIC_WRITE })
@@ -27,7 +27,7 @@ export async function fileText({ storage, extractor }: Services, media: Media, s
   return extractor.text({ bytes: await buffer(stored), type: media.mimeType }, signal)
 }
 
-/** Thrown out of a transaction: the file has to be read before it can be made, and that takes time. */
+/** Aborts a transaction that needs the text of a file, which is slow to read and must not be read inside it. */
 class Unread extends Error {
   constructor(readonly media: Media) {
     super("The text of a file is missing")
@@ -40,14 +40,14 @@ export interface ReadFile {
   text: string
 }
 
-/** Gives an item the text of its file when the model needs it; when it was not read yet, the transaction is given up for it. */
+/** Sets the text of an item's file when the model needs it; aborts the transaction when the file has not been read yet. */
 export function giveText(item: Knowledge, media: Media, read: ReadFile | null) {
   if (!item.isUnread) return
   if (read?.fileId !== media.id) throw new Unread(media)
   item.reads(read.text)
 }
 
-/** Makes a change that may need the text of a file: that is read outside of the transaction, and what was decided before is decided again. */
+/** Runs a change that may need the text of a file: the file is read outside the transaction, which is then run again from its start. */
 export async function withText<T>(context: RequestContext, change: (tx: RequestContext, read: ReadFile | null) => Promise<T>): Promise<T> {
   for (let read: ReadFile | null = null; ; ) {
     try {

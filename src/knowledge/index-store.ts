@@ -5,11 +5,11 @@ import type { UnitOfWork } from "../database/unit-of-work.js"
 import { fullText } from "./full-text.js"
 import type { Indexing } from "./indexing.js"
 
-/** A chunk of an index that is being made. */
+/** A chunk of an index that is being built. */
 export interface Chunk {
   position: number
   content: string
-  /** SHA-256 of its content: what a vector is known by. */
+  /** SHA-256 of its content, the key of its vector. */
   hash: string
 }
 
@@ -22,7 +22,7 @@ const knownVectors = {
          where company_id = any($1::uuid[]) and content_hash = any($2) and embedding_model = $3`,
 }
 
-/** The chunks that no vector of the company is known for, each text once: those of a former index, of a lost run and of other items are taken over. */
+/** The chunks without a known vector in the company, each text once: vectors of a former index, a lost run or other items are reused. */
 export async function missingVectors(context: RequestContext, model: string, chunks: Chunk[]): Promise<Chunk[]> {
   const byHash = new Map(chunks.map((chunk) => [chunk.hash, chunk]))
   const rows = await context.statement(knownVectors, [context.companyIds, [...byHash.keys()], model])
@@ -44,10 +44,10 @@ const putBy = {
     returning id`,
 }
 
-/** Nine digits are as many as a real has. */
+/** A `real` has at most nine significant digits. */
 const literal = (vector: Float32Array) => `{${Array.from(vector, (value) => value.toPrecision(9)).join(",")}}`
 
-/** Puts embedded chunks by, so that a crash loses no more than a batch; false when the run holds the item no more. They are not searched yet. */
+/** Stores embedded chunks, so that a crash loses at most a batch; returns false when the run lost its lease. They are not searched yet. */
 export async function keepVectors(
   context: RequestContext,
   { item, run }: Indexing,
@@ -70,7 +70,7 @@ export async function keepVectors(
   return rows.length > 0
 }
 
-/** Chunks of this item that say what is wanted move over, and keep their ids: a source that was quoted stays what it was. */
+/** Chunks of this item with the same content move to the new generation and keep their ids, so that quoted sources stay valid. */
 const moveOver = {
   name: "move-chunks-over",
   text: `
@@ -88,7 +88,7 @@ const moveOver = {
     from wanted join former using (hash, turn) where c.id = former.id`,
 }
 
-/** What is still wanted is made anew, with the vector of any chunk of the company that says the same. */
+/** The remaining chunks are inserted, with the vector of any chunk of the company with the same content. */
 const takeOver = {
   name: "take-vectors-over",
   text: `
@@ -113,10 +113,10 @@ const madeSoFar = {
   text: "select position from knowledge_chunk where knowledge_id = $1 and company_id = any($2::uuid[]) and generation = $3",
 }
 
-/** A vector that was to be taken over was deleted meanwhile: the transaction is given up, and the vector made. */
+/** A vector to be reused was deleted meanwhile: the transaction is aborted, and the vector computed. */
 export class VectorLost extends Error {}
 
-/** Makes the chunks of a run the only ones of its item, inside a transaction that holds the item. */
+/** Replaces an item's chunks by those of a run, inside a transaction that has locked the item. */
 export async function swapIndex(unit: UnitOfWork, { item, run }: Indexing, model: string, chunks: Chunk[]): Promise<void> {
   const { companyIds } = unit.scope
   const positions = chunks.map(({ position }) => position)

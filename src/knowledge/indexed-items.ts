@@ -4,25 +4,25 @@ import type { Reader } from "../database/reader.js"
 import { knowledgeReadModel } from "../schema/knowledge.js"
 
 /**
- * A chunk is always looked for by its words, its item or its id. That it is of a company in reach is asked of what was found, in a way that no
- * index answers: the planner would walk through all that the company has, and then throw it away.
+ * Chunks are found by words, item or id. The company is checked on the rows found, by an expression without an index: otherwise the planner
+ * could read all chunks of the company and filter them.
  */
 export const chunkReadModel = readModel("KnowledgeChunk", {}, (query, companyIds) =>
   query.where(sql<boolean>`coalesce(t.company_id = any(${companyIds}::uuid[]), false)`),
 )
 
-/** An item whose chunks are searched. What a generation holds never changes, so it may be remembered by its id. */
+/** An item whose chunks are searched. A generation never changes, so it can be cached by its id. */
 export interface IndexedItem {
   id: string
   generation: string
   chunks: number
 }
 
-/** The items of an assistant that are searched, as a query: only what is indexed, by the run that made its index. */
+/** A query for the searched items of an assistant, with the generation of each index. */
 export const indexed = (reader: Reader, assistantId: string): Query =>
   reader.scoped(knowledgeReadModel).where("t.assistant_id", "=", assistantId).where("t.index_status", "=", "indexed")
 
-/** Those of them whose vectors a model has made, as they are at this moment; in one value, since an assistant may have thousands. */
+/** Those with vectors of the given model, as one JSON value, since an assistant may have thousands. */
 export async function indexedItems(reader: Reader, assistantId: string, model: string): Promise<IndexedItem[]> {
   const row = await indexed(reader, assistantId)
     .where("t.embedding_model", "=", model)

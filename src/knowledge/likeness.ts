@@ -1,6 +1,6 @@
-/** How alike a vector is to one among others that begins at a place: both are of length one, so it is their cosine. */
+/** Cosine similarity of a vector and the vector that begins at an offset; both have length one. */
 export function likeness(vector: Float32Array, vectors: Float32Array, begin: number): number {
-  // Four sums do not wait for each other.
+  // Four independent sums run in parallel in the processor.
   let a = 0
   let b = 0
   let c = 0
@@ -16,11 +16,11 @@ export function likeness(vector: Float32Array, vectors: Float32Array, begin: num
   return a + b + c + d
 }
 
-/** The best of many by their scores, highest first, and alike ones always in the same order. */
+/** Keeps the best items by score, highest first, with a stable order of equal scores. */
 export class Best {
   readonly ids: string[] = []
   private readonly scores: number[] = []
-  /** What has to be reached. */
+  /** The score that a further item must exceed. */
   floor = 0
 
   constructor(private readonly most: number) {}

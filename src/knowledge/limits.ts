@@ -10,22 +10,22 @@ export const knowledgeLimits = {
   indexingTries: 5,
   /** Indexings that may fail since the page does not answer; ours. */
   crawlTries: 3,
-  /** Chunks that are embedded before they are put by, so that a crash loses no more; ours. */
+  /** Chunks that are embedded before they are stored; a crash loses at most these; ours. */
   indexingBatch: 96,
-  /** Most different words of a query that the full text is asked for; ours. */
+  /** Most distinct words of a query in a full-text search; ours. */
   knowledgeQueryWords: 32,
-  /** Most characters of a word that the full text keeps; ours, far below what a lexeme can hold. */
+  /** Longest word of the full text in characters; ours, far below the limit of a lexeme. */
   knowledgeWord: 100,
-  /** Most chunks that each half of a search, by words and by meaning, brings in; ours. */
+  /** Most candidates of each search, by words and by meaning; ours. */
   knowledgeCandidates: 100,
-  /** Times that a search is made while what it found is indexed anew; ours. */
+  /** Attempts of a search while its results are being indexed again; ours. */
   knowledgeSearchTries: 3,
-  /** Most memory for remembered vectors of a process, where the database has no pgvector; ours, some 120,000 chunks of the built-in embedding. */
+  /** Largest vector cache of a process in bytes, where the database has no pgvector; ours, some 120,000 chunks of the built-in embedding. */
   vectorCacheBytes: 256 * 1024 * 1024,
   /** Most chunks whose vectors one statement reads; ours. */
   vectorReadRows: 500,
-  /** Numbers that are compared before others have their turn; ours, some ten milliseconds. */
+  /** Vector components that are compared before the event loop continues; ours, about ten milliseconds. */
   vectorNumbersAtOnce: 10_000_000,
-  /** Longest vector that an index of pgvector holds. */
+  /** Most dimensions of a vector in an index of pgvector. */
   vectorIndexDimensions: 2_000,
 } as const

@@ -8,19 +8,19 @@ import { Best, likeness } from "./likeness.js"
 import { knowledgeLimits } from "./limits.js"
 import type { VectorSearch } from "./vectors.js"
 
-/** The vectors of one generation, one after the other, and whose they are. */
+/** The vectors of one generation, concatenated, and the ids of their chunks. */
 interface Block {
   ids: string[]
   vectors: Float32Array
 }
 
 /**
- * Exact search in the process, over vectors that are remembered up to a bound in bytes. A generation never changes, so what is remembered is
- * never stale: which generations are searched is read anew for every search.
+ * Exact search in the process, over vectors that are cached up to a limit in bytes. A generation never changes, so the cache is never stale:
+ * which generations are searched is read for every search.
  */
 export class PackedVectors implements VectorSearch {
   private readonly blocks: LRUCache<string, Block>
-  /** The last reading of each assistant: those who search the same one meanwhile wait, and find what was read. */
+  /** The running read of each assistant: concurrent searches of the same assistant wait for it. */
   private readonly reading = new Map<string, Promise<void>>()
 
   constructor(maxBytes: number = knowledgeLimits.vectorCacheBytes) {
@@ -30,7 +30,7 @@ export class PackedVectors implements VectorSearch {
     })
   }
 
-  /** How much is remembered at the moment. */
+  /** Bytes in the cache. */
   get bytes() {
     return this.blocks.calculatedSize
   }
@@ -40,7 +40,7 @@ export class PackedVectors implements VectorSearch {
     const missing = await this.score(items, vector, best)
     if (missing.length > 0) {
       await this.inTurn(assistantId, async () => {
-        // Who was before us may have read them.
+        // An earlier search may have read them.
         const unread = await this.score(missing, vector, best)
         for await (const [item, block] of readBlocks(reader, unread, vector.length)) {
           this.blocks.set(keyOf(item, vector), block)
@@ -51,7 +51,7 @@ export class PackedVectors implements VectorSearch {
     return best.ids
   }
 
-  /** Scores what is remembered, and answers what is not. */
+  /** Scores cached generations and returns the items that are not cached. */
   private async score(items: IndexedItem[], vector: Float32Array, best: Best): Promise<IndexedItem[]> {
     let sinceBreath = 0
     const missing: IndexedItem[] = []
@@ -63,7 +63,7 @@ export class PackedVectors implements VectorSearch {
       }
       scoreBlock(block, vector, best)
       sinceBreath += block.vectors.length
-      // A hundred thousand chunks take long enough for others to notice.
+      // Yield between items: a hundred thousand chunks would block the event loop.
       if (sinceBreath > knowledgeLimits.vectorNumbersAtOnce) {
         sinceBreath = 0
         await breath()
@@ -75,7 +75,7 @@ export class PackedVectors implements VectorSearch {
   private async inTurn(assistantId: string, work: () => Promise<void>) {
     const before = this.reading.get(assistantId)
     const turn = (async () => {
-      // Its failure is its own searcher's.
+      // A failed read is reported to the search that started it.
       await before?.catch(() => {})
       await work()
     })()
@@ -88,10 +88,10 @@ export class PackedVectors implements VectorSearch {
   }
 }
 
-/** What an id and its place in a list take, about. */
+/** Approximate bytes of an id and its place in a list. */
 const ID_BYTES = 80
 
-/** A vendor may come to make longer vectors under the same name: those of another length are not compared. */
+/** A vendor may change the length of its vectors under the same name: vectors of another length are not compared. */
 const keyOf = ({ generation }: IndexedItem, vector: Float32Array) => `${generation} ${vector.length}`
 
 function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
@@ -101,9 +101,9 @@ function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
   }
 }
 
-/** Reads the vectors of items, some hundred at a time; an item that was deleted or indexed anew meanwhile has none. */
+/** Reads the vectors of items in batches; an item that was deleted or indexed again meanwhile has none. */
 async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): AsyncGenerator<[IndexedItem, Block]> {
-  // One for all: ten thousand small ones would stay for a while, and vectors are many.
+  // One buffer for all: ten thousand small ones would burden the garbage collector.
   const scratch = Buffer.allocUnsafe(SENT_HEAD + size * SENT_NUMBER)
   for (const batch of batches(items)) {
     const found = new Map<string, { ids: string[]; parts: Float32Array[] }>()
@@ -133,7 +133,7 @@ async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): 
   }
 }
 
-/** Small items together, as many as one statement reads. */
+/** Groups small items up to the rows of one statement. */
 function batches(items: IndexedItem[]): IndexedItem[][] {
   const made: IndexedItem[][] = []
   let room = 0
@@ -149,7 +149,7 @@ function batches(items: IndexedItem[]): IndexedItem[][] {
   return made
 }
 
-/** How PostgreSQL sends a real[]: a head, then for each number its length and itself. */
+/** PostgreSQL's binary form of real[]: a header, then length and value of each number. */
 const SENT_HEAD = 20
 const SENT_NUMBER = 8
 

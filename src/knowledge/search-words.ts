@@ -5,8 +5,8 @@ import { chunkReadModel, indexed } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
 
 /**
- * The half of a search that goes by words: chunks of an assistant that hold any of them, best first. A word that none of them has is asked for
- * by what it means.
+ * Search by words: chunks of an assistant that contain any of them, best first. A word that no chunk contains is replaced by its thesaurus
+ * concepts.
  */
 export async function byWords(reader: Reader, assistantId: string, asked: AskedWord[]): Promise<string[]> {
   if (asked.length === 0) return []
@@ -23,8 +23,8 @@ export async function byWords(reader: Reader, assistantId: string, asked: AskedW
 }
 
 /**
- * Chunks that hold any of these lexemes, and the lexemes that none holds. A rare one counts more than a common one, and in a chunk that has it
- * more often; the latter is looked at for those that are good enough without. So BM25 does it, over PostgreSQL's full text.
+ * Chunks that contain any of these lexemes, and the lexemes that none contains, ranked like BM25 over PostgreSQL's full text: by the rarity of
+ * a lexeme and its frequency in the chunk; the frequency is computed only for chunks that already rank high.
  */
 async function holding(reader: Reader, assistantId: string, lexemes: string[]): Promise<{ ids: string[]; unsaid: string[] }> {
   const items = indexed(reader, assistantId).select(["t.index_generation as generation", "t.chunk_count"])

@@ -4,7 +4,7 @@ import { chunkReadModel, indexed, indexedItems } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
 import { byWords } from "./search-words.js"
 
-/** A chunk that a search found. */
+/** A chunk found by a search. */
 export interface KnowledgeMatch {
   knowledgeId: string
   knowledgeName: string
@@ -12,11 +12,11 @@ export interface KnowledgeMatch {
   content: string
   /** Its place in the item: 0, 1, 2 … */
   position: number
-  /** 0 to 1: how high it stands in the two halves of the search; 1 is first in both. */
+  /** 0 to 1, fused from its ranks by words and by meaning; 1 is first in both. */
   score: number
 }
 
-/** The chunks of an assistant that fit a query best, best first: by its words and by its vector, as they stand in the database at this moment. */
+/** The chunks of an assistant that match a query best, best first, by words and by vector, from the current state of the database. */
 export async function searchChunks(
   context: RequestContext,
   assistantId: string,
@@ -28,12 +28,12 @@ export async function searchChunks(
     const halves = await Promise.all([byWords(context.reader, assistantId, askedWords(query)), byMeaning(context, assistantId, vector)])
     const found = fused(halves).slice(0, take)
     const matches = await read(context, assistantId, found)
-    // An item that was indexed anew while it was searched: both halves are asked again, so that it is not missing.
+    // An item was indexed again during the search: repeat both searches, so that it is not missing.
     if (matches.length === found.length || tries === knowledgeLimits.knowledgeSearchTries) return matches
   }
 }
 
-/** The half of a search that goes by meaning: ids of chunks, best first. Of a query without words there is none. */
+/** Search by meaning: ids of chunks, best first; empty for a query without words. */
 export async function byMeaning(context: RequestContext, assistantId: string, vector: Float32Array): Promise<string[]> {
   const { embedding, vectors } = context.services
   if (vector.every((value) => value === 0)) return []
@@ -41,10 +41,10 @@ export async function byMeaning(context: RequestContext, assistantId: string, ve
   return items.length === 0 ? [] : vectors.nearest(context, assistantId, items, vector)
 }
 
-/** How slowly a place in a half counts less than the one before: small, since few are taken, and the first of each half shall be among them. */
+/** Constant of reciprocal rank fusion; small, since few results are taken and the first of each search should be among them. */
 const FLATNESS = 5
 
-/** Fuses halves by reciprocal rank: what stands high in both comes first. */
+/** Merges two rankings by reciprocal rank fusion. */
 export function fused(halves: string[][]): { id: string; score: number }[] {
   const scores = new Map<string, number>()
   for (const half of halves) {
@@ -55,7 +55,7 @@ export function fused(halves: string[][]): { id: string; score: number }[] {
   return [...scores].map(([id, score]) => ({ id, score })).sort((one, other) => other.score - one.score)
 }
 
-/** Reads what was found, in its order; what is not searched any more is left out. */
+/** Reads the chunks found, in order; chunks that are no longer searched are left out. */
 async function read(context: RequestContext, assistantId: string, found: { id: string; score: number }[]): Promise<KnowledgeMatch[]> {
   if (found.length === 0) return []
   const { reader } = context

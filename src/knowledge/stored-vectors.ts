@@ -13,7 +13,7 @@ export class StoredVectors implements VectorSearch {
 
   constructor(
     private readonly indexVectors: IndexVectors,
-    /** Takes vectors that are too long for the index. */
+    /** Searches vectors that are too long for the index. */
     private readonly exact: VectorSearch,
   ) {}
 
@@ -32,8 +32,8 @@ export class StoredVectors implements VectorSearch {
 }
 
 /**
- * The index knows neither companies nor assistants: a scan of it goes on until it has found enough among those that are meant. Where the
- * planner expects few of them, it reads them all instead. Set for the transaction.
+ * The index holds vectors of all companies and assistants: iterative scans continue until enough rows pass the filter. Where the planner
+ * expects few rows, it reads them all instead. Set for the transaction.
  */
 export const scanOn: Statement = {
   name: "scan-vectors-on",
@@ -41,7 +41,7 @@ export const scanOn: Statement = {
            set_config('hnsw.ef_search', '${knowledgeLimits.knowledgeCandidates}', true)`,
 }
 
-/** The chunks of items that lie closest to a vector, and how far they are from it: 0 is the same, 1 has nothing in common. */
+/** The chunks closest to a vector with their cosine distance: 0 is identical, 1 unrelated. */
 export function closest(reader: Reader, assistantId: string, items: IndexedItem[], vector: Float32Array): Query {
   const { isComparable, between } = distance(vector)
   return reader

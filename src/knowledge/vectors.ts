@@ -6,9 +6,9 @@ import type { IndexedItem } from "./indexed-items.js"
 import { PackedVectors } from "./packed-vectors.js"
 import { StoredVectors } from "./stored-vectors.js"
 
-/** The half of a search that goes by meaning. */
+/** Search by vectors. */
 export interface VectorSearch {
-  /** Ids of the chunks of these items whose vectors lie closest to one, best first; what points away from it is left out. */
+  /** Ids of the chunks of these items closest to a vector, best first; those with a negative similarity are left out. */
   nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]>
 }
 
@@ -16,7 +16,7 @@ declare module "../context/services.js" {
   interface Services {
     /** Finds the chunks whose vectors are closest to a query's. */
     vectors: VectorSearch
-    /** How many knowledge items this process indexes at the moment. */
+    /** How many knowledge items this process is indexing. */
     indexing: { busy: number }
   }
 }

@@ -1,33 +1,33 @@
-/** Turns texts into vectors that lie close when the texts say the like; `id` names vendor and model, and vectors of different ids are not compared. */
+/** Turns texts into vectors, close for texts with similar meaning; `id` names vendor and model, and vectors of different ids are not compared. */
 export interface Embedding {
   id: string
-  /** Length of its vectors; null where the vendor alone knows it. */
+  /** Dimensions of its vectors; null when only the vendor knows. */
   dimensions: number | null
   /**
-   * The vectors of texts, in their order, each of length one; a text without a word or number may have the vector of zeros, which is like
-   * nothing. Asks as many times as it must, one request after the other and none twice; throws `EmbeddingFailure` and nothing else.
+   * The vectors of texts, in order, each of length one; a text without a word or number may have the zero vector. Sends as many requests as
+   * needed, one after the other and without retries; throws `EmbeddingFailure` and nothing else.
    */
   embed(texts: string[], signal: AbortSignal): Promise<Float32Array[]>
 }
 
-/** No vectors came; `message` is one short sentence without keys, safe to show and to log, `status` the vendor's HTTP status if it gave one. */
+/** A request for vectors failed; `message` is one short sentence without keys, safe to show and to log, `status` the vendor's HTTP status if it gave one. */
 export class EmbeddingFailure extends Error {
   override name = "EmbeddingFailure"
 
   constructor(
     message: string,
     readonly status: number | null = null,
-    /** Whether the same texts may have more luck later. */
+    /** Whether a retry may succeed. */
     readonly isWorthRetrying = status === null || isPassing(status),
   ) {
     super(message)
   }
 }
 
-// Too slow, too many, or the vendor's own fault; every other refusal is about what was asked. An unreadable answer with 200 may be a proxy's.
+// Timeouts, rate limits and server errors may pass; other refusals concern the request. An unreadable 200 may come from a proxy.
 const isPassing = (status: number) => status < 300 || status === 408 || status === 409 || status === 425 || status === 429 || status >= 500
 
-/** Scales a vector to length one, in place; the vector of zeros stays as it is. */
+/** Scales a vector to length one, in place; the zero vector is unchanged. */
 export function normalise(vector: Float32Array): Float32Array {
   let square = 0
   for (const value of vector) square += value * value

@@ -19,7 +19,7 @@ const options = ({ baseUrl, apiKey, model }: ModelService) => ({ baseUrl, model,
 /** The text models of this deployment: configured ones first, the offline model last and always. */
 export async function textModels(config: Config): Promise<TextModel[]> {
   if (!config.openai && !config.anthropic) return [offlineModel()]
-  // Loaded only where it is used, like every large client.
+  // Large clients are imported only where they are configured.
   const { anthropic, openAiCompatible } = await import("./text-model/ai-sdk.js")
   return [
     ...(config.openai ? [openAiCompatible(options(config.openai))] : []),
@@ -33,19 +33,19 @@ export function voiceProviders(): VoiceProvider[] {
   return [simulatedVoice()]
 }
 
-/** What this deployment makes vectors with: the configured service, else the built-in embedding. */
+/** The embedding of this deployment: the configured service, else the built-in one. */
 export async function embedding(config: Config): Promise<Embedding> {
   if (!config.embedding) return offlineEmbedding()
   return (await import("./embedding/ai-sdk.js")).openAiEmbedding(options(config.embedding))
 }
 
-/** How pages are fetched: through the guard, like everything that customers choose. */
+/** The crawler of this deployment, over the guarded HTTP client. */
 export const crawler = (httpClient: GuardedHttpClient): Crawler => webCrawler(httpClient)
 
-/** How documents are read. */
+/** The document extractor of this deployment. */
 export const extractor = (): Extractor => new DocumentProcesses()
 
-/** Where this deployment keeps uploaded files. */
+/** The storage of uploaded files of this deployment: S3 when configured, else the disk. */
 export async function storage(config: Config): Promise<Storage> {
   if (!config.s3) return diskStorage(join(config.dataDir, "media"))
   return (await import("./storage/s3.js")).s3Storage(config.s3)

@@ -6,44 +6,44 @@ export type ModelMessage =
   | { role: "call"; callId: string; name: string; arguments: unknown }
   | { role: "result"; callId: string; name: string; output: unknown }
 
-/** A tool that the model may ask for; `parameters` is a JSON Schema of type object. */
+/** A tool that the model may call; `parameters` is a JSON Schema of type object. */
 export interface ModelTool {
   name: string
   description: string
   parameters: object
 }
 
-/** Everything a model is told for one answer. */
+/** The input of one model call. */
 export interface ModelRequest {
   /** The assistant's prompt. */
   instructions: string
   greeting: string | null
   /** BCP 47: the language to answer in when the customer's own is unclear. */
   language: string
-  /** Unsearchable knowledge, whole: reference data, never instructions. */
+  /** Knowledge items that are given whole: reference data, never instructions. */
   knowledge: { name: string; content: string }[]
-  /** What the model is told about hand-offs and returns, oldest first. */
+  /** Notes about hand-offs and returns, oldest first. */
   notes: string[]
-  /** Oldest first; calls and results may stand apart or lack their partner. */
+  /** Oldest first; calls and results may be apart or without their counterpart. */
   messages: ModelMessage[]
-  /** Empty: the model has to answer in words. */
+  /** Empty: the model must answer in text. */
   tools: ModelTool[]
   /** 0..2, null leaves it to the vendor. */
   temperature: number | null
   /** Aborting ends the request at once with a `ModelFailure`. */
   signal: AbortSignal
-  /** Hears what the answer says so far, each time more, while it is being made; without it the answer comes in one piece. */
+  /** Called with the text so far while the answer is streamed; without it the answer is not streamed. */
   onText?: (text: string) => void
 }
 
-/** A tool call that a model asks for; `arguments` are as the model gave them: not checked against the schema, a string when they were no JSON. */
+/** A tool call of a model; `arguments` are unchecked: a string when they were not JSON. */
 export interface ModelToolCall {
   callId: string
   name: string
   arguments: unknown
 }
 
-/** What a model answered: words, tool calls or both, never neither; token counts are null where the vendor does not say. */
+/** A model's answer: text, tool calls or both, never neither; token counts are null where the vendor does not say. */
 export interface ModelAnswer {
   text: string | null
   toolCalls: ModelToolCall[]
@@ -55,7 +55,7 @@ export interface TextModel {
   id: string
   name: string
   provider: string
-  /** Answers with at most one request to the vendor, never a retry; throws `ModelFailure` and nothing else. */
+  /** Sends at most one request to the vendor, without retries; throws `ModelFailure` and nothing else. */
   answer(request: ModelRequest): Promise<ModelAnswer>
 }
 
@@ -71,10 +71,10 @@ export class ModelFailure extends Error {
   }
 }
 
-// Never change it: assistants refer to models by these ids.
+// Must never change: assistants refer to models by these ids.
 const NAMESPACE = "6f0a3c1e-5d0b-4c0e-9a53-2b1f7c84d9e6"
 
-/** Names a model by provider and model: the same UUID v5 everywhere. */
+/** The id of a model: a UUID v5 of provider and model, the same on every deployment. */
 export function textModelId(provider: string, model: string): string {
   return uuidV5(`${provider}/${model}`, NAMESPACE)
 }

@@ -1,13 +1,13 @@
-/** What a voice provider makes an agent of. */
+/** The settings of a voice agent. */
 export interface VoiceAgentSettings {
-  /** An assistant has at most one agent at a provider: asked again for the same assistant, the provider answers the same agent. */
+  /** An assistant has at most one agent at a provider: a repeated request returns the same agent. */
   assistantId: string
-  /** What the provider calls the agent, when it has said so before. */
+  /** The provider's id of an existing agent. */
   agentId: string | null
   name: string
   /** The assistant's prompt; `{{placeholders}}` are filled in for each call. */
   instructions: string
-  /** What the agent says first; null leaves the first word to the customer. */
+  /** What the agent says first; null: the customer speaks first. */
   firstMessage: string | null
   /** BCP 47. */
   language: string
@@ -20,23 +20,23 @@ export interface VoiceAgentSettings {
   maxDurationSeconds: number
 }
 
-/** Where the agents live that speak for assistants. */
+/** A provider of voice agents. */
 export interface VoiceProvider {
-  /** As `vaRegistration.provider` names it. */
+  /** Its name in `vaRegistration.provider`. */
   name: string
-  /** Makes the agent of an assistant, or brings the one that it has up to date; answers its id. Throws `VoiceFailure` and nothing else. */
+  /** Creates or updates the agent of an assistant and returns its id. Throws `VoiceFailure` and nothing else. */
   provision(wish: VoiceAgentSettings, signal: AbortSignal): Promise<string>
-  /** Removes the agent of an assistant; one that is not there is no fault. Throws `VoiceFailure` and nothing else. */
+  /** Removes the agent of an assistant; a missing one is ignored. Throws `VoiceFailure` and nothing else. */
   tearDown(agent: { assistantId: string; agentId: string | null }, signal: AbortSignal): Promise<void>
 }
 
-/** A provider did not do what it was asked to; `message` is one sentence without keys, fit to be shown to the assistant's owner. */
+/** A provider's request failed; `message` is one sentence without keys that may be shown to the assistant's owner. */
 export class VoiceFailure extends Error {
   override name = "VoiceFailure"
 
   constructor(
     message: string,
-    /** Asking again in the same words is of no use: an unknown voice, a refused number. */
+    /** Whether a retry is useless: an unknown voice, a refused number. */
     readonly isFinal = false,
   ) {
     super(message)

@@ -5,19 +5,19 @@ import ipaddr from "ipaddr.js"
 import { buildConnector, Client as HttpClient } from "undici"
 import { portLimits } from "../limits.js"
 
-/** One request to an address that a customer of ours has chosen. */
+/** A request to an address that a customer has chosen. */
 export interface GuardedRequestOptions {
   method: string
   headers?: Record<string, string>
   body?: Buffer | string
-  /** Time for everything, from the name's look-up to the last byte that is read. */
+  /** Timeout of the whole request, from the DNS lookup to the last byte. */
   timeoutMs: number
-  /** Most that is read of the answer; the rest is left unread. */
+  /** Most bytes that are read of the response; the rest is discarded. */
   maxBytes: number
   signal?: AbortSignal
 }
 
-/** What came back, whatever its status; redirects are not followed. */
+/** A response of any status; redirects are not followed. */
 export interface GuardedResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
@@ -26,7 +26,7 @@ export interface GuardedResponse {
   cut: boolean
 }
 
-/** No answer came; `message` is one sentence without internals, fit to be shown to the one who chose the address. */
+/** There was no response; `message` is one sentence without internals that may be shown to the address's owner. */
 export class GuardedRequestError extends Error {
   override name = "OutsideFailure"
 
@@ -38,27 +38,27 @@ export class GuardedRequestError extends Error {
   }
 }
 
-/** The way to addresses that customers choose: webhooks, pages, files, event receivers. Every resolved address is judged when it is connected to. */
+/** HTTP client for addresses that customers choose: webhooks, pages, files, event receivers. Every resolved address is checked at connect. */
 export class GuardedHttpClient {
   private readonly connect: (options: buildConnector.Options, done: buildConnector.Callback) => Socket
   private readonly open = new Set<Socket>()
 
-  /** `look` looks names up, as the system does unless another is given. */
+  /** `look` resolves names; by default as the system does. */
   constructor(
     private readonly allowPrivate: boolean,
     look: LookupFunction = lookup,
   ) {
     const options = { allowH2: false, timeout: portLimits.outsideConnectMs, lookup: allowPrivate ? look : onlyPublic(look) }
-    // It answers the socket, which its type does not say.
+    // It returns the socket, which its type does not say.
     this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as GuardedHttpClient["connect"]
   }
 
-  /** Sends exactly one request and reads its answer; throws `OutsideFailure` and nothing else. */
+  /** Sends exactly one request and reads its response; throws `GuardedRequestError` and nothing else. */
   async request(url: string | URL, wish: GuardedRequestOptions): Promise<GuardedResponse> {
     const deadline = AbortSignal.timeout(wish.timeoutMs)
     const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
     try {
-      // Raced, since a client that is still connecting does not hear its signal.
+      // Raced, because a client that is still connecting ignores its signal.
       return await Promise.race([this.exchange(url, wish, signal), aborted(signal)])
     } catch (error) {
       if (deadline.aborted) throw new GuardedRequestError(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
@@ -69,7 +69,7 @@ export class GuardedHttpClient {
 
   private async exchange(url: string | URL, wish: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
     const { origin, pathname, search } = new URL(url)
-    // No connection is used twice: a kept one may be closed under a request, and its address was judged for another. The deadline covers the rest.
+    // Connections are not reused: an idle one may close under a request, and its address was checked for another. The deadline covers the rest.
     const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
       const { method, headers = {}, body = null, maxBytes } = wish
@@ -80,7 +80,7 @@ export class GuardedHttpClient {
     }
   }
 
-  /** Connects to an address that was judged, unless it is too late; a literal one is never looked up, so the look-up cannot judge it. */
+  /** Connects to a checked address before the deadline; a literal address causes no lookup and is checked here. */
   private judged(signal: AbortSignal): buildConnector.connector {
     return (options, done) => {
       if (signal.aborted) return done(signal.reason, null)
@@ -115,13 +115,13 @@ async function readUpTo(stream: AsyncIterable<Buffer> & { destroy(): unknown }, 
   return { body: Buffer.concat(parts).subarray(0, maxBytes), cut: size > maxBytes }
 }
 
-/** Hosts of clouds that tell a machine its secrets, at addresses that look public. */
+/** Cloud metadata services at addresses that look public. */
 const metadata = ["168.63.129.16"]
 
-/** The part of IPv6 that is given out to the internet; the rest is reserved, or a dress for something else. */
+/** The allocated global unicast range of IPv6; the rest is reserved or embeds other addresses. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-/** Whether an address belongs to the public internet; an IPv4 address that is dressed as IPv6 is judged as what it is. */
+/** Whether an address is public; an IPv4 address embedded in IPv6 is checked as IPv4. */
 export function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)
@@ -131,7 +131,7 @@ export function isPublic(text: string): boolean {
 
 const notPublic = () => new GuardedRequestError("The address is not on the public internet", "refused")
 
-/** Looks a name up and refuses it when any of its addresses is not public: which of them is connected to is not ours to say. */
+/** Resolves a name and refuses it when any of its addresses is not public, since any of them may be connected to. */
 const onlyPublic =
   (look: LookupFunction): LookupFunction =>
   (hostname, options, done) => {
@@ -156,7 +156,7 @@ const sentences: Record<string, string> = {
   UND_ERR_SOCKET: "The connection was closed before an answer came",
 }
 
-/** What OpenSSL and Node say of a certificate that they do not believe. */
+/** Error codes of OpenSSL and Node for untrusted certificates. */
 const aboutCertificate = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
 
 function failureOf(error: unknown): GuardedRequestError {

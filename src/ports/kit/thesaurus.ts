@@ -1,9 +1,9 @@
 import { fold } from "./words.js"
 
 /**
- * Words that people use for one thing when they deal with a shop, a service or an office: a line is one thing, in English, Ukrainian, Russian,
- * German, Spanish, French and Polish. A word stands for all that begin with it, and with $ for itself alone. A thing is known by the number of
- * its line, in vectors and in the full text that are stored: new ones go to the end.
+ * Synonyms of customer service: each line is one concept, in English, Ukrainian, Russian, German, Spanish, French and Polish. An entry matches
+ * every word that begins with it; with $ only the whole word. Stored vectors and full texts refer to a concept by its line number, so new
+ * lines are appended.
  */
 const things = `
 buy$ buys$ buying bought purchas order$ orders$ ordered ordering куп$ купи купу купл придба покуп замов заказ kauf gekauft bestell compr$ compra pedid achet achat command kupi kupn kupuj zakup zamow
@@ -126,13 +126,13 @@ tent$ tents$ camp$ camping намет кемп палатк zelt tienda-de tente
 zip$ zips$ zipper блискавк молни reissverschluss cremaller eclair zamek$ suwak
 `
 
-/** The numbers of the things that a beginning stands for; whole words end in $. */
+/** Concept numbers by prefix; whole words end in $. */
 const known = new Map<string, number[]>()
 for (const [thing, line] of things.trim().split("\n").entries()) {
   for (const beginning of new Set(fold(line).split(/\s+/))) known.set(beginning, [...(known.get(beginning) ?? []), thing])
 }
 
-/** The numbers of the things that a folded word may mean, by the longest beginning that is known; none for most words. */
+/** The concept numbers of a folded word, by its longest known prefix; empty for most words. */
 export function thingsOf(word: string): readonly number[] {
   const whole = known.get(`${word}$`)
   if (whole) return whole

@@ -1,6 +1,6 @@
 import { APICallError } from "ai"
 
-/** What a vendor did instead of answering, as one short sentence that is safe to log, and its HTTP status if it gave one. */
+/** A vendor's failure as one short sentence that is safe to log, and its HTTP status if there is one. */
 export function vendorFault(error: unknown, vendor: string, apiKey: string | undefined): { message: string; status: number | null } {
   const words = harmless(error instanceof Error ? error.message : String(error), apiKey)
   if (!APICallError.isInstance(error)) return { message: `${vendor} failed: ${words}`, status: null }

@@ -29,7 +29,7 @@ export function diskStorage(folder: string): Storage {
   }
 }
 
-/** Waits until a file's bytes would survive a power cut: its row will say that it is there. */
+/** Syncs a file to disk, because its row will refer to it. */
 async function onDisk(path: string) {
   const file = await open(path, "r+")
   try {
@@ -39,7 +39,7 @@ async function onDisk(path: string) {
   }
 }
 
-/** From another file system: copied beside its place first, so that nobody reads half a file. */
+/** From another file system: copied beside its target and renamed, so that no reader sees half a file. */
 async function copyAcross(path: string, target: string) {
   const draft = `${target}.part`
   try {
@@ -54,7 +54,7 @@ async function copyAcross(path: string, target: string) {
 
 async function readFrom(path: string, range?: ByteRange): Promise<Readable | null> {
   try {
-    // Opened before it is answered: a missing file is known now, not in the middle of an answer.
+    // Opened first, so that a missing file is known before the response begins.
     const file = await open(path)
     return file.createReadStream(range)
   } catch (error) {
