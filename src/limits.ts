@@ -175,6 +175,8 @@ export const limits = {
   unpackedBytes: 256 * 1024 * 1024,
   /** Most elements of a document's markup; ours, each takes some hundred bytes to read. */
   documentElements: 500_000,
+  /** Levels of nesting in a document's markup; ours. */
+  documentDepth: 256,
   /** Most cells of a workbook; ours. */
   workbookCells: 500_000,
   /** Knowledge items that a process indexes at once; ours. */
