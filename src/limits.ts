@@ -281,8 +281,10 @@ export const limits = {
   strayFileSweepSeconds: 6 * 60 * 60,
   /** Files that are removed together; ours. */
   mediaBatch: 100,
-  /** Tries to hand a file to a remote storage; ours. */
+  /** Tries of one request to a remote storage; ours. */
   storageTries: 3,
+  /** Longest wait before the second of them; it doubles with each; ours. */
+  storageRetryMs: 200,
   /** How long a remote storage may take to connect, and to answer; ours. */
   storageTimeoutMs: 30_000,
   /** How much of a text is looked at to tell markup from text; ours. */

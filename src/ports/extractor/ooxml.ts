@@ -2,8 +2,8 @@ import { dirname, posix } from "node:path"
 import { unzipSync } from "fflate"
 import { limits } from "../../limits.js"
 import { ExtractionFailure } from "../extractor.js"
+import { childrenOf, type Element, ownText, parseXml } from "../kit/xml.js"
 import { decoded } from "./plain.js"
-import { childrenOf, type Element, xmlParser } from "./xml.js"
 
 /** What a part says of another: an id to refer to it by, what it is to this one, and its path. */
 interface Relation {
@@ -29,8 +29,13 @@ export function openPackage(bytes: Uint8Array): OfficePackage {
   // An encrypted file lies in a container of the binary formats.
   if (Buffer.from(bytes.subarray(0, 4)).toString("hex") === "d0cf11e0") throw new ExtractionFailure("is protected by a password")
   const parts = unzipped(bytes)
-  const parse = xmlParser()
-  const part = (path: string) => (parts[path] ? parse(decoded(parts[path], "utf-8")) : undefined)
+  let elements = 0
+  const check = (depth: number) => {
+    elements += 1
+    if (elements > limits.documentElements) throw new ExtractionFailure("is too large to be read: split it")
+    if (depth > limits.documentDepth) throw new ExtractionFailure("is nested too deeply to be read")
+  }
+  const part = (path: string) => (parts[path] ? parseXml(decoded(parts[path], "utf-8"), check) : undefined)
   const relations = (path: string) =>
     childrenOf(part(posix.join(dirname(path), "_rels", `${posix.basename(path)}.rels`)), "Relationship")
       .filter(({ attributes }) => attributes["TargetMode"] !== "External")
@@ -57,4 +62,18 @@ function unzipped(bytes: Uint8Array) {
       return true
     },
   })
+}
+
+/** What besides `t` stands for text in documents and slides. */
+const characters: Record<string, string> = { br: "\n", cr: "\n", tab: "\t", noBreakHyphen: "-" }
+
+/** Has text that is not the paragraph's own: deleted, a reading of characters (ruby), a field's instruction, or a text box, with its own paragraphs. */
+const notRead = new Set(["del", "moveFrom", "rt", "rPh", "instrText", "txbxContent", "pPr", "rPr"])
+
+/** The text of a paragraph, or of a string in a workbook. */
+export function textOf(element: Element | undefined): string {
+  if (element?.name === "t") return ownText(element)
+  return childrenOf(element)
+    .map((child) => (notRead.has(child.name) ? "" : (characters[child.name] ?? textOf(child))))
+    .join("")
 }

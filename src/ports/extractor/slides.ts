@@ -1,6 +1,6 @@
-import type { OfficePackage } from "./ooxml.js"
+import { below, childOf, childrenOf, type Element } from "../kit/xml.js"
+import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
-import { below, childOf, childrenOf, type Element, textOf } from "./xml.js"
 
 /** A PowerPoint file as blocks of Markdown: the slides in their order, each with what its speaker notes say. */
 export function slideBlocks(file: OfficePackage): string[] {

@@ -1,6 +1,6 @@
-import type { OfficePackage } from "./ooxml.js"
+import { below, childOf, childrenOf, type Element } from "../kit/xml.js"
+import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
-import { below, childOf, childrenOf, type Element, textOf } from "./xml.js"
 
 /** What a paragraph is by its style: a heading of a level, or an item of a list at a depth. */
 interface Style {
@@ -38,7 +38,7 @@ export function wordBlocks(file: OfficePackage): string[] {
   const cells = (row: Element) =>
     childrenOf(row, "tc").flatMap((cell) => {
       const covered = Number(childOf(cell, "tcPr", "gridSpan")?.attributes["val"] ?? 1) - 1
-      return [blocks(cell).join(" ").replace(/\s+/g, " ").trim(), ...Array<string>(covered).fill("")]
+      return [blocks(cell).join(" ").replace(/\s+/g, " ").trim(), ...Array<string>(Math.max(covered, 0)).fill("")]
     })
 
   return blocks(childOf(file.part(file.main), "body"))

@@ -1,8 +1,8 @@
 import { limits } from "../../limits.js"
 import { ExtractionFailure } from "../extractor.js"
-import type { OfficePackage } from "./ooxml.js"
+import { childOf, childrenOf, type Element, ownText } from "../kit/xml.js"
+import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
-import { childOf, childrenOf, type Element, textOf } from "./xml.js"
 
 /** Shows the number of a cell as its format does. */
 type Show = (value: number) => string
@@ -45,7 +45,7 @@ function columnOf(reference: string | undefined): number | undefined {
 function shownValue(cell: Element, strings: string[], formats: Show[]): string {
   const { t: type, s: style } = cell.attributes
   if (type === "inlineStr") return textOf(childOf(cell, "is"))
-  const value = childOf(cell, "v")?.children.join("") ?? ""
+  const value = ownText(childOf(cell, "v"))
   if (value === "") return ""
   if (type === "s") return strings[Number(value)] ?? ""
   if (type === "b") return isTrue(value) ? "TRUE" : "FALSE"
