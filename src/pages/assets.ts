@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { dirname, extname, join } from "node:path"
+import { extname, join } from "node:path"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
@@ -16,31 +15,23 @@ export interface Asset {
   readonly gzipped: () => Promise<Buffer>
 }
 
-const require = createRequire(import.meta.url)
-const ofPackage = (name: string, path: string) => join(dirname(require.resolve(`${name}/package.json`)), path)
+/** `npm run build` puts all files into this folder, so that a server needs no library of a page installed. */
+const built = join(import.meta.dirname, "../../browser")
+const folder = existsSync(built) ? built : join(import.meta.dirname, "browser")
 
-/** Our own files lie with the sources, also when this module runs from `dist`: look for the package's root, not for a neighbour. */
-function ownFolder(from = import.meta.dirname): string {
-  return existsSync(join(from, "package.json")) ? join(from, "src/pages/browser") : ownFolder(dirname(from))
+/** Where the files of libraries come from: packages that only the build, and a server that runs from its sources, need. */
+const libraries: Record<string, string> = JSON.parse(readFileSync(join(folder, "libraries.json"), "utf8"))
+
+function read(name: string): Buffer {
+  const isInPackage = folder !== built && Object.hasOwn(libraries, name)
+  return readFileSync(isInPackage ? join(import.meta.dirname, "../../node_modules", libraries[name]!) : join(folder, name))
 }
 
 /** Reads one of our own files, such as a page's HTML. Throws when the installation is incomplete. */
-export const ownText = (name: string) => readFileSync(join(ownFolder(), name), "utf8")
+export const ownText = (name: string) => read(name).toString("utf8")
 
 /** Everything that the pages load, under the name by which they ask for it. */
-const files: Record<string, string> = {
-  "graphiql.js": ofPackage("graphiql", "graphiql.min.js"),
-  "graphiql.css": ofPackage("graphiql", "graphiql.min.css"),
-  "react.js": ofPackage("react", "umd/react.production.min.js"),
-  "react-dom.js": ofPackage("react-dom", "umd/react-dom.production.min.js"),
-  "graphql-ws.js": join(dirname(require.resolve("graphql-ws")), "../umd/graphql-ws.min.js"),
-  "swagger-ui.js": ofPackage("swagger-ui-dist", "swagger-ui-bundle.js"),
-  "swagger-ui.css": ofPackage("swagger-ui-dist", "swagger-ui.css"),
-  "graphiql-start.js": join(ownFolder(), "graphiql-start.js"),
-  "docs-start.js": join(ownFolder(), "docs-start.js"),
-  "page.css": join(ownFolder(), "page.css"),
-  "icon.svg": join(ownFolder(), "icon.svg"),
-}
+const names = [...Object.keys(libraries), "graphiql-start.js", "docs-start.js", "page.css", "icon.svg"]
 
 const types: Record<string, string> = {
   ".js": "text/javascript; charset=utf-8",
@@ -73,5 +64,5 @@ export function assetOf(name: string, body: Buffer): Asset {
 
 /** Reads every asset, by name. Throws when a file is missing, which a broken installation alone can cause. */
 export function readAssets(): Map<string, Asset> {
-  return new Map(Object.entries(files).map(([name, file]) => [name, assetOf(name, readFileSync(file))]))
+  return new Map(names.map((name) => [name, assetOf(name, read(name))]))
 }

@@ -30,7 +30,7 @@ export const portLimits = {
   embeddingBatchTexts: 96,
   /** Most characters of one request for embeddings, unless one text alone has more; ours. */
   embeddingBatchCharacters: 100_000,
-  /** Attempts to store a file in a remote storage; ours. */
+  /** Attempts of one request to a remote storage; ours. */
   storageTries: 3,
   /** Timeout of a remote storage to connect, and to respond, in milliseconds; ours. */
   storageTimeoutMs: 30_000,
@@ -40,4 +40,8 @@ export const portLimits = {
   modelCallMs: 60_000,
   /** Timeout to connect to a customer's address, in milliseconds; ours. */
   outsideConnectMs: 10_000,
+  /** Levels of nesting in a document's markup; ours. */
+  documentDepth: 256,
+  /** Longest wait before the second attempt of a request to a remote storage, in milliseconds; it doubles with each; ours. */
+  storageRetryMs: 200,
 } as const

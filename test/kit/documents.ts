@@ -1,3 +1,4 @@
+import { posix } from "node:path"
 import { crc32, deflateRawSync } from "node:zlib"
 
 /** A ZIP archive, complete with its directory. */
@@ -28,6 +29,19 @@ export function archive(entries: Record<string, string | Buffer>): Buffer {
   end.writeUInt32LE(places.length, 8)
   end.writeUInt32LE(offset, 12)
   return Buffer.concat([...parts, places, Buffer.from("PK\x05\x06"), end])
+}
+
+/** An office file of these parts, the first of which is the main one. References go from it to `parts` by the given ids. */
+export function officeFile(parts: Record<string, string>, references: Record<string, [from: string, type: string, target: string]> = {}) {
+  const [main = ""] = Object.keys(parts)
+  const relationships: Record<string, string> = {}
+  for (const [id, [from, type, target]] of Object.entries(references)) {
+    const path = posix.join(posix.dirname(from), "_rels", `${posix.basename(from)}.rels`)
+    relationships[path] ??= "<Relationships>"
+    relationships[path] += `<Relationship Id="${id}" Type="${office}/officeDocument/2006/relationships/${type}" Target="${target}"/>`
+  }
+  for (const path of Object.keys(relationships)) relationships[path] += "</Relationships>"
+  return archive({ "_rels/.rels": relations([["officeDocument", main]]), ...relationships, ...parts })
 }
 
 const xml = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
@@ -117,16 +131,16 @@ export function presentation(slides: string[][]): Buffer {
   })
 }
 
-/** A PDF: the lines of its pages, in letters of Latin 1. */
-export function pdf(pages: string[][], more: { objects?: string[]; trailer?: string } = {}): Buffer {
+/** A PDF: the lines of its pages, in letters of Latin 1, or what draws a page as it is. */
+export function pdf(pages: (string[] | string)[], more: { objects?: string[]; trailer?: string } = {}): Buffer {
   const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(" ")
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ...pages.flatMap((lines, index) => {
-      const shown = lines.map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj T*`)
-      const content = `BT /F1 12 Tf 72 720 Td 14 TL ${shown.join(" ")} ET`
+      const shown = (line: string) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj T*`
+      const content = typeof lines === "string" ? lines : `BT /F1 12 Tf 72 720 Td 14 TL ${lines.map(shown).join(" ")} ET`
       return [
         `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
         `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,

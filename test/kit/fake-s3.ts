@@ -1,3 +1,4 @@
+import { createHash, createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
@@ -35,7 +36,7 @@ export async function fakeS3(): Promise<FakeS3> {
     const fault = at < 0 ? undefined : faults.splice(at, 1)[0]![1]
     if (fault === "reset") return void request.socket.destroy()
     if (fault) return refuse(response, fault, "InternalError")
-    if (!request.headers.authorization?.startsWith("AWS4-HMAC-SHA256 ")) return refuse(response, 403, "AccessDenied")
+    if (!isSigned(request)) return refuse(response, 403, "SignatureDoesNotMatch")
     serve(fake, request, response, key, query, bytes)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -45,6 +46,28 @@ export async function fakeS3(): Promise<FakeS3> {
     await new Promise((resolve) => server.close(resolve))
   }
   return fake
+}
+
+/** The secret that belongs to every key's id. */
+export const fakeS3Secret = "secret"
+
+/** Whether a request is signed as Amazon demands it (Signature Version 4), for now and with the secret. */
+function isSigned({ method, url, headers }: IncomingMessage): boolean {
+  const [, scope = "", names = "", signature] =
+    /^AWS4-HMAC-SHA256 Credential=[^/]+\/(.+), SignedHeaders=(.+), Signature=(\w+)$/.exec(headers.authorization ?? "") ?? []
+  const [path = "", query = ""] = url!.split("?")
+  const signed = names.split(";").map((name) => `${name}:${headers[name]}\n`)
+  const content = headers["x-amz-content-sha256"]
+  const date = String(headers["x-amz-date"])
+  const canonical = [method, path, query.split("&").sort().join("&"), signed.join(""), names, content].join("\n")
+  const text = ["AWS4-HMAC-SHA256", date, scope, createHash("sha256").update(canonical).digest("hex")].join("\n")
+  const key = scope
+    .split("/")
+    .reduce<string | Buffer>((key, part) => createHmac("sha256", key).update(part).digest(), `AWS4${fakeS3Secret}`)
+  const sentAt = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)/, "$1-$2-$3:$4:"))
+  const isTimely = Math.abs(Date.now() - sentAt) < 15 * 60_000
+  const isComplete = ["host", "x-amz-content-sha256", "x-amz-date"].every((name) => names.split(";").includes(name))
+  return isTimely && isComplete && createHmac("sha256", key).update(text).digest("hex") === signature
 }
 
 function parts(request: IncomingMessage, bucket: string) {

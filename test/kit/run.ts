@@ -14,7 +14,7 @@ const TEMPLATE = "template_world"
 /** `npm test`: the build, one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
 async function main(): Promise<number> {
   // What tests start as a process of its own is the build, as operators have it.
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { stdio: "inherit" })
+  execFileSync(process.execPath, ["scripts/build.ts"], { stdio: "inherit" })
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
   // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
   chmodSync(folder, 0o755)

@@ -152,4 +152,20 @@ describe("s3", () => {
     await storage.remove([key])
     expect(s3.objects.has(`media/${key}`)).toBe(false)
   })
+
+  it("is refused under a wrong secret, and a bucket that is not there is no missing file of it", async () => {
+    const [stranger, key] = [s3Storage({ ...bucket(), secretAccessKey: "wrong" }), newKey()]
+    await expect(stranger.put(key, await finished("x"))).rejects.toThrow("The bucket answered 403 SignatureDoesNotMatch")
+    s3.fail("PUT", 404)
+    await expect(s3Storage(bucket()).put(key, await finished("x"))).rejects.toThrow("The bucket answered 404 InternalError")
+    expect(s3.objects.has(`media/${key}`)).toBe(false)
+  })
+
+  it("leaves no connection waiting for what was not read", async () => {
+    const [storage, key] = [s3Storage(bucket()), newKey()]
+    await storage.put(key, await finished("Hello"))
+    for (let index = 0; index < 100; index += 1) await storage.remove([newKey()])
+    for (let index = 0; index < 100; index += 1) expect(await storage.read(newKey())).toBeNull()
+    expect(await text((await storage.read(key))!)).toBe("Hello")
+  })
 })

@@ -1,48 +1,33 @@
-import { OfficeErrorType, OfficeParser } from "officeparser"
 import { ExtractionFailure } from "../extractor.js"
-import { portLimits } from "../limits.js"
-import { outline } from "./outline.js"
-
-const because: Partial<Record<OfficeErrorType, string>> = {
-  [OfficeErrorType.PASSWORD_REQUIRED]: "is protected by a password",
-  [OfficeErrorType.PASSWORD_INCORRECT]: "is protected by a password",
-  [OfficeErrorType.DOCUMENT_DECRYPTION_FAILED]: "is encrypted",
-  [OfficeErrorType.ZIP_SIZE_LIMIT_EXCEEDED]: "unpacks to far more than a document holds",
-  [OfficeErrorType.ZIP_ENTRY_COUNT_LIMIT_EXCEEDED]: "unpacks to far more than a document holds",
-  [OfficeErrorType.XML_ELEMENT_LIMIT_EXCEEDED]: "is too large to be read: split it",
-  [OfficeErrorType.MAX_NESTING_DEPTH_EXCEEDED]: "is nested too deeply to be read",
-}
+import { openPackage } from "./ooxml.js"
+import { pdfBlocks } from "./pdf.js"
+import { slideBlocks } from "./slides.js"
+import { wordBlocks } from "./word.js"
+import { workbookBlocks } from "./workbook.js"
 
 const names = { pdf: "PDF", docx: "Word file", xlsx: "Excel file", pptx: "PowerPoint file" } as const
+const readers = { docx: wordBlocks, xlsx: workbookBlocks, pptx: slideBlocks } as const
 
-/** The text of a PDF or an office file. Pictures are not read: there is no recognition of letters. */
+/** The text of a PDF or an office file in Markdown. Pictures are not read: there is no recognition of letters. */
 export async function officeText(bytes: Uint8Array, format: keyof typeof names): Promise<string> {
   try {
-    const document = await OfficeParser.parseOffice(Buffer.from(bytes), {
-      fileType: format,
-      ocr: false,
-      extractAttachments: false,
-      ignoreInternalLinks: true,
-      ignorePageGeometry: true,
-      ignoreSlideMasters: true,
-      ignoreHeadersAndFooters: true,
-      ignoreComments: true,
-      // This process is the separate one: whoever started it ends it.
-      pdfParserConfig: { separateProcess: false, extractTextColor: false },
-      decompressionLimits: {
-        maxUncompressedBytes: portLimits.unpackedBytes,
-        maxXmlElements: portLimits.documentElements,
-        maxTableCells: portLimits.workbookCells,
-      },
-    })
-    return outline(document.content)
+    return joined(format === "pdf" ? await pdfBlocks(bytes) : readers[format](openPackage(bytes)))
   } catch (error) {
-    throw new ExtractionFailure(reasonOf(error) ?? `is no ${names[format]} that can be read: it is damaged or incomplete`)
+    if (error instanceof ExtractionFailure) throw error
+    if ((error as Error).name === "PasswordException") throw new ExtractionFailure("is protected by a password")
+    // In our words: a library's are for programmers, and may name places.
+    throw new ExtractionFailure(`is no ${names[format]} that can be read: it is damaged or incomplete`)
   }
 }
 
-/** In our words: the library's are for programmers, and may name places. */
-function reasonOf(error: unknown): string | undefined {
-  const { code } = (error as { officeIssue?: { code?: OfficeErrorType } }).officeIssue ?? {}
-  return code && because[code]
-}
+/** An item of a list, at any depth. */
+const item = /^ *(-|\d{1,2}[.)]) .*$/
+
+/** Blocks with an empty line between them, except for the items of a list. */
+const joined = (blocks: string[]) =>
+  blocks
+    .filter((block) => block !== "")
+    .reduce(
+      (text, block, index, all) => text + (index === 0 ? "" : item.test(block) && item.test(all[index - 1]!) ? "\n" : "\n\n") + block,
+      "",
+    )

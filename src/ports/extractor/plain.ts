@@ -1,7 +1,8 @@
 import sniffEncoding from "html-encoding-sniffer"
-import { OfficeParser } from "officeparser"
+import papa from "papaparse"
 import { portLimits } from "../limits.js"
-import { outline } from "./outline.js"
+import { ExtractionFailure } from "../extractor.js"
+import { tableText } from "./table.js"
 
 /** The text of bytes, in the encoding that their beginning (BOM) says, else their sender, else, of a page, the page itself. */
 export function decoded(bytes: Uint8Array, charset: string | null | undefined): string {
@@ -23,12 +24,9 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /** A table of values, whichever of the usual characters parts them. */
-export async function csvText(text: string): Promise<string> {
-  const [beginning = ""] = text.split(/\r?\n/, 1)
-  const count = (character: string) => beginning.split(character).length
-  const [csvDelimiter = ","] = [",", ";", "\t", "|"].sort((one, other) => count(other) - count(one))
-  const config = { fileType: "csv", csvDelimiter, decompressionLimits: { maxTableCells: portLimits.workbookCells } } as const
-  const { content } = await OfficeParser.parseOffice(Buffer.from(text), config)
-  // A file has one table, and no name for it.
-  return outline(content.flatMap((sheet) => ({ type: "table" as const, children: sheet.children })))
+export function csvText(text: string): string {
+  const { data } = papa.parse<string[]>(text, { skipEmptyLines: true, delimitersToGuess: [",", ";", "\t", "|"] })
+  const cells = data.reduce((sum, row) => sum + row.length, 0)
+  if (cells > portLimits.workbookCells) throw new ExtractionFailure("is too large to be read: split it")
+  return tableText(data.map((row) => row.map((cell) => cell.trim())))
 }

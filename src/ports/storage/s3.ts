@@ -1,15 +1,11 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import type { Readable } from "node:stream"
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-  S3ServiceException,
-} from "@aws-sdk/client-s3"
+import { setTimeout } from "node:timers/promises"
+import { AwsV4Signer } from "aws4fetch"
+import { Agent, type Dispatcher, request } from "undici"
 import { portLimits } from "../limits.js"
+import { childOf, childrenOf, ownText, parseXml } from "../kit/xml.js"
 import { isStorageKey, type Storage, type StoredFile } from "../storage.js"
 
 /** How a bucket is reached; an endpoint of null is Amazon's own. */
@@ -24,73 +20,109 @@ export interface BucketOptions {
 /** Before every key, so that a bucket may hold other things too. */
 const prefix = "media/"
 
+/** One request to a bucket. A body is made anew for every try, since a stream is read once. */
+interface BucketRequest {
+  method: "GET" | "PUT" | "DELETE"
+  /** The name in the bucket, or a query. */
+  path: string
+  headers?: Record<string, string>
+  body?: () => Readable
+}
+
+type Send = (request: BucketRequest) => Promise<Dispatcher.ResponseData>
+
+/** The bucket answered, and refused. */
+class Refusal extends Error {
+  override name = "BucketRefusal"
+
+  constructor(
+    readonly status: number,
+    body: string,
+  ) {
+    super(`The bucket answered ${status} ${/<Code>(.*?)<\/Code>/s.exec(body)?.[1] ?? ""}`.trimEnd())
+  }
+}
+
 /** Files in a bucket of Amazon S3, or of any server that speaks its protocol. */
 export function s3Storage(options: BucketOptions): Storage {
-  const client = clientOf(options)
-  const nameOf = (key: string) => ({ Bucket: options.bucket, Key: prefix + key })
+  const send = senderOf(options)
   return {
-    put: (key, path) => tried(() => put(client, nameOf(key), path)),
+    async put(key, path) {
+      const headers = { "content-length": String((await stat(path)).size) }
+      await finish(await send({ method: "PUT", path: prefix + key, headers, body: () => createReadStream(path) }))
+    },
     async read(key, range) {
-      const asked = range && { Range: `bytes=${range.start}-${range.end}` }
-      const answer = await client.send(new GetObjectCommand({ ...nameOf(key), ...asked })).catch(nothingIfMissing)
-      return (answer?.Body as Readable | undefined) ?? null
+      const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {}
+      const answer = await send({ method: "GET", path: prefix + key, headers }).catch(nullIfMissing)
+      return answer?.body ?? null
     },
     async remove(keys) {
-      await Promise.all(keys.map((key) => client.send(new DeleteObjectCommand(nameOf(key)))))
+      await Promise.all(keys.map(async (key) => finish(await send({ method: "DELETE", path: prefix + key }))))
     },
-    list: () => listed(client, options.bucket),
+    list: () => listed(send),
   }
 }
 
-function clientOf({ endpoint, region, accessKeyId, secretAccessKey }: BucketOptions) {
-  return new S3Client({
-    region,
-    // Servers of one's own rarely answer to bucket.host.
-    ...(endpoint && { endpoint, forcePathStyle: true }),
-    credentials: { accessKeyId, secretAccessKey },
-    maxAttempts: portLimits.storageTries,
-    // What fails is thrown, and logged by whoever asked.
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    // The checksums that Amazon added lately are not understood everywhere.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: { connectionTimeout: portLimits.storageTimeoutMs, requestTimeout: portLimits.storageTimeoutMs },
-  })
-}
+/** Reads an answer to its end, so that its connection can be used again. */
+const finish = (answer: Dispatcher.ResponseData) => answer.body.dump()
 
-async function put(client: S3Client, name: { Bucket: string; Key: string }, path: string) {
-  const { size } = await stat(path)
-  const body = createReadStream(path)
-  try {
-    await client.send(new PutObjectCommand({ ...name, Body: body, ContentLength: size }))
-  } finally {
-    // A refusal may come before it was read.
-    body.destroy()
-  }
-}
-
-/** The client does not repeat what it streams: a stream is read once, so every try opens the file anew. */
-async function tried(work: () => Promise<void>, tries: number = portLimits.storageTries): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    const isOurs = error instanceof S3ServiceException && (error.$metadata.httpStatusCode ?? 500) < 500
-    if (tries <= 1 || isOurs) throw error
-    await tried(work, tries - 1)
-  }
-}
-
-function nothingIfMissing(error: unknown): undefined {
-  if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined
+function nullIfMissing(error: unknown): null {
+  if (error instanceof Refusal && error.status === 404) return null
   throw error
 }
 
-async function* listed(client: S3Client, bucket: string): AsyncGenerator<StoredFile[]> {
-  for (let after: string | undefined; ; ) {
-    const page = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: after }))
-    const files = (page.Contents ?? []).map(({ Key, LastModified }) => ({ key: Key!.slice(prefix.length), storedAt: LastModified! }))
+/** Where a bucket is. Servers of one's own rarely answer to bucket.host; neither does a certificate for a name with dots. */
+function addressOf({ bucket, endpoint, region }: BucketOptions): string {
+  if (endpoint) return `${endpoint.replace(/\/$/, "")}/${bucket}`
+  const host = `s3.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`
+  return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
+}
+
+/** Sends signed requests, again when the server or the connection fails. Throws a `Refusal` for every answer that is not a success. */
+function senderOf(options: BucketOptions): Send {
+  const { accessKeyId, secretAccessKey, region } = options
+  const { storageTimeoutMs: timeout } = limits
+  const dispatcher = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout })
+  const address = addressOf(options)
+
+  async function once({ method, path, headers = {}, body }: BucketRequest) {
+    const signer = new AwsV4Signer({ method, url: `${address}/${path}`, headers, accessKeyId, secretAccessKey, region, service: "s3" })
+    const signed = await signer.sign()
+    const stream = body?.() ?? null
+    try {
+      const answer = await request(signed.url, { method, headers: Object.fromEntries(signed.headers), body: stream, dispatcher })
+      if (answer.statusCode >= 300) throw new Refusal(answer.statusCode, await answer.body.text())
+      return answer
+    } finally {
+      // A refusal may come before it was read.
+      stream?.destroy()
+    }
+  }
+
+  return async (asked) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await once(asked)
+      } catch (error) {
+        const isForGood = error instanceof Refusal && error.status < 500 && error.status !== 429
+        if (isForGood || tries >= portLimits.storageTries) throw error
+        await setTimeout(Math.random() * portLimits.storageRetryMs * 2 ** (tries - 1))
+      }
+    }
+  }
+}
+
+async function* listed(send: Send): AsyncGenerator<StoredFile[]> {
+  for (let after = ""; ; ) {
+    const query = new URLSearchParams({ "list-type": "2", prefix, ...(after && { "continuation-token": after }) })
+    const answer = await send({ method: "GET", path: `?${query}` })
+    const page = parseXml(await answer.body.text())
+    const files = childrenOf(page, "Contents").map((file) => ({
+      key: ownText(childOf(file, "Key")).slice(prefix.length),
+      storedAt: new Date(ownText(childOf(file, "LastModified"))),
+    }))
     yield files.filter(({ key }) => isStorageKey(key))
-    after = page.NextContinuationToken
+    after = ownText(childOf(page, "NextContinuationToken"))
     if (!after) return
   }
 }

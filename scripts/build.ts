@@ -1,0 +1,27 @@
+import { execFileSync } from "node:child_process"
+import { copyFileSync, cpSync, existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+/**
+ * Compiles the server into `dist`, and puts the files of its pages beside it, those of libraries too: a production installation has neither the
+ * compiler nor these libraries. There it builds nothing and says what to do if nothing was built before.
+ */
+function build(): number {
+  if (!existsSync("node_modules/typescript")) {
+    if (existsSync("dist/src/main.js")) return 0
+    process.stderr.write("Nothing is built, and this installation has no compiler. Run: npm ci && npm run build && npm prune --omit=dev\n")
+    return 1
+  }
+  try {
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { stdio: "inherit" })
+  } catch {
+    // The compiler has said what is wrong.
+    return 1
+  }
+  cpSync("src/pages/browser", "dist/browser", { recursive: true })
+  const libraries: Record<string, string> = JSON.parse(readFileSync("src/pages/browser/libraries.json", "utf8"))
+  for (const [name, path] of Object.entries(libraries)) copyFileSync(join("node_modules", path), join("dist/browser", name))
+  return 0
+}
+
+process.exitCode = build()
