@@ -1,8 +1,8 @@
 import { dirname, posix } from "node:path"
 import { unzipSync } from "fflate"
-import { portLimits } from "../limits.js"
 import { ExtractionFailure } from "../extractor.js"
 import { childrenOf, type Element, ownText, parseXml } from "../kit/xml.js"
+import { portLimits } from "../limits.js"
 import { decoded } from "./plain.js"
 
 /** What a part says of another: an id to refer to it by, what it is to this one, and its path. */

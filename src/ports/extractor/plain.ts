@@ -1,7 +1,7 @@
 import sniffEncoding from "html-encoding-sniffer"
 import papa from "papaparse"
-import { portLimits } from "../limits.js"
 import { ExtractionFailure } from "../extractor.js"
+import { portLimits } from "../limits.js"
 import { tableText } from "./table.js"
 
 /** The text of bytes, in the encoding that their beginning (BOM) says, else their sender, else, of a page, the page itself. */

@@ -1,6 +1,6 @@
-import { portLimits } from "../limits.js"
 import { ExtractionFailure } from "../extractor.js"
 import { childOf, childrenOf, type Element, ownText } from "../kit/xml.js"
+import { portLimits } from "../limits.js"
 import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
 

@@ -4,8 +4,8 @@ import type { Readable } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import { AwsV4Signer } from "aws4fetch"
 import { Agent, type Dispatcher, request } from "undici"
-import { portLimits } from "../limits.js"
 import { childOf, childrenOf, ownText, parseXml } from "../kit/xml.js"
+import { portLimits } from "../limits.js"
 import { isStorageKey, type Storage, type StoredFile } from "../storage.js"
 
 /** How a bucket is reached; an endpoint of null is Amazon's own. */
@@ -81,7 +81,7 @@ function addressOf({ bucket, endpoint, region }: BucketOptions): string {
 /** Sends signed requests, again when the server or the connection fails. Throws a `Refusal` for every answer that is not a success. */
 function senderOf(options: BucketOptions): Send {
   const { accessKeyId, secretAccessKey, region } = options
-  const { storageTimeoutMs: timeout } = limits
+  const { storageTimeoutMs: timeout } = portLimits
   const dispatcher = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout })
   const address = addressOf(options)
 
