@@ -1,13 +1,12 @@
 import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
 import type { WakeUp } from "../context/services.js"
-import { snapshotSelection } from "../context/snapshot.js"
 import type { Database } from "../database/connect.js"
-import { runInTransaction, UnitOfWork } from "../database/unit-of-work.js"
+import { runInTransaction, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
 import { codePoints } from "../entities/kit/scalars.js"
 
 /** What a command reaches. */
-export interface Desk {
+export interface Desk extends UnitServices {
   config: Config
   database: Database
   wakeUp: WakeUp
@@ -60,7 +59,7 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 
 /** Runs a change as one unit of work on the companies that it is about. */
 export const change = <T>(desk: Desk, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  runInTransaction(new UnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, snapshotSelection), work)
+  runInTransaction(new UnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, desk), work)
 
 /** Refuses a word that is none of a list. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

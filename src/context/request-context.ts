@@ -14,7 +14,6 @@ import type { ArrivingForm } from "../media/arriving.js"
 import { companiesOf, type Identity } from "./identity.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
-import { snapshotSelection } from "./snapshot.js"
 
 /** What a request brought with it besides its credentials. */
 export interface RequestInfo {
@@ -152,7 +151,7 @@ export class RequestContext {
 
 /** Runs a unit of work and, after its commit, tells the sequencer and the clock. */
 export async function inTransaction<T>(services: Services, scope: UnitOfWork["scope"], work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
-  const unit = new UnitOfWork(services.database, scope, snapshotSelection, (id) => services.mediaUrls.of(id))
+  const unit = new UnitOfWork(services.database, scope, services, (id) => services.mediaUrls.of(id))
   const result = await runInTransaction(unit, work)
   const told = unit.afterCommit.events ? services.sequencer.poke() : null
   for (const wake of unit.afterCommit.jobs) void services.scheduler.schedule(wake)

@@ -1,6 +1,7 @@
 import type { Logger } from "pino"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
+import type { UnitServices } from "../database/unit-of-work.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../events/logged-event.js"
 import type { AnswerProgress } from "../events/progress.js"
@@ -39,7 +40,7 @@ export interface Sequencer {
 }
 
 /** Everything a request, a job or a command can reach besides its own input. */
-export interface Services {
+export interface Services extends UnitServices {
   config: Config
   secrets: { jwtSecret: string; encryptionKey: Buffer }
   log: Logger

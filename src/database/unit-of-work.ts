@@ -3,11 +3,12 @@ import { CompiledQuery } from "kysely"
 import { type Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
-import { append } from "../messages/append.js"
+import type { OutputFrame } from "../entities/message.js"
 import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
 import { type PlainRow, readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
+import { storedSnapshot } from "./snapshot.js"
 
 /** Who works, and on which companies. */
 export interface Scope {
@@ -30,6 +31,14 @@ export interface Statement {
   text: string
 }
 
+/** What a unit of work uses of the features, which it does not know. */
+export interface UnitServices {
+  /** What is stored of a row of a type to be shown later. */
+  snapshotOf(type: string): Selection
+  /** Puts a message in its chat. */
+  append(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
+}
+
 /** The one place where a scope is put on an EntityManager; a read without it throws. */
 export function scopedManager(database: Database, companyIds: string[]): EntityManager {
   const em = database.orm.em.fork() as EntityManager
@@ -49,8 +58,7 @@ export class UnitOfWork {
   constructor(
     readonly database: Database,
     readonly scope: Scope,
-    /** What the REST representation of a row selects; the payload of its events. */
-    private readonly snapshotOf: (type: string) => Selection,
+    private readonly services: UnitServices,
     private readonly mediaUrl?: (id: string) => string,
   ) {
     this.em = scopedManager(database, scope.companyIds)
@@ -93,7 +101,7 @@ export class UnitOfWork {
     if (this.emitted.size > 0) this.afterCommit.events = true
   }
 
-  /** Has a row's representation at commit written as somebody's payload. */
+  /** Writes a snapshot of a row at commit into a payload. */
   showAtCommit(target: { payload: unknown }, type: string, id: string) {
     this.shownLater.push({ target, type, id })
   }
@@ -131,7 +139,7 @@ export class UnitOfWork {
       if (!notes) continue
       facts.push(...notes.events)
       this.afterCommit.jobs.push(...notes.jobs)
-      for (const consequence of notes.steps) facts.push(...(await consequence(this.em, (frame) => append(this, frame))))
+      for (const consequence of notes.steps) facts.push(...(await consequence(this.em, (frame) => this.services.append(this, frame))))
     }
     return facts
   }
@@ -143,9 +151,9 @@ export class UnitOfWork {
   }
 
   private async snapshot(type: string, id: string) {
-    const selection = this.snapshotOf(type)
+    const selection = this.services.snapshotOf(type)
     const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
-    return { [type.toLowerCase()]: row ?? null }
+    return storedSnapshot(type, row ?? null)
   }
 }
 

@@ -5,7 +5,6 @@ import { receive } from "../channels/receive.js"
 import { completed, idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { nodesOf, selectionOf } from "../context/selection.js"
-import { snapshotSelection } from "../context/snapshot.js"
 import type { PlainRow } from "../database/read-model.js"
 import type { QueryTemplate } from "../database/reader.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
@@ -62,7 +61,7 @@ async function quoted(context: RequestContext, chat: Chat, id: string, hasMedia:
   const takes = outboundReplies[chat.messenger]
   if (!takes) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
   if (takes === "text" && hasMedia) throw bad("mediaIds", `must not come with a reply on ${chat.messenger}: replies are text there`)
-  const [message] = await context.reader.list(messageReadModel, snapshotSelection("Message")["replyTo"]!, (query) =>
+  const [message] = await context.reader.list(messageReadModel, context.services.snapshotOf("Message")["replyTo"]!, (query) =>
     query.where("t.id", "=", id).where("t.chat_id", "=", chat.id),
   )
   if (!message) throw bad("replyToMessageId", "names no message of this chat")

@@ -1,3 +1,4 @@
+import { withUrls } from "../context/snapshot.js"
 import { belongsTo, type PlainRow, readModel } from "../database/read-model.js"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
 
@@ -37,14 +38,3 @@ export const messageMedia = {
     for (const row of bare) row["messageMedia"] = found.filter((link) => link["messageId"] === row["id"])
   },
 }
-
-/** A message or a chat out of an event, with the addresses of its files: what is kept has none, because they expire. */
-export function withMediaUrls(row: PlainRow, urlOf: (id: string) => string): PlainRow {
-  const shown = { ...row }
-  if (row["messageMedia"]) shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)
-  for (const field of ["replyTo", "lastMessage"]) if (row[field]) shown[field] = withMediaUrls(row[field], urlOf)
-  return shown
-}
-
-const withUrls = (links: PlainRow[], urlOf: (id: string) => string) =>
-  links.map((link) => ({ ...link, media: link["media"] && { ...link["media"], url: urlOf(link["media"].id) } }))

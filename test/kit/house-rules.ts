@@ -160,7 +160,7 @@ export const rawAccess: Record<string, string> = {
   "src/context/sign-in-limit.ts": "counts attempts of people who are nobody yet",
   "src/http/health.ts": "select 1",
   "src/server.ts": "lends the pool to the wake-up",
-  "src/admin/main.ts": "lends the pool to the wake-up",
+  "src/admin/open.ts": "lends the pool to the wake-up",
   "src/events/sequencer.ts": "gives places in the log, looks at no payload",
   "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
   "src/jobs/kit/scheduler.ts": "Agenda's own pool on its own table, no rows of ours",
