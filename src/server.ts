@@ -4,7 +4,7 @@ import { createApp, listen } from "./app.js"
 import { type Config, publicUrl } from "./config.js"
 import type { Services } from "./context/services.js"
 import { SignInLimit } from "./context/sign-in-limit.js"
-import { withMediaUrls } from "./context/snapshot.js"
+import { withMedia } from "./context/snapshot.js"
 import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
@@ -64,7 +64,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
-  const represent = representer(restSchema, (row) => withMediaUrls(row, (id) => mediaUrls.of(id)))
+  const represent = representer(restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
   const sequencer = startSequencer(database, wakeUp, log)

@@ -10,7 +10,7 @@ import { BadUserInput, Conflict, IdempotencyKeyReused } from "../errors.js"
 import { credentialOf } from "./identity.js"
 import { contextLimits } from "./limits.js"
 import type { RequestContext } from "./request-context.js"
-import { withMediaUrls } from "./snapshot.js"
+import { withMedia } from "./snapshot.js"
 
 /** An input that may carry a key under which a repeat is answered like the first. */
 export interface Keyed {
@@ -56,7 +56,7 @@ export async function idempotent<T extends { id: string } | PlainRow>(
 /** Completes a stored answer with what the operation selects beyond it. */
 export async function completed(context: RequestContext, type: string, row: PlainRow, selection: Selection): Promise<PlainRow> {
   const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
-  const shown = withMediaUrls(row, (id) => context.services.mediaUrls.of(id))
+  const shown = withMedia(row, (id) => context.services.mediaUrls.of(id))
   const [whole] = await context.reader.complete(readModelOf(type)!, [shown], missing)
   return whole!
 }

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Resolver, Root, Subscription } from "type-graphql"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import { withMediaUrls } from "../context/snapshot.js"
+import { withMedia } from "../context/snapshot.js"
 import { readModelOf } from "../database/read-model.js"
 import { fieldOf } from "../database/snapshot.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
@@ -52,7 +52,7 @@ export class EventResolver {
   ) {
     const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {
-      const message = withMediaUrls(forVisitor(snapshot!.row), context.freshReader().mediaUrl)
+      const message = withMedia(forVisitor(snapshot!.row), context.freshReader().mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)

@@ -9,7 +9,7 @@ export interface Resource {
 }
 
 const quotedMessage = `id companyId chatId sequence role type text source fromId status sentAt deliveredAt deliveryError externalId authorId
-  contextId replyToMessageId messageMedia { id mediaId media { ...Media } } sources { knowledgeId knowledgeName chunkId }
+  contextId replyToMessageId mediaIds messageMedia { id mediaId media { ...Media } } sources { knowledgeId knowledgeName chunkId }
   functionCall { callId name arguments } functionCallOutput { callId output status } createdAt updatedAt`
 
 /** The REST representation of each type, by its name in the schema. */
