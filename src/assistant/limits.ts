@@ -10,8 +10,6 @@ export const assistantLimits = {
   toolValidators: 500,
   /** Most faults of a call's arguments that are told; ours. */
   toolArgumentFaults: 10,
-  /** Chats that are unfiled, or freed of a tag or an assistant, in one transaction. */
-  detachBatch: 1_000,
   /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */
   busyChatBatch: 50,
   /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not end in a request that no model takes. */

@@ -1,4 +1,4 @@
-import { comeBack } from "../assistant/return.js"
+import { comeBack } from "../chats/return.js"
 import type { Job } from "./kit/scheduler.js"
 
 /** A chat has been quiet for long enough, unless somebody wrote meanwhile: its assistant takes it back. */
