@@ -4,6 +4,7 @@ import { createApp, listen } from "./app.js"
 import { type Config, publicUrl } from "./config.js"
 import type { Services } from "./context/services.js"
 import { SignInLimit } from "./context/sign-in-limit.js"
+import { withMedia } from "./context/snapshot.js"
 import { connect } from "./database/connect.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
@@ -33,7 +34,7 @@ import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
 import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
-import { representer } from "./rest/resources.js"
+import { representer, snapshotOf } from "./rest/kit/representation.js"
 import { loadSecrets } from "./secrets.js"
 
 /** A running server. */
@@ -63,7 +64,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
-  const represent = representer(restSchema, (id) => mediaUrls.of(id))
+  const represent = representer(restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
   const sequencer = startSequencer(database, wakeUp, log)
@@ -85,11 +86,12 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     config,
     log,
     database,
-    appendMessage: append,
     wakeUp,
     sequencer,
     scheduler,
     running,
+    snapshotOf,
+    append,
     represent,
     progress,
     stopping: stopping.signal,

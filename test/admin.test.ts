@@ -2,7 +2,7 @@ import { jest } from "@jest/globals"
 import { v7 } from "uuid"
 import { administration, runAdmin } from "./kit/command-line.js"
 import { password } from "./kit/make.js"
-import { rawSocket } from "./kit/sockets.js"
+import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 // Every command is a process of its own, of about a second.
@@ -10,7 +10,7 @@ jest.setTimeout(120_000)
 
 const w = world()
 const { acme, globex, rest, gql, sql } = w
-const { run, done, refused } = administration(w)
+const { run, done, refused, renameChat } = administration(w)
 
 const id = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -215,6 +215,20 @@ describe("a channel", () => {
       ["channel:connect", connect("pigeon", "{}"), /--messenger must be one of/],
     ])
     expect(await sql("select 1 from channel where messenger in ('olx', 'telegram-bot')")).toEqual([])
+  })
+})
+
+describe("a change of a chat", () => {
+  it("is told to the company's clients by a command too, in a process without a server", async () => {
+    const chat = await acme.chat({ name: "Ada" })
+    const heard = await subscribe(w, acme.token, { chatId: chat.id })
+    await renameChat(acme.id, chat.id, "Ada L.")
+
+    const { type, payload } = await heard.next()
+    const { body } = await rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)
+    expect({ type, payload }).toEqual({ type: "CHAT_UPDATED", payload: body })
+    expect(payload.name).toBe("Ada L.")
+    await heard.stop()
   })
 })
 

@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import { storedSnapshot } from "../src/database/snapshot.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
@@ -50,6 +51,15 @@ describe("what is told", () => {
       { type: "CHAT_UPDATED", payload: managed },
     ])
     expect(managed).toMatchObject({ name: "Ada L.", managerId: acme.admin.id, lastMessageAt: null })
+    await heard.stop()
+  })
+
+  it("carries any row that REST shows, by its entry in the table of resources", async () => {
+    const folder = await acme.folder({ name: "Returns" })
+    const heard = await subscribe(w, acme.token)
+    const payload = JSON.stringify(storedSnapshot("ChatFolder", folder))
+    await w.sql("insert into event (company_id, type, payload, created_at) values ($1, 'CHAT_UPDATED', $2, now())", [acme.id, payload])
+    expect((await heard.next()).payload).toEqual(folder)
     await heard.stop()
   })
 

@@ -31,7 +31,7 @@ describe("directions", () => {
   rule("an entity imports errors and entities only", {
     of: rules.entitiesStandAlone,
     breaks: [
-      made("src/entities/chat.ts", 'import { append } from "../database/append-message.js"'),
+      made("src/entities/chat.ts", 'import { append } from "../messages/append.js"'),
       made("src/entities/chat.ts", "import {", "  type RequestContext,", '} from "../context/request-context.js"'),
       made("src/entities/kit/row.ts", 'const hub = await import("../../events/hub.js")'),
     ],
@@ -49,8 +49,16 @@ describe("directions", () => {
     breaks: [
       made("src/rest/chat.ts", 'import { ChatResolver } from "../resolvers/chat.js"'),
       made("src/rest/kit/serve.ts", 'import type { Chat } from "../../entities/chat.js"'),
+      made("src/rest/kit/representation.ts", 'import type { PlainRow } from "../../database/read-model.js"'),
     ],
-    keeps: [made("src/rest/chat.ts", 'import { routes } from "./kit/routes.js"')],
+    keeps: [
+      made(
+        "src/rest/kit/operation.ts",
+        'import { routes } from "./routes.js"',
+        'import { accessOf } from "../../graphql/access.js"',
+        'import { BadUserInput } from "../../errors.js"',
+      ),
+    ],
   })
   describe("folders import one another in no circle, type imports included", () => {
     it("holds", () => expect(rules.folderCircles(code)).toEqual([]))
@@ -84,8 +92,30 @@ describe("directions", () => {
   rule("a resolver enqueues nothing", {
     of: rules.resolversEnqueueNothing,
     breaks: [
-      made("src/resolvers/chat.ts", "await context.services.scheduler.schedule(job)"),
+      made("src/resolvers/chat.ts", "await context.services.scheduler.ping()"),
+      made("src/resolvers/chat.ts", "chat.schedule(job)"),
       made("src/resolvers/chat.ts", 'import { reply } from "../jobs/reply.js"'),
+    ],
+  })
+  rule("a resolver holds no SQL", {
+    of: rules.resolversHoldNoSql,
+    breaks: [
+      made("src/resolvers/chat.ts", 'const known = "select id from chat where company_id = $1"'),
+      made("src/resolvers/chat.ts", "const text = `with batch as (", "    select id", "  from chat)", "  select 1`"),
+      made("src/resolvers/kit/tokens.ts", "context.run(`insert into session (id) values ($1)`, [id])"),
+      made("src/resolvers/chat.ts", 'await run({ text: "UPDATE chat SET name = $1" })'),
+      made("src/resolvers/chat.ts", 'await run({ text: "delete from chat" })'),
+    ],
+    keeps: [
+      made(
+        "src/resolvers/chat.ts",
+        "// select id from chat",
+        '@Mutation(() => Chat, { description: "Selects a chat." })',
+        "return context.reader.list(chatReadModel, selectionOf(info), (query) => query.orderBy(sql`lower(t.name)`))",
+        'const said = "update"',
+        'const more = "set"',
+      ),
+      made("src/chats/chat-tag.ts", 'const known = "select id from chat_tag where company_id = $1"'),
     ],
   })
   rule("a resolver touches no adapter", {

@@ -27,7 +27,8 @@ describe.each(doors)("over %s:", (_name, door) => {
         mediaId: media.id,
         media: { ...media, url: expect.stringContaining(`/media/${media.id}?expires=`), updatedAt: expect.any(String) },
       })
-      expect(body).toMatchObject({ type: "Document", text: "Look", messageMedia: [shown(first), shown(second)] })
+      const mediaIds = [first.id, second.id]
+      expect(body).toMatchObject({ type: "Document", text: "Look", mediaIds, messageMedia: [shown(first), shown(second)] })
       const get = async (path: string) => (await rest.as(acme.token).get(path).expect(200)).body
       const ids = body.messageMedia.map((link: { id: string }) => link.id)
       for (const message of [
@@ -36,6 +37,7 @@ describe.each(doors)("over %s:", (_name, door) => {
         (await get(`/api/messages?chatId=${chat.id}&take=5`)).data[0],
         (await get("/api/chats?include=lastMessage")).data[0].lastMessage,
       ]) {
+        expect(message.mediaIds).toEqual(mediaIds)
         expect(message.messageMedia).toEqual([shown(first), shown(second)])
         expect(message.messageMedia.map((link: { id: string }) => link.id)).toEqual(ids)
       }
@@ -46,6 +48,8 @@ describe.each(doors)("over %s:", (_name, door) => {
           id: body.id,
         },
       )
+      const asked = await gql(acme.token, "query ($id: UUID!) { message(id: $id) { mediaIds } }", { id: body.id })
+      expect(asked.data.message).toEqual({ mediaIds })
       expect(data.message).toEqual({
         type: "DOCUMENT",
         messageMedia: [
@@ -136,13 +140,17 @@ describe.each(doors)("over %s:", (_name, door) => {
       const media = await file()
       const { body } = await post({ mediaIds: [media.id] }).expect(201)
       expect(body).toMatchObject({ chatId: null, sequence: null, type: "Photo", status: "stored", messageMedia: [{ mediaId: media.id }] })
-      expect((await rest.as(acme.token).get(`/api/messages/${body.id}`).expect(200)).body.messageMedia).toHaveLength(1)
+      expect(body.mediaIds).toEqual([media.id])
+      expect((await rest.as(acme.token).get(`/api/messages/${body.id}`).expect(200)).body).toMatchObject({
+        mediaIds: [media.id],
+        messageMedia: [{}],
+      })
     })
 
     it("of a customer is received", async () => {
       const chat = await acme.chat({ assistantId: acme.assistant.id })
       const { body } = await post({ chatId: chat.id, role: "Customer", mediaIds: [(await file()).id] }).expect(201)
-      expect(body).toMatchObject({ role: "Customer", type: "Photo", status: "stored", messageMedia: [{}] })
+      expect(body).toMatchObject({ role: "Customer", type: "Photo", status: "stored", mediaIds: [expect.any(String)], messageMedia: [{}] })
       expect((await rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)).body.unreadCount).toBe(1)
       expect(await sql("select reply_due_at is not null as due from chat where id = $1", [chat.id])).toEqual([{ due: true }])
     })
@@ -151,6 +159,7 @@ describe.each(doors)("over %s:", (_name, door) => {
       const chat = await acme.chat()
       const quoted = (await post({ chatId: chat.id, mediaIds: [(await file()).id] }).expect(201)).body
       const { body } = await post({ chatId: chat.id, text: "That one", replyToMessageId: quoted.id }).expect(201)
+      expect(body).toMatchObject({ mediaIds: [], replyTo: { mediaIds: quoted.mediaIds } })
       expect(body.replyTo.messageMedia).toMatchObject([
         { mediaId: quoted.messageMedia[0].mediaId, media: { url: expect.stringContaining("/media/") } },
       ])
@@ -226,7 +235,7 @@ describe.each(doors)("over %s:", (_name, door) => {
       const reply = (await post({ chatId: chat.id, text: "That", replyToMessageId: body.id }).expect(201)).body
       const [kept] = await sql("select payload from event where chat_id = $1 and type = 'MESSAGE_CREATED' order by id", [chat.id])
       expect(JSON.stringify(kept.payload)).not.toContain("signature")
-      expect(kept.payload.message.messageMedia).toHaveLength(2)
+      expect(kept.payload.message).toMatchObject({ mediaIds: body.mediaIds, messageMedia: [{}, {}] })
 
       w.clock.advance(2_000)
       const heard = await subscribe(w, acme.token, { chatId: chat.id, after })
@@ -250,6 +259,24 @@ describe.each(doors)("over %s:", (_name, door) => {
       const { url } = created!.payload.messageMedia[0].media
       expect(url).not.toBe(body.messageMedia[0].media.url)
       expect(url).toContain("signature=")
+    })
+
+    it("stored before messages had mediaIds are told with them, and so are stored answers", async () => {
+      const chat = await acme.chat()
+      const after = await endOfLog(w)
+      const send = (fields: object) => post({ chatId: chat.id, ...fields }).set("Idempotency-Key", "photo-2")
+      const first = (await send({ mediaIds: [(await file()).id, (await file("pdf")).id] }).expect(201)).body
+      const reply = (await post({ chatId: chat.id, text: "That", replyToMessageId: first.id }).expect(201)).body
+      const older = "payload #- '{message,mediaIds}' #- '{message,replyTo,mediaIds}'"
+      await sql(`update event set payload = ${older} where chat_id = $1`, [chat.id])
+      await sql(`update idempotency_key set payload = ${older} where key = 'photo-2'`)
+
+      expect(unsigned((await send({ mediaIds: first.mediaIds }).expect(201)).body)).toEqual(unsigned(first))
+      const heard = await subscribe(w, acme.token, { chatId: chat.id, after })
+      const told = (await heard.take(2)).map(({ payload }) => unsigned(payload))
+      expect(told).toEqual([unsigned(first), unsigned(reply)])
+      expect(told[1].replyTo.mediaIds).toEqual(first.mediaIds)
+      await heard.stop()
     })
   })
 })

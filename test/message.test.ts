@@ -34,6 +34,7 @@ describe.each(doors)("over %s:", (_name, door) => {
         contextId: null,
         replyToMessageId: null,
         replyTo: null,
+        mediaIds: [],
         messageMedia: [],
         sources: [],
         functionCall: null,

@@ -1,14 +1,12 @@
 import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
-import { newUnitOfWork } from "../context/transaction.js"
 import type { Database } from "../database/connect.js"
-import { runInTransaction, type UnitOfWork } from "../database/unit-of-work.js"
+import { runInTransaction, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import type { WakeUp } from "../events/wake-up.js"
-import { append } from "../messages/append.js"
 
-/** The services of a command. */
-export interface Desk {
+/** What a command reaches. */
+export interface Desk extends UnitServices {
   config: Config
   database: Database
   wakeUp: WakeUp
@@ -61,7 +59,7 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 
 /** Runs a change in one transaction on the companies that it concerns. */
 export const change = <T>(desk: Desk, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  runInTransaction(newUnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, { appendMessage: append }), work)
+  runInTransaction(new UnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, desk), work)
 
 /** Returns the option's value when it is in the list, else throws a usage error. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

@@ -1,17 +1,12 @@
 import "reflect-metadata"
-import pino from "pino"
 import { ConfigError, readConfig } from "../config.js"
-import { connect } from "../database/connect.js"
-import { openEmbedded } from "../database/embedded/open.js"
-import { migrate } from "../database/migrate.js"
 import { ApiError } from "../errors.js"
-import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
-import { loadSecrets } from "../secrets.js"
 import { checkCommands } from "./checks.js"
 import { connectionCommands } from "./connections.js"
 import { encryptionCommands } from "./encryption.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
+import { openDesk } from "./open.js"
 import { peopleCommands } from "./people.js"
 
 const commands: Record<string, Command> = {
@@ -31,23 +26,13 @@ function usage(): string {
   return ["npm run --silent admin -- COMMAND [--json]", ...lines].join("\n")
 }
 
-/** Runs one command on the server's database, beside a running server or without one. */
+/** Runs one command on the server's database. */
 async function run(command: Command, args: string[]): Promise<object> {
   const options = readOptions(command, args)
-  const config = readConfig(process.env)
   await using stack = new AsyncDisposableStack()
-  const log = pino({ level: "silent" })
-  const embedded = config.databaseUrl ? null : await openEmbedded({ dataDir: config.dataDir, role: "command", log: () => {} })
-  if (embedded) stack.defer(() => embedded.stop())
-  const url = config.databaseUrl ?? embedded!.url
-  const database = await connect(url)
-  stack.defer(() => database.close())
-  await migrate(database)
-  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(url, database.pool, log)
-  stack.defer(() => wakeUp.close())
-  const { encryptionKey } = await loadSecrets(config)
-  // Awaited here: the resources must stay open until the command ends.
-  return await command.run({ config, database, wakeUp, encryptionKey }, options)
+  const desk = await openDesk(readConfig(process.env), stack)
+  // Awaited here: the stack is closed when the command has ended.
+  return await command.run(desk, options)
 }
 
 async function main() {

@@ -53,7 +53,7 @@ export async function awaitClient(context: RequestContext, tool: AssistantTool, 
   return { success: false, status: null, latencyMs: Math.round(performance.now() - begin), body: null, error }
 }
 
-const isOutputOf = (event: LoggedEvent, callId: string) => event.message?.["functionCallOutput"]?.callId === callId
+const isOutputOf = (event: LoggedEvent, callId: string) => event.snapshot?.row["functionCallOutput"]?.callId === callId
 
 async function isPending(context: RequestContext, callId: string): Promise<boolean> {
   const call = await context.freshReader().byId(toolCallReadModel, callId, { status: {} })

@@ -10,9 +10,7 @@ export const assistantLimits = {
   toolValidators: 500,
   /** Most faults of a call's arguments that are reported; ours. */
   toolArgumentFaults: 10,
-  /** Chats from which a folder, a tag or an assistant is removed in one transaction. */
-  detachBatch: 1_000,
-  /** Chats with a running turn or a queued answer that lose their assistant in one transaction; ours. */
+  /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */
   busyChatBatch: 50,
   /** Most messages of the window that are shown to the model, the newest ones; ours, so that a flood does not exceed what models accept. */
   contextMessages: 500,

@@ -1,5 +1,6 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
+import { chatLimits } from "../chats/limits.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
@@ -37,7 +38,7 @@ const freeQuietChats = {
 export async function freeChats(context: RequestContext, assistantId: string): Promise<void> {
   const { kind, id } = context.actor
   for (;;) {
-    const ids = Array.from({ length: assistantLimits.detachBatch }, () => v7())
+    const ids = Array.from({ length: chatLimits.detachBatch }, () => v7())
     const freed = await context.statement(freeQuietChats, [assistantId, context.companyIds, ids.length, clock.now(), ids, kind, id])
     if (freed.length < ids.length) break
   }

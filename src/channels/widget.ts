@@ -14,9 +14,9 @@ import { codePoints } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { Message } from "../entities/message.js"
 import { BadUserInput, Conflict, Unauthenticated } from "../errors.js"
+import { appendInbound } from "../messages/inbound.js"
 import type { Connection } from "./connection.js"
 import { channelLimits } from "./limits.js"
-import { receive } from "./receive.js"
 
 const upTo = (max: number) =>
   z.string({ error: "must be a string" }).refine((text) => codePoints(text) <= max, `must be at most ${max} characters`)
@@ -54,7 +54,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
       const chat = await chatOf(tx.unit, connection, visitor, `visitor:${key}`, name?.trim() || null)
       const repeated = messageId ? await tx.unit.em.findOne(Message, { chatId: chat.id, externalId: messageId }) : null
       if (repeated) return { chatId: chat.id, messageId: repeated.id }
-      const message = await receive(tx.unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
+      const message = await appendInbound(tx.unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
       return { chatId: chat.id, messageId: message["id"] as string }
     })
   // The unique index refused the second of two concurrent first messages: its chat exists now.

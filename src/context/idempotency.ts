@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto"
 import type { PlainRow, Selection } from "../database/read-model.js"
 import { readModelOf } from "../database/read-model.js"
+import { readSnapshot } from "../database/snapshot.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { clock } from "../entities/kit/clock.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import { BadUserInput, Conflict, IdempotencyKeyReused } from "../errors.js"
-import { withMediaUrls } from "../media/signed-url.js"
 import { credentialOf } from "./identity.js"
 import { contextLimits } from "./limits.js"
 import type { RequestContext } from "./request-context.js"
+import { withMedia } from "./snapshot.js"
 
 /** An input that may carry a key under which a repeat is answered like the first. */
 export interface Keyed {
@@ -25,7 +26,7 @@ const tryLock = { name: "try-idempotency-lock", text: "select pg_try_advisory_xa
 export async function idempotent<T extends { id: string } | PlainRow>(
   context: RequestContext,
   unit: UnitOfWork,
-  type: "Message" | "Chat" | "Media",
+  type: string,
   input: Keyed,
   work: () => Promise<T>,
 ): Promise<T | PlainRow> {
@@ -42,7 +43,7 @@ export async function idempotent<T extends { id: string } | PlainRow>(
   if (known && known.createdAt.getTime() > clock.now().getTime() - contextLimits.idempotencySeconds * 1000) {
     if (known.request !== digest) throw new IdempotencyKeyReused()
     context.request.headers["Idempotency-Replayed"] = "true"
-    return known.payload[type.toLowerCase()] as PlainRow
+    return readSnapshot(known.payload)!.row
   }
   const result = await work()
   const row = known ?? Object.assign(new IdempotencyKey(), identity)
@@ -53,14 +54,9 @@ export async function idempotent<T extends { id: string } | PlainRow>(
 }
 
 /** Completes a stored answer with what the operation selects beyond it. */
-export async function completed(
-  context: RequestContext,
-  type: "Message" | "Chat" | "Media",
-  row: PlainRow,
-  selection: Selection,
-): Promise<PlainRow> {
+export async function completed(context: RequestContext, type: string, row: PlainRow, selection: Selection): Promise<PlainRow> {
   const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
-  const shown = withMediaUrls(row, (id) => context.services.mediaUrls.of(id))
+  const shown = withMedia(row, (id) => context.services.mediaUrls.of(id))
   const [whole] = await context.reader.complete(readModelOf(type)!, [shown], missing)
   return whole!
 }

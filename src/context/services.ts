@@ -1,7 +1,7 @@
 import type { Logger } from "pino"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
-import type { UnitFeatures } from "../database/unit-of-work.js"
+import type { UnitServices } from "../database/unit-of-work.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
 import type { LoggedEvent, Representer } from "../events/logged-event.js"
 import type { AnswerProgress } from "../events/progress.js"
@@ -27,13 +27,11 @@ export interface JobScheduler {
 }
 
 /** The services of the process, for requests, jobs and commands. A module above context/ adds its own by declaration merging. */
-export interface Services {
+export interface Services extends UnitServices {
   config: Config
   secrets: { jwtSecret: string; encryptionKey: Buffer }
   log: Logger
   database: Database
-  /** Appends a message inside a unit of work. */
-  appendMessage: UnitFeatures["appendMessage"]
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
   /** Providers of voice agents. */

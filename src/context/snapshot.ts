@@ -1,15 +1,16 @@
-import type { Selection } from "../database/read-model.js"
+import type { PlainRow } from "../database/read-model.js"
 
-const selections = new Map<string, Selection>()
-
-/** Declares what the REST representation of a type selects; events of the type carry exactly that. */
-export function declareSnapshot(type: string, selection: Selection) {
-  selections.set(type, selection)
+/** A row out of a snapshot with what is not stored of its files: their addresses, which expire, and in older snapshots the list of their ids. */
+export function withMedia(row: PlainRow, urlOf: (id: string) => string): PlainRow {
+  const shown = { ...row }
+  if (row["messageMedia"]) {
+    shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)
+    shown["mediaIds"] ??= row["messageMedia"].map((link: PlainRow) => link["mediaId"])
+  }
+  for (const field of ["replyTo", "lastMessage"]) if (row[field]) shown[field] = withMedia(row[field], urlOf)
+  return shown
 }
 
-/** What the REST representation of a type selects. */
-export function snapshotSelection(type: string): Selection {
-  const selection = selections.get(type)
-  if (!selection) throw new Error(`No REST representation of ${type} was declared`)
-  return selection
-}
+/** Attachments with the addresses of their files. */
+export const withUrls = (links: PlainRow[], urlOf: (id: string) => string): PlainRow[] =>
+  links.map((link) => ({ ...link, media: link["media"] && { ...link["media"], url: urlOf(link["media"].id) } }))

@@ -1,19 +1,12 @@
-import type { Database } from "../database/connect.js"
-import { runInTransaction, type Scope, type UnitFeatures, UnitOfWork } from "../database/unit-of-work.js"
+import { runInTransaction, type Scope, UnitOfWork } from "../database/unit-of-work.js"
 import type { Services } from "./services.js"
-import { snapshotSelection } from "./snapshot.js"
-
-/** A unit of work whose events show rows as REST does; `runInTransaction` runs it. */
-export const newUnitOfWork = (database: Database, scope: Scope, features: Omit<UnitFeatures, "snapshotOf">) =>
-  new UnitOfWork(database, scope, { snapshotOf: snapshotSelection, ...features })
 
 /** What a transaction needs besides its work. */
-type TransactionServices = Pick<Services, "database" | "appendMessage" | "mediaUrls" | "sequencer" | "scheduler">
+type TransactionServices = Pick<Services, "database" | "append" | "snapshotOf" | "mediaUrls" | "sequencer" | "scheduler">
 
 /** Runs a unit of work in one transaction; after its commit, the sequencer and the job scheduler are notified. */
 export async function inTransaction<T>(services: TransactionServices, scope: Scope, work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
-  const { database, appendMessage, mediaUrls } = services
-  const unit = newUnitOfWork(database, scope, { appendMessage, mediaUrl: (id) => mediaUrls.of(id) })
+  const unit = new UnitOfWork(services.database, scope, services, (id) => services.mediaUrls.of(id))
   const result = await runInTransaction(unit, work)
   const published = unit.afterCommit.events ? services.sequencer.poke() : null
   for (const job of unit.afterCommit.jobs) void services.scheduler.schedule(job)

@@ -8,6 +8,7 @@ import { meaningOf } from "./conflicts.js"
 import type { Database, Sql } from "./connect.js"
 import { type PlainRow, readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
+import { storedSnapshot } from "./snapshot.js"
 
 /** Who works, and on which companies. */
 export interface Scope {
@@ -30,21 +31,19 @@ export interface Statement {
   text: string
 }
 
+/** What a unit of work needs of the features above it. */
+export interface UnitServices {
+  /** What the REST representation of a type selects: the payload of its events. */
+  snapshotOf(type: string): Selection
+  /** Appends a message to a chat inside the unit. */
+  append(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
+}
+
 /** The one place where a scope is put on an EntityManager; a read without it throws. */
 export function scopedManager(database: Database, companyIds: string[]): EntityManager {
   const em = database.orm.em.fork() as EntityManager
   em.setFilterParams("company", { ids: companyIds })
   return em
-}
-
-/** What a unit of work needs of the features above it. */
-export interface UnitFeatures {
-  /** What the REST representation of a type selects: the payload of its events. */
-  snapshotOf(type: string): Selection
-  /** Appends a message to a chat inside the unit. */
-  appendMessage(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
-  /** The signed address of a file. */
-  mediaUrl?(id: string): string
 }
 
 /** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
@@ -59,7 +58,8 @@ export class UnitOfWork {
   constructor(
     readonly database: Database,
     readonly scope: Scope,
-    private readonly features: UnitFeatures,
+    private readonly services: UnitServices,
+    private readonly mediaUrl?: (id: string) => string,
   ) {
     this.em = scopedManager(database, scope.companyIds)
   }
@@ -72,7 +72,7 @@ export class UnitOfWork {
       sql,
       this.scope.companyIds,
       (statement, values) => this.run(statement, values),
-      this.features.mediaUrl,
+      this.mediaUrl,
     )
     return this.#reader
   }
@@ -101,7 +101,7 @@ export class UnitOfWork {
     if (this.emitted.size > 0) this.afterCommit.events = true
   }
 
-  /** Has a row's representation at commit written as somebody's payload. */
+  /** Writes a snapshot of a row at commit into a payload. */
   showAtCommit(target: { payload: unknown }, type: string, id: string) {
     this.shownLater.push({ target, type, id })
   }
@@ -139,8 +139,7 @@ export class UnitOfWork {
       if (!notes) continue
       facts.push(...notes.events)
       this.afterCommit.jobs.push(...notes.jobs)
-      for (const consequence of notes.steps)
-        facts.push(...(await consequence(this.em, (frame) => this.features.appendMessage(this, frame))))
+      for (const consequence of notes.steps) facts.push(...(await consequence(this.em, (frame) => this.services.append(this, frame))))
     }
     return facts
   }
@@ -152,9 +151,9 @@ export class UnitOfWork {
   }
 
   private async snapshot(type: string, id: string) {
-    const selection = this.features.snapshotOf(type)
+    const selection = this.services.snapshotOf(type)
     const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
-    return { [type.toLowerCase()]: row ?? null }
+    return storedSnapshot(type, row ?? null)
   }
 }
 

@@ -161,6 +161,9 @@ export class Message extends CompanyOwned {
   @Field(() => Message, { nullable: true, description: "The quoted message, one level." })
   replyTo?: Message | null
 
+  @Field(() => [UUID], { description: "Its uploaded files, in their order." })
+  mediaIds?: string[]
+
   @Field(() => [MessageMedia], { description: "Its attachments." })
   messageMedia?: MessageMedia[]
 

@@ -1,9 +1,10 @@
 import type { PlainRow } from "../database/read-model.js"
+import { readSnapshot, type Snapshot } from "../database/snapshot.js"
 import type { EventType } from "../entities/event.js"
 import { BadUserInput } from "../errors.js"
 
 /** Makes the REST representation of a row. */
-export type Representer = (type: "Message" | "Chat", row: PlainRow) => unknown
+export type Representer = (type: string, row: PlainRow) => unknown
 
 /** An event of the log, as subscribers receive it. */
 export interface LoggedEvent {
@@ -16,13 +17,14 @@ export interface LoggedEvent {
   createdAt: string
   /** The resource as REST shows it at commit; computed once, on first access. */
   readonly payload: unknown
-  message: PlainRow | null
-  chat: PlainRow | null
+  /** The row that it is about, as it was at commit; null when the payload is no row. */
+  snapshot: Snapshot | null
 }
 
 /** Converts a row of the log to an event. */
 export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent {
-  const stored = row["payload"] as { value?: unknown; message?: PlainRow; chat?: PlainRow }
+  const stored = row["payload"] as { value?: unknown }
+  const snapshot = readSnapshot(stored)
   let payload: unknown
   return {
     position: BigInt(row["position"]),
@@ -31,10 +33,9 @@ export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent 
     companyId: row["company_id"],
     chatId: row["chat_id"],
     createdAt: row["created_at"],
-    message: stored.message ?? null,
-    chat: stored.chat ?? null,
+    snapshot,
     get payload() {
-      payload ??= stored.message ? represent("Message", stored.message) : stored.chat ? represent("Chat", stored.chat) : stored.value
+      payload ??= snapshot ? represent(snapshot.type, snapshot.row) : stored.value
       return payload
     },
   }

@@ -1,4 +1,4 @@
-import { comeBack } from "../assistant/return.js"
+import { comeBack } from "../chats/return.js"
 import type { Job } from "./kit/scheduler.js"
 
 /** Returns a chat to its assistant after the quiet time, unless it was written in meanwhile. */

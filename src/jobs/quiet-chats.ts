@@ -1,4 +1,4 @@
-import { comeBack } from "../assistant/return.js"
+import { comeBack } from "../chats/return.js"
 import type { Config } from "../config.js"
 import { unscoped } from "../database/unscoped.js"
 import { activeStatuses } from "../entities/company.js"

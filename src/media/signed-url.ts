@@ -1,5 +1,4 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto"
-import type { PlainRow } from "../database/read-model.js"
 import { clock } from "../entities/kit/clock.js"
 import { mediaLimits } from "./limits.js"
 
@@ -35,15 +34,3 @@ export class MediaUrls {
     return createHmac("sha256", this.#key).update(`${id}\n${expires}`).digest()
   }
 }
-
-/** A message or a chat of an event with fresh addresses of its files; stored snapshots have none, because addresses expire. */
-export function withMediaUrls(row: PlainRow, urlOf: (id: string) => string): PlainRow {
-  const shown = { ...row }
-  if (row["messageMedia"]) shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)
-  for (const field of ["replyTo", "lastMessage"]) if (row[field]) shown[field] = withMediaUrls(row[field], urlOf)
-  return shown
-}
-
-/** The files of a message, with their addresses. */
-export const withUrls = (links: PlainRow[], urlOf: (id: string) => string) =>
-  links.map((link) => ({ ...link, media: link["media"] && { ...link["media"], url: urlOf(link["media"].id) } }))

@@ -53,15 +53,15 @@ function statementsOf(orm: MikroORM) {
       from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
     )`
   const made = {
-    plain: { name: "append-message", text: textOf(orm, "", "'[]'::jsonb") },
-    withMedia: { name: "append-message-with-media", text: textOf(orm, attached, "(select list from files)") },
+    plain: { name: "append-message", text: textOf(orm, "", "'[]'::jsonb", "'[]'::jsonb") },
+    withMedia: { name: "append-message-with-media", text: textOf(orm, attached, "to_jsonb($19::uuid[])", "(select list from files)") },
   }
   statements.set(orm, made)
   return made
 }
 
-/** The statement's text; `attached` links files to the message, and `messageMedia` selects them. */
-function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
+/** The statement; with files `attached` attaches them, and the last two show them. */
+function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia: string): string {
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   return `
     with place as (
@@ -86,7 +86,7 @@ function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
     )${attached}, told as (
       insert into event (company_id, chat_id, type, payload, created_at)
       select "companyId", "chatId", 'MESSAGE_CREATED',
-        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'messageMedia', ${messageMedia})), $1
+        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${mediaIds}, 'messageMedia', ${messageMedia})), $1
       from shown returning payload -> 'message' as message
     )
     select message from told`

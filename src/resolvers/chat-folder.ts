@@ -1,20 +1,13 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
-import { assistantLimits } from "../assistant/limits.js"
+import { unfileChats } from "../chats/chat-folder.js"
 import { Access } from "../context/access.js"
-import { inBatches } from "../context/batches.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
-
-const unfile = {
-  name: "unfile-chats",
-  text: `with batch as (select id from chat where folder_id = $1 and company_id = any($2::uuid[]) limit $3 for no key update skip locked)
-         update chat set folder_id = null from batch where chat.id = batch.id returning chat.id`,
-}
 
 @Resolver()
 export class ChatFolderResolver {
@@ -56,8 +49,8 @@ export class ChatFolderResolver {
   @Mutation(() => DeleteResult, { description: "Deletes a chat folder; its chats are kept, unfiled." })
   async deleteChatFolder(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
     await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
-    // In batches of their own, so that no chat waits long for it; what is filed meanwhile is unfiled with the folder.
-    await inBatches(context, unfile, [id], assistantLimits.detachBatch)
+    await unfileChats(context, id)
+    // What was filed meanwhile is unfiled with the folder.
     return context.transaction(async (tx) => deleted(tx, await tx.find(ChatFolder, id, "Chat folder")))
   }
 }

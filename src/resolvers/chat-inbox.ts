@@ -1,70 +1,29 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
-import { v7 } from "uuid"
+import { addLabel, addTag, removeLabel, removeTag, setTags } from "../chats/chat-tag.js"
+import { markUnread } from "../chats/read-state.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
-import { clock } from "../entities/kit/clock.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
-import { BadUserInput } from "../errors.js"
 import { mustBeSaid } from "../schema/kit/input.js"
 import { resolverLimits } from "./limits.js"
 
 const Label = Trimmed({ max: resolverLimits.chatLabel })
 const CommentText = Trimmed({ max: resolverLimits.chatComment })
 
-const makeTag = {
-  name: "make-tag",
-  text: `insert into chat_tag (id, created_at, updated_at, company_id, name) values ($1, $2, $2, $3, $4) on conflict (company_id, folded(name)) do nothing`,
-}
-const attachByName = {
-  name: "attach-tag-by-name",
-  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, id, company_id from chat_tag where company_id = $2 and folded(name) = folded($3)
-         on conflict do nothing returning tag_id`,
-}
-const detachByName = {
-  name: "detach-tag-by-name",
-  text: `delete from chat_tagging g using chat_tag t where t.id = g.tag_id and g.chat_id = $1 and t.company_id = $2 and folded(t.name) = folded($3) returning g.tag_id`,
-}
-const knownTags = { name: "known-tags", text: "select id from chat_tag where company_id = $1 and id = any($2::uuid[]) for key share" }
-const attach = {
-  name: "attach-tags",
-  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, tag, $2 from unnest($3::uuid[]) as tag on conflict do nothing returning tag_id`,
-}
-const detachOthers = {
-  name: "detach-other-tags",
-  text: "delete from chat_tagging where chat_id = $1 and company_id = $2 and tag_id <> all($3::uuid[]) returning tag_id",
-}
-const detachOne = {
-  name: "detach-one-tag",
-  text: "delete from chat_tagging where chat_id = $1 and company_id = $2 and tag_id = $3 returning tag_id",
-}
-
-/** Refuses ids that are no tags of the chat's company. */
-async function mustBeTags(context: RequestContext, chat: Chat, ids: string[], path: string) {
-  const known = await context.run(knownTags, [chat.companyId, ids])
-  if (known.length === ids.length) return
-  throw new BadUserInput(`${path} names no tag of this company`, [{ path, message: "names no tag of this company" }])
-}
-
-/** Tells the company's clients when something changed; a no-op is no news. */
-const changedIf = (chat: Chat, rows: unknown[]) => (rows.length > 0 ? chat.changed() : chat)
-
 @Resolver()
 export class ChatInboxResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Marks the chat with a label; the tag is created when the dictionary lacks it." })
   async addChatLabel(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("label", () => Label) label: string) {
-    const chat = await context.find(Chat, id)
-    await context.run(makeTag, [v7(), clock.now(), chat.companyId, label])
-    return changedIf(chat, await context.run(attachByName, [chat.id, chat.companyId, label]))
+    return addLabel(context.unit, await context.find(Chat, id), label)
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Takes a label off the chat." })
   async removeChatLabel(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("label", () => String) label: string) {
-    const chat = await context.find(Chat, id)
-    return changedIf(chat, await context.run(detachByName, [chat.id, chat.companyId, label.trim()]))
+    return removeLabel(context.unit, await context.find(Chat, id), label)
   }
 
   @Access("company")
@@ -85,27 +44,19 @@ export class ChatInboxResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Gives the chat exactly these tags." })
   async setChatTags(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("tagIds", () => [UUID]) tagIds: string[]) {
-    const chat = await context.find(Chat, id)
-    const ids = [...new Set(tagIds)]
-    await mustBeTags(context, chat, ids, "tagIds")
-    const removed = await context.run(detachOthers, [chat.id, chat.companyId, ids])
-    const added = await context.run(attach, [chat.id, chat.companyId, ids])
-    return changedIf(chat, [...removed, ...added])
+    return setTags(context.unit, await context.find(Chat, id), tagIds)
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Gives the chat one more tag." })
   async addChatTag(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("tagId", () => UUID) tagId: string) {
-    const chat = await context.find(Chat, id)
-    await mustBeTags(context, chat, [tagId], "tagId")
-    return changedIf(chat, await context.run(attach, [chat.id, chat.companyId, [tagId]]))
+    return addTag(context.unit, await context.find(Chat, id), tagId)
   }
 
   @Access("company")
   @Mutation(() => Chat, { description: "Takes a tag off the chat." })
   async removeChatTag(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string, @Arg("tagId", () => UUID) tagId: string) {
-    const chat = await context.find(Chat, id)
-    return changedIf(chat, await context.run(detachOne, [chat.id, chat.companyId, tagId]))
+    return removeTag(context.unit, await context.find(Chat, id), tagId)
   }
 
   @Access("company")
@@ -134,20 +85,6 @@ export class ChatInboxResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Marks the chat as unread, back to our side's last message." })
   async markChatUnread(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
-    const chat = await context.find(Chat, id)
-    const [since] = await context.run(sinceOurLast, [chat.id, chat.companyId])
-    const ours = since!["sequence"] ? { sequence: since!["sequence"], at: new Date(since!["at"]) } : null
-    return chat.unread(ours, Number(since!["count"]))
+    return markUnread(context.unit, await context.find(Chat, id))
   }
-}
-
-/** When our side last spoke, and how many customer messages came after. */
-const sinceOurLast = {
-  name: "since-our-last",
-  text: `with ours as (
-           select sequence, created_at from message
-           where chat_id = $1 and company_id = $2 and role in ('User', 'Assistant') and type not in ('FunctionCall', 'FunctionCallOutput')
-           order by sequence desc limit 1)
-         select (select created_at from ours) as at, (select sequence from ours) as sequence, count(*) as count from message
-         where chat_id = $1 and company_id = $2 and role = 'Customer' and sequence > coalesce((select sequence from ours), 0)`,
 }

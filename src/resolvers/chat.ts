@@ -1,34 +1,17 @@
-import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { assistantFor, mustBeMember, mustHaveSubscription } from "../chats/checks.js"
+import { createChat } from "../chats/create.js"
+import { updateChat } from "../chats/update.js"
 import { Access } from "../context/access.js"
 import { completed, idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
-import { Member, Subscription } from "../entities/company.js"
 import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-words.js"
-import { clock } from "../entities/kit/clock.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { BadUserInput, Forbidden } from "../errors.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
 import { DeleteResult, deleted, mustBeSaid, patch, refuseNulls } from "../schema/kit/input.js"
-
-const mustBeMember = async (context: RequestContext, companyId: string, userId: string) => {
-  if (await context.em.findOne(Member, { companyId, userId })) return
-  throw new BadUserInput("managerId names nobody in this company", [{ path: "managerId", message: "names nobody in this company" }])
-}
-
-/** The assistant that a chat is to get; locked, so that its deletion either finds the chat or is seen here. */
-const assistantFor = (context: RequestContext, companyId: string, assistantId: string) =>
-  context.referred(Assistant, assistantId, "assistantId", companyId, LockMode.PESSIMISTIC_READ)
-
-/** An AI flag that is turned on needs a subscription that is active now. */
-async function mustBePaidFor(context: RequestContext, chat: Chat) {
-  const subscription = await context.em.findOne(Subscription, { companyId: chat.companyId })
-  if (!subscription?.isActiveAt(clock.now())) throw new Forbidden("Turning AI on needs an active subscription")
-}
 
 @Resolver()
 export class ChatResolver {
@@ -47,23 +30,11 @@ export class ChatResolver {
   ) {
     const selection = selectionOf(info)
     return context.transaction(async (tx) => {
-      const made = await idempotent(tx, tx.unit, "Chat", input, () => this.make(tx, input))
+      const made = await idempotent(tx, tx.unit, "Chat", input, () => createChat(tx, input))
       if (!(made instanceof Chat)) return completed(tx, "Chat", made, selection)
       await tx.unit.flush()
       return (await tx.reader.list(chatReadModel, selection, (query) => query.where("t.id", "=", made.id)))[0]
     })
-  }
-
-  private async make(context: RequestContext, input: CreateChatInput): Promise<Chat> {
-    const { assistantId, managerId, idempotencyKey: _key, ...fields } = input
-    const chat = patch(context, new Chat(), { ...fields, companyId: context.company(input.companyId) })
-    if (managerId) {
-      await mustBeMember(context, chat.companyId, managerId)
-      chat.managerId = managerId
-    }
-    if (assistantId) chat.beginWith(await assistantFor(context, chat.companyId, assistantId))
-    context.em.persist(chat.opened())
-    return chat
   }
 
   @Access("company")
@@ -74,15 +45,7 @@ export class ChatResolver {
     @Arg("input", () => UpdateChatInput) input: UpdateChatInput,
   ) {
     refuseNulls(context, Chat, input)
-    const chat = await context.find(Chat, id)
-    const { assistantId, isUnderAiControl, ...fields } = input
-    if (fields.managerId) await mustBeMember(context, chat.companyId, fields.managerId)
-    if (assistantId) (await assistantFor(context, chat.companyId, assistantId)).mustStay()
-    patch(context, chat, fields).changed()
-    if (assistantId !== undefined) chat.setAssistant(assistantId)
-    if (isUnderAiControl === true) chat.setAi(true, null, context.actor)
-    if (isUnderAiControl === false) chat.turnAiOff("manual", context.actor)
-    return chat
+    return updateChat(context, await context.find(Chat, id), input)
   }
 
   @Access("company")
@@ -106,7 +69,7 @@ export class ChatResolver {
     if (!isUnderAiControl) chat.turnAiOff(aiDisableReason ?? "manual", context.actor)
     else {
       chat.turnAiOn(context.actor)
-      await mustBePaidFor(context, chat)
+      await mustHaveSubscription(context, chat)
     }
     return chat
   }

@@ -3,12 +3,13 @@ import { Arg, Ctx, Info, Resolver, Root, Subscription } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
+import { withMedia } from "../context/snapshot.js"
 import { readModelOf } from "../database/read-model.js"
+import { fieldOf } from "../database/snapshot.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Forbidden } from "../errors.js"
 import type { LoggedEvent } from "../events/logged-event.js"
-import { withMediaUrls } from "../media/signed-url.js"
 import { EventShape } from "../schema/event.js"
 import { forVisitor, isForVisitors } from "../schema/message.js"
 
@@ -28,7 +29,7 @@ async function subscribe(context: RequestContext, args: EventArguments) {
     chatId: isVisitor ? identity.chatId : args.chatId,
     types: args.types,
     after: args.after,
-    only: isVisitor ? (event) => event.message !== null && isForVisitors(event.message) : undefined,
+    only: isVisitor ? ({ snapshot }) => snapshot?.type === "Message" && isForVisitors(snapshot.row) : undefined,
     onSlow: () => request.socket?.close(1013, "Reads too slowly; resume with after"),
   })
 }
@@ -49,17 +50,16 @@ export class EventResolver {
     @Arg("types", () => [EventTypeEnum], { nullable: true, description: "Only of these types." }) _types?: EventType[],
     @Arg("after", () => String, { nullable: true, description: "Resume behind this event; events are kept 24 hours." }) _after?: string,
   ) {
-    const { id, type, createdAt } = event
+    const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {
-      const message = withMediaUrls(forVisitor(event.message!), context.freshReader().mediaUrl)
+      const message = withMedia(forVisitor(snapshot!.row), context.freshReader().mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)
-    const whole = async (name: "message" | "chat", source: string) =>
-      event[name] && selection[name]
-        ? (await context.freshReader().complete(readModelOf(source)!, [{ ...event[name] }], selection[name]))[0]
-        : null
-    const [message, chat] = [await whole("message", "Message"), await whole("chat", "Chat")]
-    return { id, type, createdAt, message, chat, payload: selection["payload"] ? event.payload : null }
+    const payload = selection["payload"] ? event.payload : null
+    const field = snapshot && fieldOf(snapshot.type)
+    if (!field || !selection[field]) return { id, type, createdAt, payload }
+    const [row] = await context.freshReader().complete(readModelOf(snapshot.type)!, [{ ...snapshot.row }], selection[field])
+    return { id, type, createdAt, payload, [field]: row }
   }
 }

@@ -1,30 +1,26 @@
 import { routes } from "./kit/routes.js"
 
-const tool = `id companyId assistantId name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
-  createdAt updatedAt`
-const call = "id toolId chatId callId params response responseStatus success status latencyMs error createdAt"
-
 export const assistantToolRoutes = routes("Assistant tools", {
   "GET /api/assistant-tools-new": {
     does: "Tools, newest first.",
     run: `query ($assistantId: UUID, $search: String, $skip: Int, $take: Int) {
-      assistantTools(assistantId: $assistantId, search: $search, skip: $skip, take: $take) { nodes { ${tool} } totalCount } }`,
+      assistantTools(assistantId: $assistantId, search: $search, skip: $skip, take: $take) { nodes { ...AssistantTool } totalCount } }`,
     page: "offset",
   },
   "POST /api/assistant-tools-new": {
     does: "Give an assistant a tool.",
-    run: `mutation ($input: CreateAssistantToolInput!) { createAssistantTool(input: $input) { ${tool} } }`,
+    run: `mutation ($input: CreateAssistantToolInput!) { createAssistantTool(input: $input) { ...AssistantTool } }`,
     body: "input",
     fails: [400],
   },
   "GET /api/assistant-tools-new/{id}": {
     does: "A tool; its secret is never shown.",
-    run: `query ($id: UUID!) { assistantTool(id: $id) { ${tool} } }`,
+    run: `query ($id: UUID!) { assistantTool(id: $id) { ...AssistantTool } }`,
     fails: [404],
   },
   "PATCH /api/assistant-tools-new/{id}": {
     does: "Change a tool.",
-    run: `mutation ($id: UUID!, $input: UpdateAssistantToolInput!) { updateAssistantTool(id: $id, input: $input) { ${tool} } }`,
+    run: `mutation ($id: UUID!, $input: UpdateAssistantToolInput!) { updateAssistantTool(id: $id, input: $input) { ...AssistantTool } }`,
     body: "input",
     fails: [400, 404],
   },
@@ -42,7 +38,7 @@ export const assistantToolRoutes = routes("Assistant tools", {
   "GET /api/assistant-tools-new/{id}/logs": {
     does: "Calls of a tool, newest first, with sums over all of them.",
     run: `query ($id: UUID!, $status: ToolCallStatus, $skip: Int, $take: Int) {
-      toolCalls(toolId: $id, status: $status, skip: $skip, take: $take) { nodes { ${call} } totalCount
+      toolCalls(toolId: $id, status: $status, skip: $skip, take: $take) { nodes { ...ToolCall } totalCount
         stats { total success error pending successRate averageLatencyMs } } }`,
     page: "offset",
     fails: [404],

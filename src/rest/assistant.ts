@@ -1,33 +1,28 @@
 import { routes } from "./kit/routes.js"
 
-/** An assistant as REST shows it. */
-export const assistantFields = `id companyId folderId name prompt greeting language textModelId temperature excludedTags isDraft draftOfId
-  vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
-  voiceAgentStatus createdAt updatedAt`
-
 export const assistantRoutes = routes("Assistants", {
   "GET /api/assistants-new": {
     does: "Assistants, most recently updated first.",
     run: `query ($companyId: UUID, $folderId: UUID, $q: String, $skip: Int, $take: Int, $includeVariants: Boolean) {
       assistants(companyId: $companyId, folderId: $folderId, q: $q, skip: $skip, take: $take, includeVariants: $includeVariants) {
-        nodes { ${assistantFields} } totalCount } }`,
+        nodes { ...Assistant } totalCount } }`,
     page: "offset",
     fails: [403],
   },
   "POST /api/assistants-new": {
     does: "Create an assistant.",
-    run: `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { ${assistantFields} } }`,
+    run: `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { ...Assistant } }`,
     body: "input",
     fails: [400, 403],
   },
   "GET /api/assistants-new/{id}": {
     does: "An assistant's configuration.",
-    run: `query ($id: UUID!) { assistant(id: $id) { ${assistantFields} } }`,
+    run: `query ($id: UUID!) { assistant(id: $id) { ...Assistant } }`,
     fails: [404],
   },
   "PATCH /api/assistants-new/{id}": {
     does: "Change an assistant.",
-    run: `mutation ($id: UUID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ${assistantFields} } }`,
+    run: `mutation ($id: UUID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ...Assistant } }`,
     body: "input",
     fails: [400, 404],
   },
@@ -38,7 +33,7 @@ export const assistantRoutes = routes("Assistants", {
   },
   "POST /api/assistants-new/{id}/copy": {
     does: "Copy an assistant with its tools and its knowledge, all or nothing.",
-    run: `mutation ($id: UUID!, $input: CopyAssistantInput!) { copyAssistant(id: $id, input: $input) { ${assistantFields} } }`,
+    run: `mutation ($id: UUID!, $input: CopyAssistantInput!) { copyAssistant(id: $id, input: $input) { ...Assistant } }`,
     body: "input",
     fails: [400, 404],
   },

@@ -1,22 +1,20 @@
 import { routes } from "./kit/routes.js"
 
-const folder = "id companyId name color createdAt updatedAt"
-
 export const chatFolderRoutes = routes("Chat folders", {
   "GET /api/chat-folders": {
     does: "Folders of the inbox, by name.",
-    run: `query ($companyId: UUID) { chatFolders(companyId: $companyId) { ${folder} } }`,
+    run: `query ($companyId: UUID) { chatFolders(companyId: $companyId) { ...ChatFolder } }`,
     fails: [403],
   },
   "POST /api/chat-folders": {
     does: "Create a folder.",
-    run: `mutation ($input: CreateChatFolderInput!) { createChatFolder(input: $input) { ${folder} } }`,
+    run: `mutation ($input: CreateChatFolderInput!) { createChatFolder(input: $input) { ...ChatFolder } }`,
     body: "input",
     fails: [400, 403],
   },
   "PATCH /api/chat-folders/{id}": {
     does: "Rename or recolor a folder.",
-    run: `mutation ($id: UUID!, $input: UpdateChatFolderInput!) { updateChatFolder(id: $id, input: $input) { ${folder} } }`,
+    run: `mutation ($id: UUID!, $input: UpdateChatFolderInput!) { updateChatFolder(id: $id, input: $input) { ...ChatFolder } }`,
     body: "input",
     fails: [400, 404],
   },

@@ -1,31 +1,20 @@
-import { assistantFields } from "./assistant.js"
 import { routes } from "./kit/routes.js"
-import { messageFields } from "./message.js"
-
-/** A chat as REST shows it, before what is included. */
-export const chatFields = `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId
-  folder { id companyId name color createdAt updatedAt } isUnderAiControl aiDisableReason needsAttention unreadCount lastReadAt lastMessageAt
-  tags { id companyId name color createdAt updatedAt } meta { labels comments { id text authorId createdAt } sourceChannel }
-  contextId createdAt updatedAt`
-
-/** What a chat shows besides, null unless it was asked for. */
-export const chatExtras = ["lastMessage", "assistant", "manager"]
 
 const includes = { lastMessage: "withLastMessage", assistant: "withAssistant", manager: "withManager" }
 const { lastMessage: _onListsOnly, ...peopleIncludes } = includes
-const lastMessage = `lastMessage @include(if: $withLastMessage) { ${messageFields} }`
-const people = `assistant @include(if: $withAssistant) { ${assistantFields} } manager @include(if: $withManager) { id email name }`
+const lastMessage = `lastMessage @include(if: $withLastMessage) { ...Message }`
+const people = `assistant @include(if: $withAssistant) { ...Assistant } manager @include(if: $withManager) { ...User }`
 
 /** A mutation that answers the chat. */
-const change = (declared: string, call: string) => `mutation (${declared}) { ${call} { ${chatFields} } }`
+const change = (declared: string, call: string) => `mutation (${declared}) { ${call} { ...Chat } }`
 
 /** The part of a route that changes a chat and answers it. */
-export const answersChat = (declared: string, call: string) => ({ run: change(declared, call), nulls: chatExtras, fails: [400, 404] })
+export const answersChat = (declared: string, call: string) => ({ run: change(declared, call), fails: [400, 404] })
 
 export const chatRoutes = routes("Chats", {
   "GET /api/chats/messengers": {
     does: "Active channel connections.",
-    run: "query ($companyId: UUID) { channels(companyId: $companyId) { id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt } }",
+    run: "query ($companyId: UUID) { channels(companyId: $companyId) { ...Channel } }",
     fails: [403],
   },
   "GET /api/chats": {
@@ -36,10 +25,9 @@ export const chatRoutes = routes("Chats", {
       chats(first: $first, after: $after, skip: $skip, companyId: $companyId, messenger: $messenger, sourceChannel: $sourceChannel,
         fromId: $fromId, assistantId: $assistantId, managerId: $managerId, unread: $unread, isUnderAiControl: $isUnderAiControl,
         sortOrder: $sortOrder, filter: $filter, search: $search, sortBy: $sortBy) {
-        nodes { ${chatFields} ${lastMessage} ${people} } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
+        nodes { ...Chat ${lastMessage} ${people} } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor", withTotal: "withCount" },
     include: includes,
-    nulls: chatExtras,
     page: "connection",
     fails: [400, 403],
   },
@@ -48,14 +36,12 @@ export const chatRoutes = routes("Chats", {
     run: change("$input: CreateChatInput!", "createChat(input: $input)"),
     body: "input",
     idempotent: true,
-    nulls: chatExtras,
     fails: [400, 403, 409],
   },
   "GET /api/chats/{id}": {
     does: "A chat without its messages.",
-    run: `query ($id: UUID!, $withAssistant: Boolean!, $withManager: Boolean!) { chat(id: $id) { ${chatFields} ${people} } }`,
+    run: `query ($id: UUID!, $withAssistant: Boolean!, $withManager: Boolean!) { chat(id: $id) { ...Chat ${people} } }`,
     include: peopleIncludes,
-    nulls: chatExtras,
     fails: [400, 404],
   },
   "PATCH /api/chats/{id}": {

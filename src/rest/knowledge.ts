@@ -1,30 +1,26 @@
 import { routes } from "./kit/routes.js"
-import { mediaFields } from "./media.js"
-
-const item = `id companyId assistantId name kind resourceContent resourceUrl fileId file { ${mediaFields} }
-  isVector chunkSize chunkOverlap indexStatus indexError chunkCount createdAt updatedAt`
 
 export const knowledgeRoutes = routes("Knowledge", {
   "GET /api/assistant-knowledge-new": {
     does: "Knowledge items, newest first, without their content.",
     run: `query ($assistantId: UUID, $search: String, $skip: Int, $take: Int) {
-      knowledgeItems(assistantId: $assistantId, search: $search, skip: $skip, take: $take) { nodes { ${item} } totalCount } }`,
+      knowledgeItems(assistantId: $assistantId, search: $search, skip: $skip, take: $take) { nodes { ...Knowledge } totalCount } }`,
     page: "offset",
   },
   "POST /api/assistant-knowledge-new": {
     does: "Give an assistant something to know.",
-    run: `mutation ($input: CreateKnowledgeItemInput!) { createKnowledgeItem(input: $input) { ${item} } }`,
+    run: `mutation ($input: CreateKnowledgeItemInput!) { createKnowledgeItem(input: $input) { ...Knowledge } }`,
     body: "input",
     fails: [400],
   },
   "GET /api/assistant-knowledge-new/{id}": {
     does: "A knowledge item with its content and the state of its index.",
-    run: `query ($id: UUID!) { knowledgeItem(id: $id) { ${item} } }`,
+    run: `query ($id: UUID!) { knowledgeItem(id: $id) { ...Knowledge } }`,
     fails: [404],
   },
   "PATCH /api/assistant-knowledge-new/{id}": {
     does: "Change a knowledge item.",
-    run: `mutation ($id: UUID!, $input: UpdateKnowledgeItemInput!) { updateKnowledgeItem(id: $id, input: $input) { ${item} } }`,
+    run: `mutation ($id: UUID!, $input: UpdateKnowledgeItemInput!) { updateKnowledgeItem(id: $id, input: $input) { ...Knowledge } }`,
     body: "input",
     fails: [400, 404],
   },

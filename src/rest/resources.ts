@@ -1,55 +1,50 @@
-import { mergeSchemas } from "@graphql-tools/schema"
-import {
-  type DocumentNode,
-  type FieldNode,
-  type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-  type SelectionSetNode,
-} from "graphql"
-import { compileQuery, isCompiledQuery } from "graphql-jit"
-import { declareSnapshot } from "../context/snapshot.js"
-import type { PlainRow, Selection } from "../database/read-model.js"
-import type { Representer } from "../events/logged-event.js"
-import { withMediaUrls } from "../media/signed-url.js"
-import { chatExtras, chatFields } from "./chat.js"
-import { mediaFields } from "./media.js"
-import { messageFields } from "./message.js"
-
-const fields = { Message: messageFields, Chat: chatFields }
-const nulls = { Message: [] as string[], Chat: chatExtras }
-
-/** Compiles the REST representations of what events carry, on REST's own schema, and declares what their snapshots select. */
-export function representer(restSchema: GraphQLSchema, mediaUrl: (id: string) => string): Representer {
-  declareSnapshot("Media", selected(rootSelection(parse(`{ ${mediaFields} }`))))
-  const schema = mergeSchemas({
-    schemas: [restSchema],
-    typeDefs: "extend type Query { shownMessage: Message shownChat: Chat }",
-    resolvers: { Query: { shownMessage: (row: PlainRow) => row, shownChat: (row: PlainRow) => row } },
-  })
-  const run = { Message: compile(schema, "Message"), Chat: compile(schema, "Chat") }
-  return (type, row) => run[type](withMediaUrls(row, mediaUrl))
+/** How REST shows a type: in the answers of routes, in the payloads of events, and in what is stored of a row to be shown later. */
+export interface Resource {
+  /** Its fields, as a GraphQL selection; `...Media` stands for the fields of that entry. */
+  fields: string
+  /** Fields that are always present, and null where a route does not include them. */
+  nulls?: string[]
+  /** Fields that expire: they are never stored, and are made when the row is shown. */
+  expiring?: string[]
 }
 
-function compile(schema: GraphQLSchema, type: "Message" | "Chat") {
-  const document = parse(`{ shown${type} { ${fields[type]} } }`)
-  declareSnapshot(type, selected((rootSelection(document).selections[0] as FieldNode).selectionSet!))
-  const query = compileQuery(schema, document)
-  if (!isCompiledQuery(query)) throw new Error(`The REST representation of ${type} does not fit the schema`)
-  const absent = Object.fromEntries(nulls[type].map((name) => [name, null]))
-  return (row: PlainRow) => {
-    // Everything is on the row already, so the compiled query answers at once.
-    const result = query.query(row, {}, {}) as { data: Record<string, PlainRow>; errors?: Error[] }
-    if (result.errors?.[0]) throw result.errors[0]
-    return { ...result.data[`shown${type}`], ...absent }
-  }
-}
+const quotedMessage = `id companyId chatId sequence role type text source fromId status sentAt deliveredAt deliveryError externalId authorId
+  contextId replyToMessageId mediaIds messageMedia { id mediaId media { ...Media } } sources { knowledgeId knowledgeName chunkId }
+  functionCall { callId name arguments } functionCallOutput { callId output status } createdAt updatedAt`
 
-const rootSelection = (document: DocumentNode) => (document.definitions[0] as OperationDefinitionNode).selectionSet
-
-/** What is kept of a row; addresses expire, and are signed when they are shown. */
-function selected(set: SelectionSetNode): Selection {
-  const kept = set.selections.filter((node): node is FieldNode => node.kind === Kind.FIELD && node.name.value !== "url")
-  return Object.fromEntries(kept.map((node) => [node.name.value, node.selectionSet ? selected(node.selectionSet) : {}]))
+/** The REST representation of each type, by its name in the schema. */
+export const resources: Record<string, Resource> = {
+  AccessToken: { fields: "id companyId name tokenPrefix createdAt updatedAt lastUsedAt createdBy" },
+  Assistant: {
+    fields: `id companyId folderId name prompt greeting language textModelId temperature excludedTags isDraft draftOfId
+      vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
+      voiceAgentStatus createdAt updatedAt`,
+  },
+  AssistantTool: {
+    fields: `id companyId assistantId name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
+      createdAt updatedAt`,
+  },
+  Channel: { fields: "id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt" },
+  Chat: {
+    fields: `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId
+      folder { ...ChatFolder } isUnderAiControl aiDisableReason needsAttention unreadCount lastReadAt lastMessageAt tags { ...ChatTag }
+      meta { labels comments { id text authorId createdAt } sourceChannel } contextId createdAt updatedAt`,
+    nulls: ["lastMessage", "assistant", "manager"],
+  },
+  ChatFolder: { fields: "id companyId name color createdAt updatedAt" },
+  ChatTag: { fields: "id companyId name color createdAt updatedAt" },
+  Company: {
+    fields: `id name members { userId email name role } subscriptions { id plan status startsAt endsAt }
+      voiceBalance embeddingCredits voiceLines createdAt updatedAt`,
+  },
+  Knowledge: {
+    fields: `id companyId assistantId name kind resourceContent resourceUrl fileId file { ...Media }
+      isVector chunkSize chunkOverlap indexStatus indexError chunkCount createdAt updatedAt`,
+  },
+  Me: { fields: "id email name createdAt updatedAt companies { id name role }" },
+  Media: { fields: "id companyId filename mimeType size url createdAt updatedAt", expiring: ["url"] },
+  Message: { fields: `${quotedMessage} replyTo { ${quotedMessage} }` },
+  TokenPair: { fields: "accessToken refreshToken tokenType expiresIn" },
+  ToolCall: { fields: "id toolId chatId callId params response responseStatus success status latencyMs error createdAt" },
+  User: { fields: "id email name" },
 }

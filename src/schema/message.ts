@@ -6,12 +6,13 @@ import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTy
 import { chatReadModel } from "./chat.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
-import { messageMedia } from "./media.js"
+import { mediaIds, messageMedia } from "./media.js"
 
 export const messageReadModel = readModel("Message", {
   replyTo: belongsTo("replyTo", () => messageReadModel, "replyToMessageId"),
   chat: belongsTo("chat", () => chatReadModel, "chatId"),
   messageMedia,
+  mediaIds,
 })
 
 export const MessageConnection = connectionOf(Message)

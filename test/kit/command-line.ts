@@ -9,29 +9,54 @@ export interface Ended {
 }
 
 /** Runs a command of the administration command line as an operator does: a process of its own, with its environment. */
-export function runAdmin(args: string[], env: Record<string, string>): Promise<Ended> {
+export const runAdmin = (args: string[], env: Record<string, string>): Promise<Ended> =>
+  // Built by the run of the tests: from the sources each would first be compiled, which is half of its time.
+  runNode(["dist/src/admin/main.js", ...args], env)
+
+/** Runs Node in a process of its own, with its environment. */
+function runNode(args: string[], env: Record<string, string>): Promise<Ended> {
   const { PATH = "", HOME = "" } = process.env
   return new Promise((resolve) => {
-    // Built by the run of the tests: from the sources each would first be compiled, which is half of its time.
-    const node = ["--enable-source-maps", "dist/src/admin/main.js", ...args]
-    execFile(process.execPath, node, { env: { PATH, HOME, ...env } }, (error, stdout, stderr) =>
+    execFile(process.execPath, ["--enable-source-maps", ...args], { env: { PATH, HOME, ...env } }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
   })
 }
 
+/** A change of a chat as a command makes it, in a process without a server. */
+const changeOfChat = `
+  import "reflect-metadata"
+  import { change } from "./dist/src/admin/kit.js"
+  import { openDesk } from "./dist/src/admin/open.js"
+  import { readConfig } from "./dist/src/config.js"
+  import { Chat } from "./dist/src/entities/chat.js"
+  const [companyId, id, name] = process.argv.slice(1)
+  await using stack = new AsyncDisposableStack()
+  const desk = await openDesk(readConfig(process.env), stack)
+  await change(desk, [companyId], async ({ em }) => {
+    const chat = await em.findOneOrFail(Chat, { id })
+    chat.name = name
+    chat.changed()
+  })`
+
 /** The administration of a world's database, while its server runs. */
 export function administration(world: World) {
+  const environment = () => ({
+    DATABASE_URL: world.databaseUrl,
+    JWT_SECRET: world.services.secrets.jwtSecret,
+    ENCRYPTION_KEY: world.services.secrets.encryptionKey.toString("hex"),
+  })
   const run = (command: string, options: Record<string, string> = {}, json = true) => {
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-    return runAdmin([command, ...args, ...(json ? ["--json"] : [])], {
-      DATABASE_URL: world.databaseUrl,
-      JWT_SECRET: world.services.secrets.jwtSecret,
-      ENCRYPTION_KEY: world.services.secrets.encryptionKey.toString("hex"),
-    })
+    return runAdmin([command, ...args, ...(json ? ["--json"] : [])], environment())
   }
   return {
     run,
+    /** Renames a chat in a command's unit of work: no command changes a chat yet. */
+    async renameChat(companyId: string, id: string, name: string) {
+      const ended = await runNode(["--input-type=module", "--eval", changeOfChat, companyId, id, name], environment())
+      expect(ended).toEqual({ code: 0, stdout: "", stderr: "" })
+    },
     /** A command that succeeds: what it printed, one line of JSON. */
     // biome-ignore lint/suspicious/noExplicitAny: each command prints its own.
     async done(command: string, options?: Record<string, string>): Promise<any> {

@@ -210,7 +210,7 @@ function pageOf(
 
 /** With null for what was not asked for. */
 const whole = (route: Route, value: unknown) =>
-  route.nulls ? { ...Object.fromEntries(route.nulls.map((name) => [name, null])), ...(value as object) } : value
+  route.nulls.length > 0 ? { ...Object.fromEntries(route.nulls.map((name) => [name, null])), ...(value as object) } : value
 
 function inRestWords(type: GraphQLOutputType, node: FieldNode, value: unknown): unknown {
   const bare = getNullableType(type)

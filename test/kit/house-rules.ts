@@ -90,7 +90,7 @@ export const entitiesStandAlone = imports(
 export const restKnowsDocuments = imports(
   "src/rest/",
   "A REST route is a row of data: an address and a GraphQL document. What it does is a root field of the schema; add or change that instead.",
-  (imported) => /^src\/(resolvers|entities|database|assistant|jobs|ports)\//.test(imported),
+  (imported) => isOurs(imported) && !/^src\/(rest\/|graphql\/|context\/limits\.ts$|errors\.ts$)/.test(imported),
 )
 
 const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunInTransaction\(/g, /\bnew UnitOfWork\(/g, /\binTransaction\(/g]
@@ -118,6 +118,24 @@ export const resolversTouchNoPort = imports(
   "Nothing outside the database is waited for in a resolver. Use what context.services holds, in a mutation of several steps, or leave it to a job.",
   (imported) => imported.startsWith("src/ports/"),
 )
+
+/** String and template literals of code. */
+const literals = /`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"/gs
+const statement = /\b(?:select\b.*\bfrom|insert\s+into|update\b.*\bset|delete\s+from)\b/is
+
+export const resolversHoldNoSql: Rule = {
+  teaches:
+    "A resolver finds, calls and returns. A statement stands in the folder of its subject (chats/, messages/, assistant/, knowledge/), in a function that the root field calls.",
+  finds: ({ path, text }) =>
+    path.startsWith("src/resolvers/")
+      ? [...code(text).matchAll(literals)].flatMap(([literal]) =>
+          statement.test(literal) ? [`has ${literal.slice(0, literalShown)}`] : [],
+        )
+      : [],
+}
+
+/** How much of a statement a complaint shows. */
+const literalShown = 60
 
 /** The kind of an adapter; what kinds have in common, `kit/`, is no adapter. */
 const kindOf = (path: string) => /^src\/ports\/(?!kit\/)([^/]+)\//.exec(path)?.[1]
@@ -160,7 +178,7 @@ export const rawAccess: Record<string, string> = {
   "src/context/sign-in-limit.ts": "counts attempts of people who are nobody yet",
   "src/http/health.ts": "select 1",
   "src/server.ts": "lends the pool to the wake-up",
-  "src/admin/main.ts": "lends the pool to the wake-up",
+  "src/admin/open.ts": "lends the pool to the wake-up",
   "src/events/sequencer.ts": "gives places in the log, looks at no payload",
   "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
   "src/jobs/kit/scheduler.ts": "Agenda's own pool on its own table, no rows of ours",
@@ -190,7 +208,7 @@ export const unscopedCallers: Record<string, string> = {
 
 /** Who hands over a statement of its own, which has to name the companies in reach. */
 export const statementCallers: Record<string, string> = {
-  "src/resolvers/message.ts": "append-message: … where company_id = any($6)",
+  "src/messages/create.ts": "append-message: … where company_id = any($6)",
   "src/messages/append.ts": "append-message, inside a unit",
   "src/assistant/knowledge.ts": "spend-embedding-credit and give-embedding-credit-back: … company_id = any($2)",
   "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
@@ -201,12 +219,11 @@ export const statementCallers: Record<string, string> = {
   "src/assistant/removal.ts": "free-quiet-chats: … and company_id = any($2)",
   "src/knowledge/indexing.ts": "renew-indexing-lease: … and company_id = any($3)",
   "src/knowledge/index-store.ts": "every one with company_id = any(…)",
-  "src/resolvers/chat-inbox.ts": "every one with the company of the chat that the unit has found and locked",
-  "src/resolvers/chat-tag.ts": "the company of the tag that the unit has found, or company_id = any($2)",
-  "src/resolvers/chat-folder.ts": "unfile-chats: … and company_id = any($2)",
-  "src/context/batches.ts": "hands on the statements of the two above, with the companies in reach",
+  "src/chats/chat-tag.ts": "the company of the chat or the tag that the unit has found, or company_id = any($2)",
+  "src/chats/read-state.ts": "since-our-last: the company of the chat that the unit has found and locked",
+  "src/context/batches.ts": "runs the statements of chats/chat-tag and chats/chat-folder with the companies in reach",
   "src/context/idempotency.ts": "an advisory lock, no rows",
-  "src/context/request-context.ts": "hands on to the unit what the resolvers above run",
+  "src/context/request-context.ts": "hands on to the unit what the functions above run",
 }
 
 const listed = (pattern: RegExp, list: Record<string, string>, teaches: string) =>
@@ -252,7 +269,7 @@ export const jobsGetACompany: Rule = {
   teaches:
     "A job is `export const name: Job = { name, async run(services, companyId, id) … }`, called like its file, and works inside that company. A sweep is listed in test/kit/house-rules.ts.",
   finds: ({ path, text }) => {
-    const name = /^src\/jobs\/(?!limits\.ts)([a-z-]+)\.ts$/.exec(path)?.[1]
+    const name = /^src\/jobs\/(?!limits\.ts$)([a-z-]+)\.ts$/.exec(path)?.[1]
     if (!name || Object.hasOwn(sweeps, path)) return []
     const found: string[] = []
     if (!/export const \w+: Job = \{/.test(text)) found.push("exports no Job")

@@ -12,8 +12,8 @@ export interface DomainEvent {
   companyId: string
   /** The chat whose subscribers hear of it; null for what belongs to no chat. */
   chatId: string | null
-  /** The payload itself, or the row whose REST representation at commit is the payload. */
-  payload: { value: unknown } | { row: "Chat" | "Message"; id: string }
+  /** The payload itself, or the type and the id of the row whose REST representation at commit is the payload. */
+  payload: { value: unknown } | { row: string; id: string }
 }
 
 /** What else belongs to a change and is written in its transaction, messages through the one way in; answers the facts that it made. */

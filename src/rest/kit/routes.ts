@@ -1,8 +1,10 @@
+import { nullsOf, withFields } from "./fragments.js"
+
 /** One REST route as data: what it does, the operation it runs, and how its parts map. */
 export interface RouteRow {
   /** One sentence for the documentation. */
   does: string
-  /** The GraphQL operation that it is; its variables are filled by name from path, query and body. */
+  /** The GraphQL operation that it is, with `...Chat` for the fields of that resource; its variables are filled by name from path, query and body. */
   run: string
   /** The variable that takes the whole JSON body; `"fields"` when the body's fields are variables of their own. */
   body?: string
@@ -12,8 +14,6 @@ export interface RouteRow {
   rename?: Record<string, string>
   /** Names that `include` takes, each with the Boolean variable that it sets. */
   include?: Record<string, string>
-  /** Fields that are always present and null unless they were selected. */
-  nulls?: string[]
   /** Fields of the body that have to be there although they may be null. */
   needs?: string[]
   /** Takes an `Idempotency-Key` header, as the input's `idempotencyKey`. */
@@ -36,11 +36,13 @@ export interface Route extends RouteRow {
   /** As documented, with `{id}` for a parameter. */
   path: string
   tag: string
+  /** Fields that are always present, and null where the operation does not include them. */
+  nulls: string[]
 }
 
 /** Declares the routes of a feature: `"GET /api/chats/{id}"` and its row. */
 export const routes = (tag: string, rows: Record<string, RouteRow>): Route[] =>
   Object.entries(rows).map(([address, row]) => {
     const [method, path] = address.split(" ") as [Route["method"], string]
-    return { ...row, method, path, tag }
+    return { ...row, run: withFields(row.run), nulls: nullsOf(row.run), method, path, tag }
   })

@@ -41,7 +41,7 @@ async function* wholeList(operation: Operation, context: unknown, variables: Rec
   yield `{"totalCount":${first.totalCount ?? null},"nextCursor":null,"data":[`
   let separator = ""
   for (let page = first; ; ) {
-    const nodes = page.nodes.map((node) => JSON.stringify(withNulls(node, route.nulls ?? []))).join(",")
+    const nodes = page.nodes.map((node) => JSON.stringify(withNulls(node, route.nulls))).join(",")
     if (nodes) yield separator + nodes
     separator = ","
     if (!page.pageInfo?.hasNextPage) break
@@ -57,7 +57,7 @@ async function* wholeList(operation: Operation, context: unknown, variables: Rec
 }
 
 function shaped(route: Route, value: unknown): unknown {
-  const absent = route.nulls ?? []
+  const absent = route.nulls
   if (!route.page) return withNulls(value as object, absent)
   const { nodes, totalCount, pageInfo, stats } = value as Page
   return {

@@ -1,0 +1,27 @@
+import pino from "pino"
+import type { Config } from "../config.js"
+import { connect } from "../database/connect.js"
+import { openEmbedded } from "../database/embedded/open.js"
+import { migrate } from "../database/migrate.js"
+import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
+// Declares the read models of all types: a command's events show rows of any of them.
+import "../graphql/schema.js"
+import { append } from "../messages/append.js"
+import { snapshotOf } from "../rest/kit/representation.js"
+import { loadSecrets } from "../secrets.js"
+import type { Desk } from "./kit.js"
+
+/** Opens what commands use, beside a running server or without one; the stack closes it. */
+export async function openDesk(config: Config, stack: AsyncDisposableStack): Promise<Desk> {
+  const log = pino({ level: "silent" })
+  const embedded = config.databaseUrl ? null : await openEmbedded({ dataDir: config.dataDir, role: "command", log: () => {} })
+  if (embedded) stack.defer(() => embedded.stop())
+  const url = config.databaseUrl ?? embedded!.url
+  const database = await connect(url)
+  stack.defer(() => database.close())
+  await migrate(database)
+  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(url, database.pool, log)
+  stack.defer(() => wakeUp.close())
+  const { encryptionKey } = await loadSecrets(config)
+  return { config, database, wakeUp, encryptionKey, snapshotOf, append }
+}

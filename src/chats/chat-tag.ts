@@ -1,0 +1,97 @@
+import { v7 } from "uuid"
+import { inBatches } from "../context/batches.js"
+import type { RequestContext } from "../context/request-context.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { Chat } from "../entities/chat.js"
+import type { ChatTag } from "../entities/chat-tag.js"
+import { clock } from "../entities/kit/clock.js"
+import { BadUserInput } from "../errors.js"
+import { chatLimits } from "./limits.js"
+
+const makeTag = {
+  name: "make-tag",
+  text: `insert into chat_tag (id, created_at, updated_at, company_id, name) values ($1, $2, $2, $3, $4) on conflict (company_id, folded(name)) do nothing`,
+}
+const attachByName = {
+  name: "attach-tag-by-name",
+  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, id, company_id from chat_tag where company_id = $2 and folded(name) = folded($3)
+         on conflict do nothing returning tag_id`,
+}
+const detachByName = {
+  name: "detach-tag-by-name",
+  text: `delete from chat_tagging g using chat_tag t where t.id = g.tag_id and g.chat_id = $1 and t.company_id = $2 and folded(t.name) = folded($3) returning g.tag_id`,
+}
+const knownTags = { name: "known-tags", text: "select id from chat_tag where company_id = $1 and id = any($2::uuid[]) for key share" }
+const attach = {
+  name: "attach-tags",
+  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, tag, $2 from unnest($3::uuid[]) as tag on conflict do nothing returning tag_id`,
+}
+const detachOthers = {
+  name: "detach-other-tags",
+  text: "delete from chat_tagging where chat_id = $1 and company_id = $2 and tag_id <> all($3::uuid[]) returning tag_id",
+}
+const detachOne = {
+  name: "detach-one-tag",
+  text: "delete from chat_tagging where chat_id = $1 and company_id = $2 and tag_id = $3 returning tag_id",
+}
+const detachEverywhere = {
+  name: "detach-tag",
+  text: `with batch as (select chat_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
+         delete from chat_tagging g using batch where g.chat_id = batch.chat_id and g.tag_id = $1 returning g.chat_id`,
+}
+const dropExclusion = {
+  name: "drop-tag-exclusion",
+  text: `update assistant set updated_at = $4,
+           excluded_tags = array(select tag from unnest(excluded_tags) with ordinality as t (tag, place) where folded(tag) <> folded($2) order by place)
+         where company_id = $1 and folded($2) <> folded($3) and exists (select 1 from unnest(excluded_tags) as tag where folded(tag) = folded($2))`,
+}
+
+/** Marks a chat with a label; the tag is created when the dictionary lacks it. The chats of this file must be locked. */
+export async function addLabel(unit: UnitOfWork, chat: Chat, label: string): Promise<Chat> {
+  await unit.run(makeTag, [v7(), clock.now(), chat.companyId, label])
+  return changedIf(chat, await unit.run(attachByName, [chat.id, chat.companyId, label]))
+}
+
+/** Takes a label off a chat. */
+export async function removeLabel(unit: UnitOfWork, chat: Chat, label: string): Promise<Chat> {
+  return changedIf(chat, await unit.run(detachByName, [chat.id, chat.companyId, label.trim()]))
+}
+
+/** Gives a chat exactly these tags. */
+export async function setTags(unit: UnitOfWork, chat: Chat, tagIds: string[]): Promise<Chat> {
+  const ids = [...new Set(tagIds)]
+  await mustBeTags(unit, chat, ids, "tagIds")
+  const removed = await unit.run(detachOthers, [chat.id, chat.companyId, ids])
+  const added = await unit.run(attach, [chat.id, chat.companyId, ids])
+  return changedIf(chat, [...removed, ...added])
+}
+
+/** Gives a chat one more tag. */
+export async function addTag(unit: UnitOfWork, chat: Chat, tagId: string): Promise<Chat> {
+  await mustBeTags(unit, chat, [tagId], "tagId")
+  return changedIf(chat, await unit.run(attach, [chat.id, chat.companyId, [tagId]]))
+}
+
+/** Takes a tag off a chat. */
+export async function removeTag(unit: UnitOfWork, chat: Chat, tagId: string): Promise<Chat> {
+  return changedIf(chat, await unit.run(detachOne, [chat.id, chat.companyId, tagId]))
+}
+
+/** Takes a tag that is being deleted off all chats, in batches of their own, so that no chat waits long for it. */
+export const removeTagEverywhere = (context: RequestContext, tagId: string): Promise<void> =>
+  inBatches(context, detachEverywhere, [tagId], chatLimits.detachBatch)
+
+/** Assistants exclude tags by name: a tag that has another name now is suggested again. */
+export async function dropExclusions(unit: UnitOfWork, tag: ChatTag, nameBefore: string): Promise<void> {
+  if (tag.name !== nameBefore) await unit.run(dropExclusion, [tag.companyId, nameBefore, tag.name, tag.updatedAt])
+}
+
+/** Refuses ids that are no tags of the chat's company. */
+async function mustBeTags(unit: UnitOfWork, chat: Chat, ids: string[], path: string) {
+  const known = await unit.run(knownTags, [chat.companyId, ids])
+  if (known.length === ids.length) return
+  throw new BadUserInput(`${path} names no tag of this company`, [{ path, message: "names no tag of this company" }])
+}
+
+/** Emits the change of a chat if there was one. */
+const changedIf = (chat: Chat, rows: unknown[]) => (rows.length > 0 ? chat.changed() : chat)

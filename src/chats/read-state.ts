@@ -1,0 +1,20 @@
+import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { Chat } from "../entities/chat.js"
+
+/** When our side last spoke, and how many customer messages came after. */
+const sinceOurLast = {
+  name: "since-our-last",
+  text: `with ours as (
+           select sequence, created_at from message
+           where chat_id = $1 and company_id = $2 and role in ('User', 'Assistant') and type not in ('FunctionCall', 'FunctionCallOutput')
+           order by sequence desc limit 1)
+         select (select created_at from ours) as at, (select sequence from ours) as sequence, count(*) as count from message
+         where chat_id = $1 and company_id = $2 and role = 'Customer' and sequence > coalesce((select sequence from ours), 0)`,
+}
+
+/** Marks a chat as unread, back to our side's last message. The chat must be locked. */
+export async function markUnread(unit: UnitOfWork, chat: Chat): Promise<Chat> {
+  const [since] = await unit.run(sinceOurLast, [chat.id, chat.companyId])
+  const ours = since!["sequence"] ? { sequence: since!["sequence"], at: new Date(since!["at"]) } : null
+  return chat.unread(ours, Number(since!["count"]))
+}

@@ -1,0 +1,20 @@
+import type { PlainRow } from "./read-model.js"
+
+/** A row as it was at commit, with its type. */
+export interface Snapshot {
+  type: string
+  row: PlainRow
+}
+
+/** A snapshot as a column of JSON holds it: `{ message: … }` for a row of type Message. */
+export const storedSnapshot = (type: string, row: PlainRow | null) => ({ [fieldOf(type)]: row })
+
+/** The snapshot in such a column; null when it holds something else, or the row was gone at commit. */
+export function readSnapshot(stored: object): Snapshot | null {
+  const [field, row] = Object.entries(stored)[0] ?? []
+  if (!field || field === "value" || !row) return null
+  return { type: field[0]!.toUpperCase() + field.slice(1), row }
+}
+
+/** The field that holds a row of a type, in stored snapshots and on GraphQL's events. */
+export const fieldOf = (type: string) => type[0]!.toLowerCase() + type.slice(1)

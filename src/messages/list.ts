@@ -1,0 +1,74 @@
+import type { RequestContext } from "../context/request-context.js"
+import { nodesOf } from "../context/selection.js"
+import type { Selection } from "../database/read-model.js"
+import type { QueryTemplate } from "../database/reader.js"
+import { BadUserInput, Forbidden } from "../errors.js"
+import { chatReadModel } from "../schema/chat.js"
+import { type Connection, connection, pageOffset, pageSize } from "../schema/kit/page.js"
+import { placeOf } from "../schema/kit/walk.js"
+import { schemaLimits } from "../schema/limits.js"
+import { forVisitor, messageReadModel } from "../schema/message.js"
+
+/** Which messages of a chat a page has. */
+export interface MessagePage {
+  chatId: string
+  first?: number | null
+  after?: string | null
+  skip?: number | null
+}
+
+/** A page of a chat's messages, newest first, as far as the caller may see them. */
+export async function listMessages(context: RequestContext, selection: Selection, page: MessagePage): Promise<Connection> {
+  const { chatId } = page
+  const walk = walkOf(page)
+  // What is malformed is refused before what is out of reach.
+  placeOf(walk)
+  const { identity } = context
+  if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
+  const isThere = context.reader.byIds(chatReadModel, [chatId], {}).then(({ size }) => {
+    if (size === 0) throw notYours()
+  })
+  if (identity.kind !== "visitor") {
+    const [found] = await Promise.all([connection(context.reader, messageReadModel, selection, walk, ofChat(chatId)), isThere])
+    return found
+  }
+  const { chat: _hidden, ...asked } = nodesOf(selection)
+  const open = { ...selection, nodes: asked, edges: {} }
+  const [found] = await Promise.all([connection(context.reader, messageReadModel, open, walk, ofChatForVisitors(chatId)), isThere])
+  return {
+    ...found,
+    nodes: found.nodes.map(forVisitor),
+    edges: found.edges?.map(({ cursor, node }) => ({ cursor, node: forVisitor(node) })),
+  }
+}
+
+function walkOf({ chatId, first, after, skip }: MessagePage) {
+  if (after && skip != null)
+    throw new BadUserInput("cursor must not come together with skip", [{ path: "cursor", message: "must not come together with skip" }])
+  return {
+    list: `messages ${chatId}`,
+    keys: [{ property: "sequence", column: "sequence", type: "integer" as const }],
+    descending: true,
+    size: pageSize(first, schemaLimits.messagePageDefault),
+    after,
+    skip: skip == null ? null : pageOffset(skip),
+  }
+}
+
+const ofChat = (chatId: string): QueryTemplate => ({
+  key: "of a chat",
+  values: [chatId],
+  build: (query, [id]) => query.where("t.chat_id", "=", id),
+})
+
+const ofChatForVisitors = (chatId: string): QueryTemplate => ({
+  key: "of a chat, for visitors",
+  values: [chatId],
+  build: (query, values) =>
+    ofChat(chatId)
+      .build(query, values)
+      .where("t.role", "in", ["Customer", "User", "Assistant"])
+      .where("t.type", "not in", ["FunctionCall", "FunctionCallOutput"]),
+})
+
+const notYours = () => new Forbidden("This chat is not yours")

@@ -1,0 +1,69 @@
+import { mergeSchemas } from "@graphql-tools/schema"
+import { type GraphQLSchema, type OperationDefinitionNode, parse, type SelectionSetNode, validate } from "graphql"
+import { compileQuery, isCompiledQuery } from "graphql-jit"
+import { resources } from "../resources.js"
+import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
+
+/** The fields of a stored row, each with those of what it holds. */
+interface Selection {
+  [field: string]: Selection
+}
+
+type Row = Record<string, unknown>
+type Represent = (row: Row) => unknown
+
+const selections = new Map<string, Selection>()
+
+/** What is stored of a row of a type to be shown later: the fields of its REST representation that do not expire. */
+export function snapshotOf(type: string): Selection {
+  const known = selections.get(type)
+  if (known) return known
+  const made = stored(type)
+  selections.set(type, made)
+  return made
+}
+
+function stored(type: string): Selection {
+  const { fields, expiring = [] } = resourceOf(type)
+  const { selectionSet } = parse(`{ ${fields} }`).definitions[0] as OperationDefinitionNode
+  return Object.fromEntries(Object.entries(selected(selectionSet)).filter(([field]) => !expiring.includes(field)))
+}
+
+const selected = (set: SelectionSetNode | undefined): Selection =>
+  Object.assign(
+    {},
+    ...spreadsIn(set).map(snapshotOf),
+    ...fieldsIn(set).map((field) => ({ [field.name.value]: selected(field.selectionSet) })),
+  )
+
+/** Makes the REST representation of stored rows by type, on REST's own schema; `complete` adds what is not stored of a row. */
+export function representer(restSchema: GraphQLSchema, complete: (row: Row) => Row): (type: string, row: Row) => unknown {
+  const types = Object.keys(resources)
+  const schema = mergeSchemas({
+    schemas: [restSchema],
+    typeDefs: `extend type Query { ${types.map((type) => `shown${type}: ${type}`).join(" ")} }`,
+    resolvers: { Query: Object.fromEntries(types.map((type) => [`shown${type}`, (row: Row) => row])) },
+  })
+  const [error] = validate(schema, parse(`{ ${types.map(shown).join(" ")} }`))
+  if (error) throw new Error(`src/rest/resources.ts does not fit the schema: ${error.message}`)
+  const compiled = new Map<string, Represent>()
+  return (type, row) => {
+    const represent = compiled.get(type) ?? compile(schema, type)
+    compiled.set(type, represent)
+    return represent(complete(row))
+  }
+}
+
+const shown = (type: string) => `shown${type} { ${withFields(resourceOf(type).fields)} }`
+
+function compile(schema: GraphQLSchema, type: string): Represent {
+  const query = compileQuery(schema, parse(`{ ${shown(type)} }`))
+  if (!isCompiledQuery(query)) throw new Error(`The REST representation of ${type} cannot be compiled`)
+  const absent = Object.fromEntries((resourceOf(type).nulls ?? []).map((name) => [name, null]))
+  return (row) => {
+    // Everything is on the row already, so the compiled query returns at once.
+    const result = query.query(row, {}, {}) as { data: Record<string, Row>; errors?: Error[] }
+    if (result.errors?.[0]) throw result.errors[0]
+    return { ...result.data[`shown${type}`], ...absent }
+  }
+}
