@@ -5,9 +5,9 @@ import { inBatches } from "../context/batches.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
-import { UUID } from "../entities/kit/scalars.js"
 import { Access } from "../graphql/access.js"
 import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
+import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 
 const unfile = {
@@ -19,12 +19,8 @@ const unfile = {
 @Resolver()
 export class ChatFolderResolver {
   @Access("company")
-  @Query(() => [ChatFolder], { description: "Folders of the inbox, by name." })
-  chatFolders(
-    @Ctx() context: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-  ) {
+  @Query(() => [ChatFolder], { description: "Chat folders, sorted by name." })
+  chatFolders(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @CompanyArg() companyId?: string) {
     return context.reader.list(
       chatFolderReadModel,
       selectionOf(info),
@@ -42,10 +38,10 @@ export class ChatFolderResolver {
   }
 
   @Access("company")
-  @Mutation(() => ChatFolder, { description: "Renames or recolors a chat folder." })
+  @Mutation(() => ChatFolder, { description: "Changes the name or the color of a chat folder." })
   async updateChatFolder(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("chat folder") id: string,
     @Arg("input", () => UpdateChatFolderInput) input: UpdateChatFolderInput,
   ) {
     refuseNulls(context, ChatFolder, input)
@@ -53,8 +49,8 @@ export class ChatFolderResolver {
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => DeleteResult, { description: "Deletes a chat folder; its chats are kept, unfiled." })
-  async deleteChatFolder(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  @Mutation(() => DeleteResult, { description: "Deletes a chat folder. The chats in it are kept, in no folder." })
+  async deleteChatFolder(@Ctx() context: RequestContext, @IdArg("chat folder") id: string) {
     await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
     // In batches of their own, so that no chat waits long for it; what is filed meanwhile is unfiled with the folder.
     await inBatches(context, unfile, [id], assistantLimits.detachBatch)
