@@ -13,15 +13,22 @@ import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
 import { shownError } from "./http/operation-answer.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
-import { nothingFound, prepareRoutes, restRouter } from "./http/rest.js"
+import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
 import { pages } from "./pages/pages.js"
+import type { StartPageFacts } from "./pages/start-page.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
 import { sentence } from "./sentence.js"
 
 /** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
-export async function createApp(services: Services, schema: GraphQLSchema, restSchema: GraphQLSchema, sockets: OpenSockets) {
+export async function createApp(
+  services: Services,
+  schema: GraphQLSchema,
+  restSchema: GraphQLSchema,
+  sockets: OpenSockets,
+  startPage: () => Omit<StartPageFacts, "metrics">,
+) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
   const reception = new RequestContexts(services)
@@ -35,12 +42,15 @@ export async function createApp(services: Services, schema: GraphQLSchema, restS
 
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
-  app.use(pages())
+  const routers = [rest, others, health, hooks, media]
+  const metrics = routers.some((router) => router.match("/metrics", "GET").route)
+  const { serve, unknownPath } = pages(() => ({ ...startPage(), metrics }))
+  app.use(serve)
   const graphql = graphqlHandler(server, reception)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
-  const routers = [rest, others, health, hooks, media]
   for (const router of routers) app.use(router.routes())
-  app.use(nothingFound(routers))
+  app.use(wrongMethod(routers))
+  app.use(unknownPath)
   app.on("error", (error) => log.debug({ err: error }, "a connection broke while it was answered"))
 
   const handle = app.callback()

@@ -15,6 +15,7 @@ async function main() {
     throw error
   })
   const demo = config.demo ? await prepareDemo(server.services) : null
+  if (demo) server.showDemo(demo)
   for (const line of welcome(config, publicUrl(config, server.port), server.services, demo)) say(line)
 
   let stopping = false

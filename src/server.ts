@@ -1,5 +1,7 @@
 import { join } from "node:path"
 import pino, { type Logger } from "pino"
+import type { Demo } from "./admin/demo.js"
+import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
 import { type Config, publicUrl } from "./config.js"
 import type { Services } from "./context/services.js"
@@ -41,6 +43,8 @@ import { loadSecrets } from "./secrets.js"
 export interface RunningServer {
   services: Services
   port: number
+  /** Shows a demo company on the start page. */
+  showDemo(demo: Demo): void
   /** Stops in the reverse order of the start; running turns are released to other instances. */
   stop(): Promise<void>
 }
@@ -116,11 +120,20 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   await scheduler.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
-  const doors = await createApp(services, schema, restSchema, sockets)
+  let demo: Demo | null = null
+  const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
+  const doors = await createApp(services, schema, restSchema, sockets, startPage)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   const port = await listen(doors.http, config.port, config.host)
   address = publicUrl(config, port)
   const started = stack.move()
-  return { services, port, stop: () => started.disposeAsync() }
+  return {
+    services,
+    port,
+    showDemo(company) {
+      demo = company
+    },
+    stop: () => started.disposeAsync(),
+  }
 }

@@ -133,6 +133,24 @@ describe("paths and methods", () => {
     }
   })
 
+  const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+  it.each(["/nothing", "/api/nothing", "/graphql/nothing", "/hooks/nothing", "/media"])("%s is a page for a browser", async (path) => {
+    const answer = await fetch(`${w.url}${path}`, { headers: { accept: browser } })
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
+    const other = await fetch(`${w.url}${path}`)
+    expect([other.status, await other.json()]).toMatchObject([404, { code: "NOT_FOUND" }])
+  })
+
+  it("what a known path refuses is JSON for a browser too", async () => {
+    const id = "00000000-0000-7000-8000-000000000000"
+    const headers = { accept: browser, "x-access-token": acme.token }
+    const missing = await fetch(`${w.url}/api/chats/${id}`, { headers })
+    expect([missing.status, await missing.json()]).toMatchObject([404, { message: "Chat not found" }])
+    const wrong = await fetch(`${w.url}/api/chats/${id}`, { headers, method: "PUT" })
+    expect([wrong.status, await wrong.json()]).toMatchObject([405, { code: "METHOD_NOT_ALLOWED" }])
+  })
+
   const paths = [...new Set(routeTable.map((route) => route.path))]
 
   it.each(paths)("%s: a wrong method is 405 and says which are right", async (path) => {

@@ -9,18 +9,28 @@ import {
   isNonNullType,
   isObjectType,
   isRequiredArgument,
+  isSpecifiedScalarType,
 } from "graphql"
 import { root } from "./kit/house-rules.js"
 
 const schema = buildSchema(readFileSync(`${root}schema.graphql`, "utf8"))
 
-/** The contract's table, section 1: name, arguments (a `?` where one may be absent), and what is answered. */
+/** The contract's table, section 1: name, arguments in their order (a `?` where one may be absent), and the type of the field. */
 const contract: Record<string, string[]> = {
   Query: [
     "me: Me!",
     "myCompanies: [Company!]!",
     "company(id): Company",
     "accessTokens(companyId): [AccessToken!]!",
+    "textModels: [TextModel!]!",
+    "assistants(companyId? folderId? q? skip? take? includeVariants?): AssistantPage!",
+    "assistant(id): Assistant",
+    "assistantFolders(companyId?): [AssistantFolder!]!",
+    "assistantTools(assistantId? search? skip? take?): AssistantToolPage!",
+    "assistantTool(id): AssistantTool",
+    "toolCalls(toolId status? skip? take?): ToolCallPage!",
+    "knowledgeItems(assistantId? search? skip? take?): KnowledgePage!",
+    "knowledgeItem(id): Knowledge",
     "chats(companyId? where? filter? search? sortBy? sortOrder? messenger? sourceChannel? fromId? assistantId? managerId? unread? isUnderAiControl? first? after? skip?): ChatConnection!",
     "chat(id): Chat",
     "channels(companyId?): [Channel!]!",
@@ -36,6 +46,22 @@ const contract: Record<string, string[]> = {
     "createAccessToken(companyId name): AccessToken!",
     "renameAccessToken(companyId id name): AccessToken!",
     "revokeAccessToken(companyId id): AccessToken!",
+    "createAssistant(input): Assistant!",
+    "updateAssistant(id input): Assistant!",
+    "deleteAssistant(id): DeleteAssistantResult!",
+    "copyAssistant(id input): Assistant!",
+    "createAssistantFolder(input): AssistantFolder!",
+    "updateAssistantFolder(id input): AssistantFolder!",
+    "deleteAssistantFolder(id): DeleteResult!",
+    "createAssistantTool(input): AssistantTool!",
+    "updateAssistantTool(id input): AssistantTool!",
+    "deleteAssistantTool(id): DeleteResult!",
+    "testAssistantTool(id params?): ToolTestResult!",
+    "answerToolCall(toolCallId output?): ToolCall!",
+    "createKnowledgeItem(input): Knowledge!",
+    "updateKnowledgeItem(id input): Knowledge!",
+    "deleteKnowledgeItem(id): DeleteResult!",
+    "queryKnowledge(input): KnowledgeMatches!",
     "createChat(input): Chat!",
     "updateChat(id input): Chat!",
     "deleteChat(id): DeleteResult!",
@@ -64,12 +90,11 @@ const contract: Record<string, string[]> = {
     // The key is beside the file: an upload has no input object.
     "uploadMedia(companyId? file idempotencyKey?): Media!",
   ],
-  Subscription: ["events(companyId? chatId? types? after?): Event!"],
+  Subscription: ["events(companyId? chatId? types? after?): Event!", "answerProgress(chatId): AnswerProgress!"],
 }
 
-const signature = ({ name, args, type }: GraphQLField<unknown, unknown>, order: string[]) => {
-  const sorted = [...args].sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-  const shown = sorted.map((arg) => `${arg.name}${isRequiredArgument(arg) ? "" : "?"}`).join(" ")
+const signature = ({ name, args, type }: GraphQLField<unknown, unknown>) => {
+  const shown = args.map((arg) => `${arg.name}${isRequiredArgument(arg) ? "" : "?"}`).join(" ")
   return `${name}${shown && `(${shown})`}: ${type}`
 }
 
@@ -80,7 +105,12 @@ describe("the root fields of the contract", () => {
     const field = schema.getType(type)
     if (!isObjectType(field)) throw new Error(`There is no ${type}`)
     const found = field.getFields()[/^\w+/.exec(expected)![0]]
-    expect(found && signature(found, expected.match(/\w+/g)!)).toBe(expected)
+    expect(found && signature(found)).toBe(expected)
+  })
+
+  it("are all in this table", () => {
+    const inTable = Object.entries(contract).map(([type, fields]) => [type, fields.map((field) => /^\w+/.exec(field)![0]).sort()])
+    expect(Object.keys(contract).map((type) => [type, Object.keys(fieldsOf(type)).sort()])).toEqual(inTable)
   })
 
   it.each(cases.filter(([, field]) => field.includes("input")))("%s %s takes an input of its name", (type, field) => {
@@ -158,5 +188,27 @@ describe("the types of the contract", () => {
       }
     }
     expect(found).toEqual([])
+  })
+})
+
+/** Every part of the schema that can have a description, by its path. */
+function* documented(): Generator<[path: string, description: string | null | undefined]> {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith("__") || isSpecifiedScalarType(type)) continue
+    yield [type.name, type.description]
+    if (isEnumType(type)) for (const value of type.getValues()) yield [`${type.name}.${value.name}`, value.description]
+    if (!isObjectType(type) && !isInputObjectType(type)) continue
+    for (const field of Object.values(type.getFields())) {
+      yield [`${type.name}.${field.name}`, field.description]
+      if ("args" in field) for (const arg of field.args) yield [`${type.name}.${field.name}(${arg.name})`, arg.description]
+    }
+  }
+}
+
+describe("the descriptions of the schema", () => {
+  it("stand on every type, field, argument, input field and enum value, as a sentence", () => {
+    const parts = [...documented()]
+    expect(parts.length).toBeGreaterThan(500)
+    expect(parts.filter(([, description]) => !/^[A-Z].*\.$/s.test(description ?? ""))).toEqual([])
   })
 })

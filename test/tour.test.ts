@@ -114,10 +114,14 @@ interface Ran {
 }
 
 /** Pastes the whole tour into bash. */
-async function runTour(): Promise<Ran> {
+function runTour(): Promise<Ran> {
   const pasted = tourOf(readme).map(({ title, commands }) => `echo '## ${title}'\n${commands}`)
-  const here = instead(instead(pasted.join("\n"), "URL=http://127.0.0.1:4000", `URL=${url}`), "DATA=./data", `DATA=${data}`)
-  const shell = spawn("bash", ["-c", `set -eo pipefail\n${here}`], { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] })
+  return paste(instead(instead(pasted.join("\n"), "URL=http://127.0.0.1:4000", `URL=${url}`), "DATA=./data", `DATA=${data}`))
+}
+
+/** Runs commands in bash. */
+async function paste(commands: string): Promise<Ran> {
+  const shell = spawn("bash", ["-c", `set -eo pipefail\n${commands}`], { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] })
   let [said, complained] = ["", ""]
   shell.stdout.on("data", (text) => (said += text))
   shell.stderr.on("data", (text) => (complained += text))
@@ -220,4 +224,19 @@ describe("the README", () => {
     const answer = await fetch(`${url}/api/chats?take=1`, { headers: { "X-Access-Token": token } })
     expect(await answer.json()).toMatchObject({ totalCount: 3 })
   }, 20_000)
+
+  it("is matched by the start page, whose commands can be pasted", async () => {
+    const page = await (await fetch(url)).text()
+    for (const [, href] of page.matchAll(/<a href="([^"]+)"/g)) expect([href, (await fetch(url + href)).status]).toEqual([href, 200])
+    expect(page).toMatch(/<th scope="row">Database<\/th>\s*<td>Embedded PostgreSQL<\/td>/)
+    expect(page).not.toContain(demo().token)
+    const commands = [...page.matchAll(/<code>([^<]*)<\/code>\s*<\/pre>/g)].map(([, command]) => plain(command!)).join("\n")
+    // The answer itself is waited for above.
+    const { code, said, complained } = await paste(commands.replace("sleep 5;", ""))
+    expect({ code, complained }).toEqual({ code: 0, complained: "" })
+    expect(said).toMatch(/^[0-9a-f-]{36}\n.*"text":"How long does delivery take\?".*"isUnderAiControl":false/s)
+  }, 20_000)
 })
+
+const characters: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" }
+const plain = (html: string) => html.replace(/&#?\w+;/g, (entity) => characters[entity]!)

@@ -33,11 +33,11 @@ export const tokenDigest = (value: string) => createHash("sha256").update(value)
 @ObjectType({ description: "A long-lived credential of one company, for integrations." })
 @Entity()
 export class AccessToken extends CompanyOwned {
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "Display name." })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => String, { description: "Its first 12 characters, to recognise it by." })
+  @Field(() => String, { description: "First 12 characters of the token, for recognition." })
   @Property({ type: "text" })
   tokenPrefix!: string
 
@@ -45,20 +45,23 @@ export class AccessToken extends CompanyOwned {
   @Unique()
   digest!: string
 
-  @Field(() => Timestamp, { nullable: true, description: "When it was last used, to the minute." })
+  @Field(() => Timestamp, {
+    nullable: true,
+    description: "Time of the last use, accurate to the minute; null if the token was never used.",
+  })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastUsedAt: Date | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The user who made it; null when the command line did." })
+  @Field(() => UUID, { nullable: true, description: "ID of the user who created the token; null when it was created on the command line." })
   @Property({ type: "uuid", nullable: true })
   @Index()
   createdBy: string | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "When it was revoked; null while it works." })
+  @Field(() => Timestamp, { nullable: true, description: "Time of revocation; null while the token is valid." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   revokedAt: Date | null = null
 
-  @Field(() => String, { nullable: true, description: "The full value, in the answer to its creation alone." })
+  @Field(() => String, { nullable: true, description: "Full value of the token; returned only by createAccessToken, otherwise null." })
   token?: string
 
   /** Makes a token; its value is on the returned row and nowhere else. */

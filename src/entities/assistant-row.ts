@@ -5,67 +5,68 @@ import { UUID } from "./kit/scalars.js"
 import { VaRegistration } from "./kit/va-registration.js"
 import { words } from "./kit/words.js"
 
-/** What the voice side of an assistant is doing. */
-export const voiceAgentStatuses = ["none", "provisioning", "ready", "failed", "terminating"] as const
-export type VoiceAgentStatus = (typeof voiceAgentStatuses)[number]
-export const VoiceAgentStatusEnum = words(
-  "VoiceAgentStatus",
-  "What the voice side of an assistant is doing; a terminating assistant is being deleted.",
-  voiceAgentStatuses,
-)
+/** State of the voice agent of an assistant. */
+export const VoiceAgentStatusEnum = words("VoiceAgentStatus", "State of the voice agent of an assistant.", {
+  none: "The assistant has no voice settings.",
+  provisioning: "The voice agent is being created or updated.",
+  ready: "The voice agent can take calls.",
+  failed: "The voice provider refused the last change; see voiceAgentError.",
+  terminating: "The assistant is being deleted, after the removal of its voice agent.",
+})
+export type VoiceAgentStatus = (typeof VoiceAgentStatusEnum)[string]
 
 /** What is kept of an assistant; its rules are in assistant.ts. */
 @ObjectType()
 export abstract class AssistantRow extends CompanyOwned {
-  @Field(() => UUID, { nullable: true, description: "The folder it is kept in." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant folder; null when the assistant is in no folder." })
   @Property({ type: "uuid", nullable: true })
   folderId: string | null = null
 
-  @Field(() => String, { description: "Its name, 1 to 120 characters." })
+  @Field(() => String, { description: "Name of the assistant, 1 to 120 characters." })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => String, { description: "What it is told to be and do." })
+  @Field(() => String, { description: "Instructions for the text model." })
   @Property({ type: "text", default: "" })
   prompt: string = ""
 
-  @Field(() => String, { nullable: true, description: "How it greets a customer." })
+  @Field(() => String, { nullable: true, description: "Greeting for customers." })
   @Property({ type: "text", nullable: true })
   greeting: string | null = null
 
-  @Field(() => String, { description: "Its language, a BCP 47 tag." })
+  @Field(() => String, { description: "Language of the assistant, as a BCP 47 tag." })
   @Property({ type: "text", default: "en" })
   language: string = "en"
 
-  @Field(() => UUID, { description: "The text model that answers for it." })
+  @Field(() => UUID, { description: "ID of the text model that generates the answers." })
   @Property({ type: "uuid" })
   textModelId!: string
 
-  @Field(() => Float, { nullable: true, description: "Sampling temperature, 0 to 2; null leaves it to the model." })
+  @Field(() => Float, { nullable: true, description: "Sampling temperature, 0 to 2; null means the default of the text model." })
   @Property({ type: "double", nullable: true })
   temperature: number | null = null
 
-  @Field(() => [String], { description: "Names of chat tags it must not suggest." })
+  @Field(() => [String], { description: "Names of chat tags that the assistant must not set." })
   @Property({ type: "string[]", columnType: "text[]" })
   excludedTags: string[] = []
 
-  @Field(() => Boolean, { description: "Whether it is a draft variant; drafts are not assigned to chats." })
+  @Field(() => Boolean, { description: "Whether the assistant is a draft variant; a draft cannot be assigned to a chat." })
   @Property({ type: "boolean", default: false })
   isDraft: boolean = false
 
-  @Field(() => UUID, { nullable: true, description: "The assistant it is a variant of." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant of which this draft is a variant." })
   @Property({ type: "uuid", nullable: true })
   draftOfId: string | null = null
 
-  @Field(() => VaRegistration, { nullable: true, description: "Its voice settings; null while it does not speak." })
+  @Field(() => VaRegistration, { nullable: true, description: "Voice settings; null when the assistant takes no calls." })
   @Property({ type: "json", nullable: true })
   vaRegistration: VaRegistration | null = null
 
-  @Field(() => VoiceAgentStatusEnum, { description: "What its voice side is doing." })
+  @Field(() => VoiceAgentStatusEnum, { description: "State of the voice agent." })
   @Property({ type: "text", default: "none" })
   voiceAgentStatus: VoiceAgentStatus = "none"
 
-  @Field(() => String, { nullable: true, description: "Why the voice provider refused the last time; null when it did not." })
+  @Field(() => String, { nullable: true, description: "Error of the last request to the voice provider; null when it succeeded." })
   @Property({ type: "text", nullable: true })
   voiceAgentError: string | null = null
 

@@ -9,53 +9,67 @@ import { platformPostCall, type SystemTool } from "./kit/system-tools.js"
 import { words } from "./kit/words.js"
 import { entityLimits } from "./limits.js"
 
-/** When and by whom a tool is run (specification, Assistant tool). */
-export const toolTypes = ["webhook_action", "webhook_init", "webhook_postcall", "webhook_client"] as const
-export type AssistantToolType = (typeof toolTypes)[number]
-export const AssistantToolTypeEnum = words("AssistantToolType", "When and by whom a tool is run.", toolTypes)
+/** When a tool is called, and by whom (specification, Assistant tool). */
+export const AssistantToolTypeEnum = words("AssistantToolType", "When a tool is called, and by whom.", {
+  webhook_action: "The server calls the endpoint during a chat or a call, when the assistant decides to use the tool.",
+  webhook_init: "The server calls the endpoint once at the start of a voice call; the response supplies variables for the prompt.",
+  webhook_postcall: "The server calls the endpoint after the end of a voice call, with its result.",
+  webhook_client: "The client application runs the tool; it is asked with the event TOOL_CALL_REQUESTED.",
+})
+export type AssistantToolType = (typeof AssistantToolTypeEnum)[string]
 
-/** The methods that a tool's address can be called with. */
-export const httpMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
-export type HttpMethod = (typeof httpMethods)[number]
-export const HttpMethodEnum = words("HttpMethod", "The method that a tool's address is called with.", httpMethods)
+/** HTTP methods of requests to the endpoint of a tool. */
+export const HttpMethodEnum = words("HttpMethod", "HTTP method of the request to the endpoint of a tool.", {
+  GET: "The arguments are sent in the query string.",
+  POST: "The arguments are sent as a JSON body.",
+  PUT: "The arguments are sent as a JSON body.",
+  PATCH: "The arguments are sent as a JSON body.",
+  DELETE: "The arguments are sent in the query string.",
+})
+export type HttpMethod = (typeof HttpMethodEnum)[string]
 
 @ObjectType({
-  description: "Something that an assistant can do: an endpoint of the integrator's, an action of the client's, or a built-in one.",
+  description: "A tool that an assistant can call: an HTTP endpoint, an action of the client application, or a built-in system tool.",
 })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ name: "assistant_tool_name_unique", properties: ["assistantId", "name"] })
 @Index({ properties: ["companyId", "createdAt"] })
 export class AssistantTool extends CompanyOwned {
-  @Field(() => UUID, { description: "The assistant that has it." })
+  @Field(() => UUID, { description: "ID of the assistant that owns the tool." })
   @Property({ type: "uuid" })
   assistantId!: string
 
-  @Field(() => String, { description: "Its name as the assistant sees it: letters, digits, _ and -, up to 64; unique per assistant." })
+  @Field(() => String, {
+    description: "Name of the tool, visible to the assistant: 1 to 64 letters, digits, _ and -; unique per assistant.",
+  })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => String, { description: "What it does and when to use it, as the assistant sees it." })
+  @Field(() => String, { description: "What the tool does and when to use it; visible to the assistant." })
   @Property({ type: "text" })
   description!: string
 
-  @Field(() => JSONValue, { description: "Its arguments: a JSON Schema of type object." })
+  @Field(() => JSONValue, { description: "Arguments of the tool: a JSON Schema of type object." })
   @Property({ type: StorableJson })
   params: Record<string, unknown> = { type: "object", properties: {} }
 
-  @Field(() => AssistantToolTypeEnum, { description: "When and by whom it is run." })
+  @Field(() => AssistantToolTypeEnum, { description: "When the tool is called, and by whom." })
   @Property({ type: "text", default: "webhook_action" })
   type: AssistantToolType = "webhook_action"
 
-  @Field(() => String, { nullable: true, description: "The address that is called; null where the client or the server itself runs it." })
+  @Field(() => String, {
+    nullable: true,
+    description: "URL of the endpoint; null when the client application or the server itself runs the tool.",
+  })
   @Property({ type: "text", nullable: true })
   apiCallUrl: string | null = null
 
-  @Field(() => HttpMethodEnum, { nullable: true, description: "The method of the call; null for a system tool." })
+  @Field(() => HttpMethodEnum, { nullable: true, description: "HTTP method of the request; null for a system tool." })
   @Property({ type: "text", nullable: true })
   httpMethod: HttpMethod | null = "POST"
 
-  @Field(() => Int, { description: "How long it may take, in seconds." })
+  @Field(() => Int, { description: "Time limit of a call, in seconds." })
   @Property({ type: "integer", default: entityLimits.toolTimeoutDefaultSeconds })
   timeoutSeconds: number = entityLimits.toolTimeoutDefaultSeconds
 
@@ -63,14 +77,14 @@ export class AssistantTool extends CompanyOwned {
   @Property({ type: "text", nullable: true, hidden: true })
   sealedSecret: string | null = null
 
-  @Field(() => Boolean, { description: "Whether calls are signed with a secret." })
+  @Field(() => Boolean, { description: "Whether a secret is set, with which requests are signed." })
   hasWebhookSecret?: boolean
 
-  @Field(() => Boolean, { description: "Whether it is switched off." })
+  @Field(() => Boolean, { description: "Whether the tool is switched off." })
   @Property({ type: "boolean", default: false })
   disabled: boolean = false
 
-  @Field(() => Boolean, { description: "Whether it is built in; such a tool cannot be deleted." })
+  @Field(() => Boolean, { description: "Whether this is a built-in system tool, which cannot be deleted." })
   @Property({ type: "boolean", default: false })
   isSystem: boolean = false
 

@@ -5,23 +5,26 @@ import { clock } from "./kit/clock.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
-/** What became of a turn: only the first two reached the customer. */
-export const turnOutcomes = ["answered", "handed_off", "superseded", "taken_over", "failed", "released", "lost"] as const
-export type TurnOutcome = (typeof turnOutcomes)[number]
-export const TurnOutcomeEnum = words(
-  "TurnOutcome",
-  "What became of a turn: it answered, or handed the chat over; a newer message superseded it; the chat was taken over; the model failed; its server stopped and gave it back, or was lost.",
-  turnOutcomes,
-)
+/** Result of a turn; only the first two produced a message. */
+export const TurnOutcomeEnum = words("TurnOutcome", "Result of a turn of an assistant.", {
+  answered: "The assistant answered.",
+  handed_off: "The assistant handed the chat over to a person.",
+  superseded: "A newer customer message replaced the turn.",
+  taken_over: "A person took the chat over; the answer was dropped.",
+  failed: "The text model failed.",
+  released: "The server shut down and returned the turn to the queue.",
+  lost: "The server stopped before the end of the turn.",
+})
+export type TurnOutcome = (typeof TurnOutcomeEnum)[string]
 
-@ObjectType({ description: "A turn that an assistant took in a chat, and what it cost." })
+@ObjectType({ description: "One turn of an assistant in a chat, with its use of the text model." })
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 @Index({ properties: ["chatId", "startedAt"] })
 @Index({ properties: ["startedAt"] })
 export class AssistantTurn {
   /** Also the fence of the running turn, `turnId` of the chat. */
-  @Field(() => UUID, { description: "Its id." })
+  @Field(() => UUID, { description: "Unique ID." })
   @PrimaryKey({ type: "uuid" })
   id!: string
 
@@ -31,39 +34,39 @@ export class AssistantTurn {
   @Property({ type: "uuid" })
   chatId!: string
 
-  @Field(() => UUID, { nullable: true, description: "The assistant that took it; null when it was deleted." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant that took the turn; null when the assistant was deleted." })
   @Property({ type: "uuid", nullable: true })
   assistantId!: string | null
 
-  @Field(() => String, { description: "Name of the text model that was asked." })
+  @Field(() => String, { description: "Name of the text model." })
   @Property({ type: "text" })
   model!: string
 
-  @Field(() => Int, { description: "How often the model was asked; more than once when it called tools." })
+  @Field(() => Int, { description: "Number of requests to the text model; more than one when it called tools." })
   @Property({ type: "integer", default: 0 })
   rounds: number = 0
 
-  @Field(() => Int, { nullable: true, description: "Tokens that the model read; null where its vendor does not say." })
+  @Field(() => Int, { nullable: true, description: "Number of input tokens; null when the vendor does not report it." })
   @Property({ type: "integer", nullable: true })
   inputTokens: number | null = null
 
-  @Field(() => Int, { nullable: true, description: "Tokens that the model wrote; null where its vendor does not say." })
+  @Field(() => Int, { nullable: true, description: "Number of output tokens; null when the vendor does not report it." })
   @Property({ type: "integer", nullable: true })
   outputTokens: number | null = null
 
-  @Field(() => Int, { nullable: true, description: "How long the model was waited for, in milliseconds; null while the turn runs." })
+  @Field(() => Int, { nullable: true, description: "Total response time of the text model, in milliseconds; null while the turn runs." })
   @Property({ type: "integer", nullable: true })
   latencyMs: number | null = null
 
-  @Field(() => TurnOutcomeEnum, { nullable: true, description: "What became of it; null while it runs." })
+  @Field(() => TurnOutcomeEnum, { nullable: true, description: "Result of the turn; null while the turn runs." })
   @Property({ type: "text", nullable: true })
   outcome: TurnOutcome | null = null
 
-  @Field(() => Timestamp, { description: "When it was taken." })
+  @Field(() => Timestamp, { description: "Start time." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   startedAt: Date = clock.now()
 
-  @Field(() => Timestamp, { nullable: true, description: "When it was over; null while it runs." })
+  @Field(() => Timestamp, { nullable: true, description: "End time; null while the turn runs." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   endedAt: Date | null = null
 }

@@ -23,7 +23,7 @@ export const spokenFields = ["name", "prompt", "greeting", "language"] as const
 
 const later = (ms: number) => new Date(clock.now().getTime() + ms)
 
-@ObjectType({ description: "An AI that answers a company's customers." })
+@ObjectType({ description: "An AI assistant that answers the customers of a company in chats and calls." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
 @Index({ name: "assistant_recency", expression: "create index assistant_recency on assistant (company_id, updated_at desc, id desc)" })

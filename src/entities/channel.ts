@@ -5,29 +5,29 @@ import { UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
 /** Every channel that a chat can be on, in the order of the specification. */
-export const messengers = [
-  "instagram",
-  "telegram",
-  "telegram-bot",
-  "messenger",
-  "whatsapp",
-  "whatsapp-business",
-  "viber-echat",
-  "whatsapp-echat",
-  "custom-messenger",
-  "widget",
-  "prom",
-  "rozetka",
-  "olx",
-  "directhub",
-  "sendpulse",
-  "sitniks",
-  "gmail",
-  "resend",
-  "playground",
-] as const
-export type Messenger = (typeof messengers)[number]
-export const MessengerEnum = words("Messenger", "The channel that a chat is on.", messengers)
+export const MessengerEnum = words("Messenger", "Channel of a chat.", {
+  instagram: "Instagram.",
+  telegram: "A Telegram user account.",
+  "telegram-bot": "A Telegram bot.",
+  messenger: "Facebook Messenger.",
+  whatsapp: "A WhatsApp account.",
+  "whatsapp-business": "The WhatsApp Business Platform.",
+  "viber-echat": "Viber, through eChat.",
+  "whatsapp-echat": "WhatsApp, through eChat.",
+  "custom-messenger": "A channel of the integrator.",
+  widget: "The chat widget on a website.",
+  prom: "The marketplace Prom.",
+  rozetka: "The marketplace Rozetka.",
+  olx: "The marketplace OLX.",
+  directhub: "The aggregator DirectHub.",
+  sendpulse: "The aggregator SendPulse.",
+  sitniks: "The aggregator Sitniks.",
+  gmail: "Email through Gmail.",
+  resend: "Email through Resend.",
+  playground: "Test chats with an assistant.",
+})
+export type Messenger = (typeof MessengerEnum)[string]
+export const messengers = Object.values(MessengerEnum)
 
 /** How a channel takes a message that quotes another (contract, section 8). */
 export const outboundReplies: Partial<Record<Messenger, "any" | "text">> = {
@@ -47,32 +47,32 @@ export const outboundReplies: Partial<Record<Messenger, "any" | "text">> = {
 /** Channels where the event is the delivery: their clients listen, nothing is sent to a vendor. */
 export const deliveredByEvent: readonly Messenger[] = ["widget", "playground"]
 
-@ObjectType({ description: "How a channel knows the connected account." })
+@ObjectType({ description: "Identification of the connected account on its channel." })
 export class ChannelConfig {
-  @Field(() => String, { description: "Id of the connected account on the channel; equals fromId of its chats." })
+  @Field(() => String, { description: "ID of the connected account on the channel; equals fromId of its chats." })
   externalId!: string
 }
 
-@ObjectType({ description: "A company's connection to a channel. Credentials are never shown." })
+@ObjectType({ description: "A connection of a company to a channel. Credentials are never returned." })
 @Entity()
 @Unique({ properties: ["companyId", "messenger", "externalId"] })
 export class Channel extends CompanyOwned {
-  @Field(() => MessengerEnum, { description: "The channel." })
+  @Field(() => MessengerEnum, { description: "Channel of the connection." })
   @Property({ type: "text" })
   messenger!: Messenger
 
   @Property({ type: "text" })
   externalId!: string
 
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "Display name." })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => Boolean, { description: "Whether it takes messages." })
+  @Field(() => Boolean, { description: "Whether the connection accepts messages." })
   @Property({ type: "boolean", default: true })
   isActive: boolean = true
 
-  @Field(() => UUID, { nullable: true, description: "The assistant of new private chats that customers open on it." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant that is assigned to new private chats on this connection." })
   @Property({ type: "uuid", nullable: true })
   assistantId: string | null = null
 

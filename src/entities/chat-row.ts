@@ -16,19 +16,19 @@ import { User } from "./user.js"
 /** What is kept of a chat; its rules are in chat.ts. */
 @ObjectType()
 export abstract class ChatRow extends CompanyOwned {
-  @Field(() => MessengerEnum, { description: "The channel it is on." })
+  @Field(() => MessengerEnum, { description: "Channel of the chat." })
   @Property({ type: "text" })
   messenger!: Messenger
 
-  @Field(() => String, { description: "Id of the connected account on the channel." })
+  @Field(() => String, { description: "ID of the connected account on the channel; equals config.externalId of the channel connection." })
   @Property({ type: "text" })
   fromId!: string
 
-  @Field(() => String, { nullable: true, description: "The customer's id on the channel." })
+  @Field(() => String, { nullable: true, description: "ID of the customer on the channel." })
   @Property({ type: "text", nullable: true })
   externalId: string | null = null
 
-  @Field(() => String, { nullable: true, description: "The customer's name." })
+  @Field(() => String, { nullable: true, description: "Name of the customer." })
   @Property({ type: "text", nullable: true })
   name: string | null = null
 
@@ -36,27 +36,27 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   accountName: string | null = null
 
-  @Field(() => String, { nullable: true, description: "The customer's user name on the channel." })
+  @Field(() => String, { nullable: true, description: "User name of the customer on the channel." })
   @Property({ type: "text", nullable: true })
   username: string | null = null
 
-  @Field(() => String, { nullable: true, description: "The customer's phone number." })
+  @Field(() => String, { nullable: true, description: "Phone number of the customer." })
   @Property({ type: "text", nullable: true })
   phoneNumber: string | null = null
 
-  @Field(() => ChatTypeEnum, { description: "Whether it is with one customer or a group." })
+  @Field(() => ChatTypeEnum, { description: "Whether the chat is with one customer or with a group." })
   @Property({ type: "text", default: "private" })
   chatType: ChatType = "private"
 
-  @Field(() => UUID, { nullable: true, description: "The assistant it is assigned to." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assigned assistant." })
   @Property({ type: "uuid", nullable: true })
   assistantId: string | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The manager it is assigned to." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assigned manager." })
   @Property({ type: "uuid", nullable: true })
   managerId: string | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The folder it sits in." })
+  @Field(() => UUID, { nullable: true, description: "ID of the chat folder; null when the chat is in no folder." })
   @Property({ type: "uuid", nullable: true })
   folderId: string | null = null
 
@@ -67,11 +67,14 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   isUnderAiControl: boolean = false
 
-  @Field(() => AiDisableReasonEnum, { nullable: true, description: "Why AI is off; null while it is on, or never was." })
+  @Field(() => AiDisableReasonEnum, {
+    nullable: true,
+    description: "Why AI is off; null while AI is on, and in a chat where it was never on.",
+  })
   @Property({ type: "text", nullable: true })
   aiDisableReason: AiDisableReason | null = null
 
-  @Field(() => Int, { description: "Customer messages since the last read." })
+  @Field(() => Int, { description: "Number of customer messages since the chat was last read." })
   @Property({ type: "integer", default: 0 })
   unreadCount: number = 0
 
@@ -83,11 +86,11 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "integer", default: 0 })
   unreadExtra: number = 0
 
-  @Field(() => Timestamp, { nullable: true, description: "When it was last read." })
+  @Field(() => Timestamp, { nullable: true, description: "Time when the chat was last read." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastReadAt: Date | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "When its last message came; function frames and system messages do not count." })
+  @Field(() => Timestamp, { nullable: true, description: "Time of the last message, apart from tool frames and system messages." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastMessageAt: Date | null = null
 
@@ -112,7 +115,10 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "json", default: "[]" })
   comments: ChatComment[] = []
 
-  @Field(() => UUID, { nullable: true, description: "The newest context archive that older messages were moved to." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the newest context archive; set when older messages were moved out of the context of the assistant.",
+  })
   @Property({ type: "uuid", nullable: true })
   contextId: string | null = null
 
@@ -156,30 +162,30 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "json", default: "[]" })
   openCalls: string[] = []
 
-  @Field(() => Boolean, { description: "Whether the assistant gave up and a person has to look." })
+  @Field(() => Boolean, { description: "Whether a person has to answer, because AI was turned off with reason AUTO." })
   needsAttention?: boolean
 
-  @Field(() => Assistant, { nullable: true, description: "The assistant it is assigned to." })
+  @Field(() => Assistant, { nullable: true, description: "The assigned assistant." })
   assistant?: Assistant | null
 
-  @Field(() => User, { nullable: true, description: "The manager it is assigned to." })
+  @Field(() => User, { nullable: true, description: "The assigned manager." })
   manager?: User | null
 
-  @Field(() => ChatFolder, { nullable: true, description: "The folder it sits in." })
+  @Field(() => ChatFolder, { nullable: true, description: "The chat folder." })
   folder?: ChatFolder | null
 
-  @Field(() => Message, { nullable: true, description: "Its last message; function frames and system messages do not count." })
+  @Field(() => Message, { nullable: true, description: "The last message, apart from tool frames and system messages." })
   lastMessage?: Message | null
 
-  @Field(() => [ChatTag], { description: "Its tags, by name." })
+  @Field(() => [ChatTag], { description: "Tags of the chat, sorted by name." })
   tags?: ChatTag[]
 
-  @Field(() => ChatMeta, { description: "What is noted beside it." })
+  @Field(() => ChatMeta, { description: "Labels, internal comments and origin of the chat." })
   meta?: ChatMeta
 
-  @Field(() => [ControlChange], { description: "Who or what changed AI control, and when; the newest 100, newest first." })
+  @Field(() => [ControlChange], { description: "The 100 latest changes of AI control, newest first." })
   controlChanges?: ControlChange[]
 
-  @Field(() => [AssistantTurn], { description: "Turns that assistants took, and what they cost; the newest 100, newest first." })
+  @Field(() => [AssistantTurn], { description: "The 100 latest turns of assistants, newest first." })
   assistantTurns?: AssistantTurn[]
 }

@@ -6,16 +6,16 @@ import { HexColor } from "./kit/scalars.js"
 /** A name of a tag as it is compared: the same in any case, as folded() has it in the database. */
 export const folded = (name: string) => name.toLowerCase().toUpperCase().toLowerCase()
 
-@ObjectType({ description: "A word of the company's dictionary that chats are marked with." })
+@ObjectType({ description: "A tag for chats. The tags of a company form a dictionary." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
 @Index({ name: "chat_tag_name_unique", expression: "create unique index chat_tag_name_unique on chat_tag (company_id, folded(name))" })
 export class ChatTag extends CompanyOwned {
-  @Field(() => String, { description: "Shown to people, 1 to 64 characters, unique in the company regardless of case." })
+  @Field(() => String, { description: "Name of the tag, 1 to 64 characters, unique in the company regardless of case." })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => HexColor, { description: "Shown beside the name." })
+  @Field(() => HexColor, { description: "Color of the tag." })
   @Property({ type: "text", default: "#808080" })
   color: string = "#808080"
 }

@@ -10,7 +10,7 @@ import { clock } from "./kit/clock.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
 import { withdrawQueuedAnswers } from "./message.js"
 
-@ObjectType({ description: "A conversation with a customer on a channel." })
+@ObjectType({ description: "A conversation with a customer, or a group, on a channel." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ properties: ["companyId", "messenger", "fromId", "externalId"] })

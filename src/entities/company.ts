@@ -5,42 +5,47 @@ import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { entityLimits } from "./limits.js"
 
-/** What a member may do in a company: owners and admins also manage access tokens. */
-export const memberRoles = ["owner", "admin", "member"] as const
-export type MemberRole = (typeof memberRoles)[number]
-export const MemberRoleEnum = words("MemberRole", "What a member may do: owners and admins also manage access tokens.", memberRoles)
+/** Role of a member of a company. */
+export const MemberRoleEnum = words("MemberRole", "Role of a member of a company.", {
+  owner: "All permissions, including management of access tokens.",
+  admin: "All permissions, including management of access tokens.",
+  member: "All permissions except management of access tokens.",
+})
+export type MemberRole = (typeof MemberRoleEnum)[string]
+export const memberRoles = Object.values(MemberRoleEnum)
 
 /** States of a subscription; `active` and `trialing` count as active until `endsAt`. */
-export const subscriptionStatuses = ["active", "trialing", "past_due", "canceled"] as const
-export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
+export const SubscriptionStatusEnum = words("SubscriptionStatus", "Status of a subscription. ACTIVE and TRIALING are valid until endsAt.", {
+  active: "Paid.",
+  trialing: "In the trial period.",
+  past_due: "A payment is overdue; not valid.",
+  canceled: "Canceled; not valid.",
+})
+export type SubscriptionStatus = (typeof SubscriptionStatusEnum)[string]
+export const subscriptionStatuses = Object.values(SubscriptionStatusEnum)
 /** The states in which AI may work, until `endsAt`. */
 export const activeStatuses: readonly SubscriptionStatus[] = ["active", "trialing"]
-export const SubscriptionStatusEnum = words(
-  "SubscriptionStatus",
-  "State of a subscription; active and trialing count as active until endsAt.",
-  subscriptionStatuses,
-)
 
-@ObjectType({ description: "A person's place in a company." })
+@ObjectType({ description: "The membership of a user in a company." })
 @Entity()
 @Unique({ properties: ["companyId", "userId"] })
 export class Member extends CompanyOwned {
-  @Field(() => UUID, { description: "The user." })
+  @Field(() => UUID, { description: "ID of the user." })
   @Property({ type: "uuid", index: true })
   userId!: string
 
-  @Field(() => MemberRoleEnum, { description: "What the member may do." })
+  @Field(() => MemberRoleEnum, { description: "Role of the member, which decides on permissions." })
   @Property({ type: "text" })
   role!: MemberRole
 
-  @Field(() => String, { description: "The user's email address." })
+  @Field(() => String, { description: "Email address of the user." })
   email?: string
 
-  @Field(() => String, { description: "The user's name." })
+  @Field(() => String, { description: "Name of the user." })
   name?: string
 }
 
-@ObjectType("CompanySubscription", { description: "What a company has paid for; one is current at a time." })
+@ObjectType("CompanySubscription", { description: "A subscription of a company to a plan; a company has at most one." })
 @Entity()
 @Unique({ properties: ["companyId"] })
 export class Subscription extends CompanyOwned {
@@ -48,15 +53,15 @@ export class Subscription extends CompanyOwned {
   @Property({ type: "text" })
   plan!: string
 
-  @Field(() => SubscriptionStatusEnum, { description: "Its state." })
+  @Field(() => SubscriptionStatusEnum, { description: "Status of the subscription." })
   @Property({ type: "text" })
   status!: SubscriptionStatus
 
-  @Field(() => Timestamp, { description: "When it began." })
+  @Field(() => Timestamp, { description: "Start time." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   startsAt!: Date
 
-  @Field(() => Timestamp, { nullable: true, description: "When it ends; null while it has no end." })
+  @Field(() => Timestamp, { nullable: true, description: "End time; null when the subscription has no end." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   endsAt: Date | null = null
 
@@ -66,29 +71,29 @@ export class Subscription extends CompanyOwned {
   }
 }
 
-@ObjectType({ description: "A workspace: it owns assistants, knowledge, chats, channels and access tokens." })
+@ObjectType({ description: "A company (workspace): it owns assistants, knowledge items, chats, channel connections and access tokens." })
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ id: { $in: args["ids"] } }), default: true })
 export class Company extends Row {
-  @Field(() => String, { description: "Its name." })
+  @Field(() => String, { description: "Name of the company." })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => [Member], { description: "Its people." })
+  @Field(() => [Member], { description: "Members of the company." })
   members?: Member[]
 
-  @Field(() => [Subscription], { description: "Its current subscription, as a list of none or one." })
+  @Field(() => [Subscription], { description: "The current subscription: a list with at most one item." })
   subscriptions?: Subscription[]
 
-  @Field(() => Float, { description: "Minutes of calls that are paid for." })
+  @Field(() => Float, { description: "Remaining balance for calls, in minutes." })
   @Property({ type: "double", default: entityLimits.newVoiceBalance })
   voiceBalance: number = entityLimits.newVoiceBalance
 
-  @Field(() => Int, { description: "Knowledge searches that are left." })
+  @Field(() => Int, { description: "Remaining number of knowledge searches." })
   @Property({ type: "integer", default: entityLimits.newEmbeddingCredits })
   embeddingCredits: number = entityLimits.newEmbeddingCredits
 
-  @Field(() => Int, { description: "How many calls may run at the same time; 0: none is ever dialed." })
+  @Field(() => Int, { description: "Maximum number of simultaneous calls; with 0 no call is dialed." })
   @Property({ type: "integer", default: entityLimits.newVoiceLines })
   voiceLines: number = entityLimits.newVoiceLines
 }

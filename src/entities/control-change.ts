@@ -6,20 +6,24 @@ import { clock } from "./kit/clock.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
-/** Who did something to a chat. */
-export const actorKinds = ["user", "token", "assistant", "system"] as const
+/** Kinds of actors that change a chat. */
+export const ActorKindEnum = words("ActorKind", "Kind of actor that changed a chat.", {
+  user: "A signed-in user.",
+  token: "An integration with an access token.",
+  assistant: "The assistant of the chat.",
+  system: "The server itself.",
+})
 export interface Actor {
-  kind: (typeof actorKinds)[number]
+  kind: (typeof ActorKindEnum)[string]
   /** The user, token or assistant; null for the system. */
   id: string | null
 }
-export const ActorKindEnum = words("ActorKind", "Who did something to a chat.", actorKinds)
 
-@ObjectType({ description: "That AI control of a chat changed: who or what did it, and when." })
+@ObjectType({ description: "A change of AI control of a chat." })
 @Entity()
 @Index({ properties: ["chatId", "createdAt"] })
 export class ControlChange {
-  @Field(() => UUID, { description: "Its id." })
+  @Field(() => UUID, { description: "Unique ID." })
   @PrimaryKey({ type: "uuid" })
   id: string = v7()
 
@@ -29,7 +33,7 @@ export class ControlChange {
   @Property({ type: "uuid" })
   chatId!: string
 
-  @Field(() => Boolean, { description: "Whether AI was on afterwards." })
+  @Field(() => Boolean, { description: "Whether AI was on after the change." })
   @Property({ type: "boolean" })
   isUnderAiControl!: boolean
 
@@ -37,15 +41,18 @@ export class ControlChange {
   @Property({ type: "text", nullable: true })
   aiDisableReason!: AiDisableReason | null
 
-  @Field(() => ActorKindEnum, { description: "What kind of actor did it." })
+  @Field(() => ActorKindEnum, { description: "Kind of actor that made the change." })
   @Property({ type: "text" })
   actorKind!: Actor["kind"]
 
-  @Field(() => UUID, { nullable: true, description: "The user, token or assistant that did it; null for the system." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the user, access token or assistant that made the change; null for the system.",
+  })
   @Property({ type: "uuid", nullable: true })
   actorId!: string | null
 
-  @Field(() => Timestamp, { description: "When it happened." })
+  @Field(() => Timestamp, { description: "Time of the change." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 }

@@ -2,18 +2,17 @@ import { Entity, Index, PrimaryKey, Property } from "@mikro-orm/decorators/legac
 import { clock } from "./kit/clock.js"
 import { words } from "./kit/words.js"
 
-/** What clients can hear of (contract, section 7). */
-export const eventTypes = [
-  "MESSAGE_CREATED",
-  "MESSAGE_UPDATED",
-  "CHAT_CREATED",
-  "CHAT_UPDATED",
-  "CHAT_DELETED",
-  "CHAT_MODE_CHANGED",
-  "TOOL_CALL_REQUESTED",
-] as const
-export type EventType = (typeof eventTypes)[number]
-export const EventTypeEnum = words("EventType", "What happened.", eventTypes)
+/** Types of events (contract, section 7). */
+export const EventTypeEnum = words("EventType", "Type of an event.", {
+  MESSAGE_CREATED: "A message was created in a chat.",
+  MESSAGE_UPDATED: "A message changed, for example its delivery status.",
+  CHAT_CREATED: "A chat was created.",
+  CHAT_UPDATED: "A chat changed.",
+  CHAT_DELETED: "A chat was deleted.",
+  CHAT_MODE_CHANGED: "AI control of a chat changed.",
+  TOOL_CALL_REQUESTED: "The assistant called a tool of type WEBHOOK_CLIENT; a client must answer with answerToolCall.",
+})
+export type EventType = (typeof EventTypeEnum)[string]
 
 /**
  * Something that happened, written in the transaction of its change. Its place in the log is given after commit, by the sequencer, to

@@ -6,72 +6,82 @@ import { words } from "./kit/words.js"
 import { entityLimits } from "./limits.js"
 import { Media } from "./media.js"
 
-/** Where the content of a knowledge item comes from. */
-export const knowledgeKinds = ["text", "url", "file"] as const
-export type KnowledgeKind = (typeof knowledgeKinds)[number]
-export const KnowledgeKindEnum = words("KnowledgeKind", "Where the content of a knowledge item comes from.", knowledgeKinds)
+/** Source of the content of a knowledge item. */
+export const KnowledgeKindEnum = words("KnowledgeKind", "Source of the content of a knowledge item.", {
+  text: "Text in resourceContent.",
+  url: "The web page at resourceUrl, which the server crawls.",
+  file: "The uploaded file with the ID fileId.",
+})
+export type KnowledgeKind = (typeof KnowledgeKindEnum)[string]
 
-/** How far the index of a searchable item is. */
-export const indexStatuses = ["pending", "indexed", "failed"] as const
-export type IndexStatus = (typeof indexStatuses)[number]
-export const IndexStatusEnum = words("IndexStatus", "How far the index of a searchable knowledge item is.", indexStatuses)
+/** State of the search index of a searchable item. */
+export const IndexStatusEnum = words("IndexStatus", "State of the search index of a knowledge item.", {
+  pending: "Waiting to be indexed.",
+  indexed: "Indexed; the item is searched.",
+  failed: "Indexing failed; see indexError.",
+})
+export type IndexStatus = (typeof IndexStatusEnum)[string]
 
 /** What is kept of a knowledge item; its rules are in knowledge.ts. */
 @ObjectType()
 export abstract class KnowledgeRow extends CompanyOwned {
-  @Field(() => UUID, { description: "The assistant that knows it." })
+  @Field(() => UUID, { description: "ID of the assistant that owns the item." })
   @Property({ type: "uuid" })
   assistantId!: string
 
-  @Field(() => String, { description: "Its name, 1 to 200 characters." })
+  @Field(() => String, { description: "Name of the item, 1 to 200 characters." })
   @Property({ type: "text" })
   name!: string
 
-  @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; never changes." })
+  @Field(() => KnowledgeKindEnum, { description: "Source of the content; it cannot be changed." })
   @Property({ type: "text" })
   kind!: KnowledgeKind
 
-  @Field(() => String, { nullable: true, description: "Its text: as given, or as read from its page or file; null on lists." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Text of the item: as entered, or as extracted from the web page or the file; null in lists.",
+  })
   @Property({ type: "text", nullable: true })
   resourceContent: string | null = null
 
-  @Field(() => String, { nullable: true, description: "The page it is read from; for url items." })
+  @Field(() => String, { nullable: true, description: "URL of the web page, for an item of kind URL." })
   @Property({ type: "text", nullable: true })
   resourceUrl: string | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The uploaded file it is read from; for file items." })
+  @Field(() => UUID, { nullable: true, description: "ID of the uploaded file, for an item of kind FILE." })
   @Property({ type: "uuid", nullable: true })
   fileId: string | null = null
 
-  @Field(() => Media, { nullable: true, description: "The uploaded file it is read from; for file items." })
+  @Field(() => Media, { nullable: true, description: "The uploaded file, for an item of kind FILE." })
   file?: Media | null
 
   @Field(() => Boolean, {
-    description: "Whether it is chunked and searched instead of given to the model as it is; always true for url items.",
+    description:
+      "Whether the item is split into chunks and searched (true), or given to the text model as a whole (false); always true for kind URL.",
   })
   @Property({ type: "boolean", default: false })
   isVector: boolean = false
 
-  @Field(() => Int, { description: "Most characters of a chunk, 200 to 4000." })
+  @Field(() => Int, { description: "Maximum length of a chunk in characters, 200 to 4000." })
   @Property({ type: "integer", default: entityLimits.chunkSizeDefault })
   chunkSize: number = entityLimits.chunkSizeDefault
 
-  @Field(() => Int, { description: "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize." })
+  @Field(() => Int, { description: "Maximum overlap of consecutive chunks in characters, 0 to half of chunkSize." })
   @Property({ type: "integer", default: entityLimits.chunkOverlapDefault })
   chunkOverlap: number = entityLimits.chunkOverlapDefault
 
   @Field(() => IndexStatusEnum, {
     nullable: true,
-    description: "How far its index is; only an indexed item is searched. Null while it is not searchable.",
+    description: "State of the search index; only an indexed item is searched. Null for an item that is not searchable.",
   })
   @Property({ type: "text", nullable: true })
   indexStatus: IndexStatus | null = null
 
-  @Field(() => String, { nullable: true, description: "Why it could not be indexed; of an indexed item, why its last re-crawl failed." })
+  @Field(() => String, { nullable: true, description: "Why indexing failed; for an indexed item, why its last crawl failed." })
   @Property({ type: "text", nullable: true })
   indexError: string | null = null
 
-  @Field(() => Int, { description: "How many chunks it is searched by; 0 while it is not searched." })
+  @Field(() => Int, { description: "Number of chunks in the search index." })
   @Property({ type: "integer", default: 0 })
   chunkCount: number = 0
 

@@ -29,7 +29,9 @@ const sources = { text: "resourceContent", url: "resourceUrl", file: "fileId" } 
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
-@ObjectType({ description: "Something an assistant knows: given to the model as it is, or chunked and searched." })
+@ObjectType({
+  description: "A knowledge item of an assistant. It is given to the text model as a whole, or split into chunks that are searched.",
+})
 @Entity({ tableName: "knowledge" })
 @Index({ properties: ["companyId", "assistantId"] })
 @Unique({ properties: ["companyId", "id"] })

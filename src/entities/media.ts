@@ -19,15 +19,15 @@ export interface ArrivedFile {
 @Unique({ properties: ["companyId", "id"] })
 @Index({ name: "media_forgotten", expression: "create index media_forgotten on media (forget_at) where forget_at is not null" })
 export class Media extends CompanyOwned {
-  @Field(() => String, { description: "What its sender called it, without folders." })
+  @Field(() => String, { description: "File name given by the sender, without folders." })
   @Property({ type: "text" })
   filename!: string
 
-  @Field(() => String, { description: "Its type, decided by its bytes." })
+  @Field(() => String, { description: "Media type, detected from the content." })
   @Property({ type: "text" })
   mimeType!: string
 
-  @Field(() => Int, { description: "Its size in bytes." })
+  @Field(() => Int, { description: "Size in bytes." })
   @Property({ type: "integer" })
   size!: number
 
@@ -42,7 +42,9 @@ export class Media extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   forgetAt: Date | null = null
 
-  @Field(() => String, { description: "Where it is read: a signed address that lives an hour, without credentials, with byte ranges." })
+  @Field(() => String, {
+    description: "Signed URL of the content. It is valid for one hour, needs no credentials and supports byte ranges.",
+  })
   url?: string
 
   /** A file of a company, which nothing shows yet. */
@@ -65,7 +67,7 @@ export class Media extends CompanyOwned {
 @Unique({ properties: ["messageId", "position"] })
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 export class MessageMedia {
-  @Field(() => UUID, { description: "Its id." })
+  @Field(() => UUID, { description: "Unique ID." })
   @PrimaryKey({ type: "uuid" })
   id: string = v7()
 
@@ -75,7 +77,7 @@ export class MessageMedia {
   @Property({ type: "uuid" })
   messageId!: string
 
-  @Field(() => UUID, { description: "The uploaded file." })
+  @Field(() => UUID, { description: "ID of the uploaded file." })
   @Property({ type: "uuid" })
   mediaId!: string
 

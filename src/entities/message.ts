@@ -9,19 +9,26 @@ import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { MessageMedia } from "./media.js"
 
-/** Who speaks: `User` is the connected account's side (a person or an integration), `Customer` the other one. */
-export const messageRoles = ["User", "Assistant", "Customer", "System"] as const
-export type MessageRole = (typeof messageRoles)[number]
-export const MessageRoleEnum = words(
-  "MessageRole",
-  "Who speaks: USER is the connected account's side, CUSTOMER the other one.",
-  messageRoles,
-)
+/** Author of a message. */
+export const MessageRoleEnum = words("MessageRole", "Author of a message.", {
+  User: "The side of the company: a person or an integration.",
+  Assistant: "The assistant of the chat.",
+  Customer: "The customer.",
+  System: "A system message; it is not sent to the customer.",
+})
+export type MessageRole = (typeof MessageRoleEnum)[string]
 
-/** What a message is; the last two are tool frames of the assistant. */
-export const messageTypes = ["Text", "Photo", "Video", "Audio", "Document", "FunctionCall", "FunctionCallOutput"] as const
-export type MessageType = (typeof messageTypes)[number]
-export const MessageTypeEnum = words("MessageType", "What a message is; the last two are tool frames of the assistant.", messageTypes)
+/** Type of a message; the last two are the tool frames of the assistant. */
+export const MessageTypeEnum = words("MessageType", "Type of a message.", {
+  Text: "Text.",
+  Photo: "Photo, with an optional caption.",
+  Video: "Video, with an optional caption.",
+  Audio: "Audio, with an optional caption.",
+  Document: "File of any other type, with an optional caption.",
+  FunctionCall: "Tool call by the assistant; not sent to the customer.",
+  FunctionCallOutput: "Output of a tool call; not sent to the customer.",
+})
+export type MessageType = (typeof MessageTypeEnum)[string]
 
 /** The type of a message by its first file, when its sender does not say. */
 export function messageTypeOf(mimeType: string): MessageType {
@@ -29,32 +36,39 @@ export function messageTypeOf(mimeType: string): MessageType {
   return byKind[mimeType.split("/")[0]!] ?? "Document"
 }
 
-/** How far a message has come on its way to the customer. */
-export const messageStatuses = ["stored", "queued", "sent", "delivered", "read", "failed", "cancelled"] as const
-export type MessageStatus = (typeof messageStatuses)[number]
-export const MessageStatusEnum = words("MessageStatus", "How far a message has come on its way to the customer.", messageStatuses)
+/** Delivery status of a message. */
+export const MessageStatusEnum = words("MessageStatus", "Delivery status of a message.", {
+  stored: "Stored; not to be delivered, for example a message of the customer.",
+  queued: "Waiting for delivery.",
+  sent: "Accepted by the channel.",
+  delivered: "Delivered to the customer.",
+  read: "Read by the customer.",
+  failed: "Delivery failed; see deliveryError.",
+  cancelled: "Not sent, because AI was turned off before the delivery.",
+})
+export type MessageStatus = (typeof MessageStatusEnum)[string]
 
-@ObjectType({ description: "That the assistant called a tool." })
+@ObjectType({ description: "A tool call by the assistant." })
 export class FunctionCall {
-  @Field(() => UUID, { description: "Id of the call, the same in its output." })
+  @Field(() => UUID, { description: "ID of the tool call; its output has the same ID." })
   callId!: string
 
   @Field(() => String, { description: "Name of the tool." })
   name!: string
 
-  @Field(() => JSONValue, { nullable: true, description: "The arguments it was called with." })
+  @Field(() => JSONValue, { nullable: true, description: "Arguments of the tool call." })
   arguments!: unknown
 }
 
-@ObjectType({ description: "What came of a tool call." })
+@ObjectType({ description: "The output of a tool call." })
 export class FunctionCallOutput {
-  @Field(() => UUID, { description: "Id of the call." })
+  @Field(() => UUID, { description: "ID of the tool call." })
   callId!: string
 
-  @Field(() => JSONValue, { nullable: true, description: "What the tool answered." })
+  @Field(() => JSONValue, { nullable: true, description: "Response of the tool." })
   output!: unknown
 
-  @Field(() => String, { description: "success, error or cancelled." })
+  @Field(() => String, { description: "Result of the tool call: success, error or cancelled." })
   status!: "success" | "error" | "cancelled"
 }
 
@@ -74,41 +88,41 @@ export const outputFrame = (chatId: string, callId: string, status: FunctionCall
   functionCallOutput: { callId, output, status },
 })
 
-@ObjectType({ description: "A piece of knowledge that an answer was made from." })
+@ObjectType({ description: "A source that an answer of the assistant is based on." })
 export class MessageSource {
-  @Field(() => UUID, { description: "The knowledge item." })
+  @Field(() => UUID, { description: "ID of the knowledge item." })
   knowledgeId!: string
 
-  @Field(() => String, { description: "Its name." })
+  @Field(() => String, { description: "Name of the knowledge item." })
   knowledgeName!: string
 
-  @Field(() => UUID, { nullable: true, description: "The chunk; null for an item given to the model as it is." })
+  @Field(() => UUID, { nullable: true, description: "ID of the chunk; null when the item was given to the text model as a whole." })
   chunkId!: string | null
 }
 
-@ObjectType({ description: "One message of a chat." })
+@ObjectType({ description: "A message of a chat." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ properties: ["chatId", "sequence"] })
 @Unique({ properties: ["chatId", "externalId"] })
 export class Message extends CompanyOwned {
-  @Field(() => UUID, { nullable: true, description: "The chat; null for a message that is only stored." })
+  @Field(() => UUID, { nullable: true, description: "ID of the chat; null for a message that is only stored." })
   @Property({ type: "uuid", nullable: true })
   chatId: string | null = null
 
-  @Field(() => Int, { nullable: true, description: "Its place in its chat: 1, 2, 3 … in the order of commit." })
+  @Field(() => Int, { nullable: true, description: "Position in the chat (1, 2, 3 …), in the order in which messages were stored." })
   @Property({ type: "integer", nullable: true })
   sequence: number | null = null
 
-  @Field(() => MessageRoleEnum, { description: "Who speaks." })
+  @Field(() => MessageRoleEnum, { description: "Author of the message." })
   @Property({ type: "text" })
   role!: MessageRole
 
-  @Field(() => MessageTypeEnum, { description: "What it is." })
+  @Field(() => MessageTypeEnum, { description: "Type of the message." })
   @Property({ type: "text" })
   type!: MessageType
 
-  @Field(() => String, { nullable: true, description: "Its text; the caption when media is attached." })
+  @Field(() => String, { nullable: true, description: "Text of the message; the caption when files are attached." })
   @Property({ type: "text", nullable: true })
   text: string | null = null
 
@@ -118,64 +132,73 @@ export class Message extends CompanyOwned {
 
   @Field(() => String, {
     nullable: true,
-    description: "Who sent it on the channel: the chat's fromId for our side, the customer's id for theirs.",
+    description: "ID of the sender on the channel: the connected account (fromId of the chat) or the customer.",
   })
   @Property({ type: "text", nullable: true })
   fromId: string | null = null
 
-  @Field(() => MessageStatusEnum, { description: "How far it has come on its way to the customer." })
+  @Field(() => MessageStatusEnum, { description: "Delivery status." })
   @Property({ type: "text" })
   status!: MessageStatus
 
-  @Field(() => Timestamp, { nullable: true, description: "When the channel accepted it." })
+  @Field(() => Timestamp, { nullable: true, description: "Time when the channel accepted the message." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   sentAt: Date | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "When the channel said it arrived." })
+  @Field(() => Timestamp, { nullable: true, description: "Time when the channel reported the delivery." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   deliveredAt: Date | null = null
 
-  @Field(() => String, { nullable: true, description: "Why it could not be delivered." })
+  @Field(() => String, { nullable: true, description: "Why the delivery failed." })
   @Property({ type: "text", nullable: true })
   deliveryError: string | null = null
 
-  @Field(() => String, { nullable: true, description: "Its id on the channel." })
+  @Field(() => String, { nullable: true, description: "ID of the message on the channel." })
   @Property({ type: "text", nullable: true })
   externalId: string | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The user who wrote it; null for an integration, the assistant and the customer." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the user who wrote the message; null for an integration, the assistant and the customer.",
+  })
   @Property({ type: "uuid", nullable: true })
   authorId: string | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The context archive it was moved to; null while the assistant still reads it." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the context archive that holds the message; null while the message is in the context of the assistant.",
+  })
   @Property({ type: "uuid", nullable: true })
   contextId: string | null = null
 
-  @Field(() => Chat, { nullable: true, description: "Its chat." })
+  @Field(() => Chat, { nullable: true, description: "Chat of the message." })
   chat?: Rel<Chat> | null
 
-  @Field(() => UUID, { nullable: true, description: "The earlier message of the chat that it quotes." })
+  @Field(() => UUID, { nullable: true, description: "ID of the quoted message, an earlier message of the same chat." })
   @Property({ type: "uuid", nullable: true })
   replyToMessageId: string | null = null
 
-  @Field(() => Message, { nullable: true, description: "The quoted message, one level." })
+  @Field(() => Message, { nullable: true, description: "The quoted message." })
   replyTo?: Message | null
 
-  @Field(() => [UUID], { description: "Its uploaded files, in their order." })
+  @Field(() => [UUID], { description: "IDs of the attached files, in their order." })
   mediaIds?: string[]
 
-  @Field(() => [MessageMedia], { description: "Its attachments." })
+  @Field(() => [MessageMedia], { description: "Attached files, in their order." })
   messageMedia?: MessageMedia[]
 
-  @Field(() => [MessageSource], { description: "The knowledge that an answer was made from." })
+  @Field(() => [MessageSource], { description: "Knowledge items on which the answer of the assistant is based." })
   @Property({ type: "json", default: "[]" })
   sources: MessageSource[] = []
 
-  @Field(() => FunctionCall, { nullable: true, description: "The tool call, on a frame of type FunctionCall." })
+  @Field(() => FunctionCall, { nullable: true, description: "The tool call, in a message of type FUNCTION_CALL." })
   @Property({ type: "json", nullable: true })
   functionCall: FunctionCall | null = null
 
-  @Field(() => FunctionCallOutput, { nullable: true, description: "What came of it, on a frame of type FunctionCallOutput." })
+  @Field(() => FunctionCallOutput, {
+    nullable: true,
+    description: "The output of the tool call, in a message of type FUNCTION_CALL_OUTPUT.",
+  })
   @Property({ type: "json", nullable: true })
   functionCallOutput: FunctionCallOutput | null = null
 }

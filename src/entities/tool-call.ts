@@ -6,10 +6,13 @@ import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
 
-/** How a call of a tool stands; the specification's "Tool call outcome". */
-export const toolCallStatuses = ["success", "error", "pending"] as const
-export type ToolCallStatus = (typeof toolCallStatuses)[number]
-export const ToolCallStatusEnum = words("ToolCallStatus", "How a call of a tool stands.", toolCallStatuses)
+/** Status of a tool call (specification, Tool call outcome). */
+export const ToolCallStatusEnum = words("ToolCallStatus", "Status of a tool call.", {
+  success: "The call succeeded.",
+  error: "The call failed.",
+  pending: "The call has not completed.",
+})
+export type ToolCallStatus = (typeof ToolCallStatusEnum)[string]
 
 /** What came of a call of a tool. */
 export interface ToolOutcome {
@@ -26,7 +29,7 @@ export interface ToolOutcome {
 /** What is known of a call whose worker was lost, or whose client never answered. */
 export const resultLost = "Nothing was heard of the result: the call may or may not have been carried out."
 
-@ObjectType({ description: "One call of a tool, as the log keeps it." })
+@ObjectType({ description: "An entry in the log of tool calls." })
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 @Unique({ properties: ["companyId", "id"] })
@@ -42,23 +45,28 @@ export const resultLost = "Nothing was heard of the result: the call may or may 
 @Index({ name: "tool_call_turn", expression: "create index tool_call_turn on tool_call (turn_id) where turn_id is not null" })
 @Index({ name: "tool_call_chat", expression: "create index tool_call_chat on tool_call (chat_id) where chat_id is not null" })
 export class ToolCall {
-  @Field(() => UUID, { description: "Its id: sent to the endpoint as X-Tool-Call-Id, and the callId of its frames in the chat." })
+  @Field(() => UUID, {
+    description: "Unique ID; sent to the endpoint as X-Tool-Call-Id, and the callId of the messages of this call in the chat.",
+  })
   @PrimaryKey({ type: "uuid" })
   id: string = v7()
 
-  @Field(() => UUID, { description: "The company it belongs to." })
+  @Field(() => UUID, { description: "ID of the company that owns this object." })
   @Property({ type: "uuid" })
   companyId!: string
 
-  @Field(() => UUID, { description: "The tool that was called." })
+  @Field(() => UUID, { description: "ID of the tool." })
   @Property({ type: "uuid" })
   toolId!: string
 
-  @Field(() => UUID, { nullable: true, description: "The chat in which the assistant called it; null for a test and for a voice call." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the chat in which the assistant called the tool; null for a test and for a voice call.",
+  })
   @Property({ type: "uuid", nullable: true })
   chatId: string | null = null
 
-  @Field(() => UUID, { nullable: true, description: "The voice call in which the assistant called it." })
+  @Field(() => UUID, { nullable: true, description: "ID of the voice call in which the assistant called the tool." })
   @Property({ type: "uuid", nullable: true })
   callId: string | null = null
 
@@ -66,35 +74,35 @@ export class ToolCall {
   @Property({ type: "uuid", nullable: true })
   turnId: string | null = null
 
-  @Field(() => JSONValue, { description: "The arguments that were sent." })
+  @Field(() => JSONValue, { description: "Arguments that were sent." })
   @Property({ type: StorableJson })
   params: unknown = {}
 
-  @Field(() => JSONValue, { nullable: true, description: "What the endpoint answered: parsed when it was JSON, else text." })
+  @Field(() => JSONValue, { nullable: true, description: "Response body of the endpoint: parsed if it is JSON, otherwise text." })
   @Property({ type: StorableJson, nullable: true })
   response: unknown = null
 
-  @Field(() => Int, { nullable: true, description: "The endpoint's HTTP status." })
+  @Field(() => Int, { nullable: true, description: "HTTP status of the response." })
   @Property({ type: "integer", nullable: true })
   responseStatus: number | null = null
 
-  @Field(() => Boolean, { description: "Whether it succeeded; false while it is pending." })
+  @Field(() => Boolean, { description: "Whether the call succeeded; false while it is pending." })
   @Property({ type: "boolean", default: false })
   success: boolean = false
 
-  @Field(() => ToolCallStatusEnum, { description: "How it stands." })
+  @Field(() => ToolCallStatusEnum, { description: "Status of the call." })
   @Property({ type: "text", default: "pending" })
   status: ToolCallStatus = "pending"
 
-  @Field(() => Int, { nullable: true, description: "How long the endpoint took, in milliseconds." })
+  @Field(() => Int, { nullable: true, description: "Response time of the endpoint, in milliseconds." })
   @Property({ type: "integer", nullable: true })
   latencyMs: number | null = null
 
-  @Field(() => String, { nullable: true, description: "Why it failed, in one sentence." })
+  @Field(() => String, { nullable: true, description: "Why the call failed, in one sentence; null when it succeeded or is pending." })
   @Property({ type: "text", nullable: true })
   error: string | null = null
 
-  @Field(() => Timestamp, { description: "When it was called." })
+  @Field(() => Timestamp, { description: "Time of the call." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 

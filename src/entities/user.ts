@@ -5,7 +5,7 @@ import { clock } from "./kit/clock.js"
 import { Row } from "./kit/row.js"
 import { entityLimits } from "./limits.js"
 
-@ObjectType({ description: "A person who signs in." })
+@ObjectType({ description: "A person who can sign in." })
 @Entity({ tableName: "users" })
 export class User extends Row {
   @Field(() => String, { description: "Email address, in lower case." })
@@ -13,7 +13,7 @@ export class User extends Row {
   @Unique()
   email!: string
 
-  @Field(() => String, { description: "Name shown to colleagues." })
+  @Field(() => String, { description: "Name of the user." })
   @Property({ type: "text" })
   name!: string
 

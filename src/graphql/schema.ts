@@ -23,9 +23,11 @@ import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./guard.js"
+import { describeRootTypes, documentArguments } from "./schema-docs.js"
 
 /** The schema of the server, every root field behind its access rule; throws when one has none. */
 export function buildPlatformSchema(): GraphQLSchema {
+  documentArguments()
   const schema = buildSchemaSync({
     resolvers: [
       SessionResolver,
@@ -52,6 +54,7 @@ export function buildPlatformSchema(): GraphQLSchema {
     // Asked for by type-graphql and used by nothing: subscriptions read the event log.
     pubSub: { publish: neverPublish, subscribe: neverPublish },
   })
+  describeRootTypes(schema)
   return guardRootFields(readingProperties(schema))
 }
 

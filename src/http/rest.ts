@@ -4,7 +4,7 @@ import type { Middleware } from "koa"
 import { mustBeKnown } from "../context/access.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import { MethodNotAllowed, NotFound, Unauthenticated } from "../errors.js"
+import { MethodNotAllowed, Unauthenticated } from "../errors.js"
 import { type Operation, prepare } from "../rest/kit/operation.js"
 import { answer } from "../rest/kit/serve.js"
 import { routeTable } from "../rest/table.js"
@@ -55,12 +55,12 @@ async function withFile(ctx: RouterContext, name: string, work: (body: Record<st
   }
 }
 
-/** Handles requests that no route matched: a wrong method is 405 with `Allow`, an unknown path 404, with or without credentials. */
-export function nothingFound(routers: Router[]): Middleware {
-  return (ctx) => {
+/** Refuses a wrong method on a path of the routers with 405 and `Allow`, with or without credentials; an unknown path goes on. */
+export function wrongMethod(routers: Router[]): Middleware {
+  return (ctx, next) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path)
     const methods = new Set(layers.flatMap((layer) => layer.methods))
-    if (methods.size === 0) throw new NotFound("Path")
+    if (methods.size === 0) return next()
     const allow = [...methods].sort().join(", ")
     if (ctx.method !== "OPTIONS") throw new MethodNotAllowed(allow)
     ctx.status = 204

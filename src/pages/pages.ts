@@ -1,47 +1,62 @@
 import type { Context, Middleware } from "koa"
-import { MethodNotAllowed } from "../errors.js"
+import { MethodNotAllowed, NotFound } from "../errors.js"
 import { type Asset, assetOf, ownText, readAssets } from "./assets.js"
+import { type StartPageFacts, startPage } from "./start-page.js"
+
+/** The two middlewares of the pages. */
+export interface Pages {
+  /** Serves the pages and their assets. Throws `MethodNotAllowed` for other methods on what is only a page. */
+  readonly serve: Middleware
+  /** Answers a path that nothing serves: a page with status 404 for a browser. Throws `NotFound` for every other client. */
+  readonly unknownPath: Middleware
+}
 
 /**
- * What a browser is shown: `/` (what this is), `/graphql` (GraphiQL, for a browser that asks without a query), `/api/docs` (the REST
- * documentation) and the files that these load. No foreign host is involved, and no script stands in a page. Everything else goes on to
- * the next middleware. Throws `MethodNotAllowed` for other methods on what is only a page.
+ * What a browser is shown: `/` (what this server offers and runs on), `/graphql` (GraphiQL, for a browser that asks without a query),
+ * `/api/docs` (the REST documentation), the files that these load, and a page for an unknown address. No foreign host is involved, and no
+ * script stands in a page.
  */
-export function pages(): Middleware {
+export function pages(facts: () => StartPageFacts): Pages {
   const assets = readAssets()
-  const page = (name: string) => {
-    const html = ownText(name).replace(/\{\{([\w.-]+)\}\}/g, (_, asset: string) => {
+  const htmlOf = (name: string) =>
+    ownText(name).replace(/\{\{([\w.-]+)\}\}/g, (_, asset: string) => {
       const found = assets.get(asset)
       if (!found) throw new Error(`${name} asks for ${asset}, which is not in the table of assets`)
       return found.url
     })
-    return assetOf(name, Buffer.from(html))
-  }
+  const page = (name: string, html = htmlOf(name)) => assetOf(name, Buffer.from(html))
+  const [docs, graphiql, notFound] = [page("docs.html"), page("graphiql.html"), page("not-found.html")]
+  const home = htmlOf("home.html")
   const shown = new Map([
-    ["/", page("home.html")],
-    ["/api/docs", page("docs.html")],
+    ["/", () => page("home.html", startPage(home, facts()))],
+    ["/api/docs", () => docs],
   ])
-  const graphiql = page("graphiql.html")
   const byUrl = new Map([...assets.values()].map((asset) => [asset.url, asset]))
 
-  return async (context, next) => {
-    const found = shown.get(context.path)
-    const asset = byUrl.get(context.path)
-    const reading = context.method === "GET" || context.method === "HEAD"
-    if (reading && context.path === "/graphql") {
-      context.vary("Accept")
-      return asksForGraphiQL(context) ? sendPage(context, graphiql) : next()
-    }
-    if (!found && !asset) return next()
-    if (!reading) throw new MethodNotAllowed("GET, HEAD")
-    return found ? sendPage(context, found) : sendAsset(context, asset!)
+  return {
+    serve(context, next) {
+      const found = shown.get(context.path)
+      const asset = byUrl.get(context.path)
+      const reading = context.method === "GET" || context.method === "HEAD"
+      if (reading && context.path === "/graphql") {
+        const isQuery = new URLSearchParams(context.querystring).has("query")
+        return prefersHtml(context) && !isQuery ? sendPage(context, graphiql) : next()
+      }
+      if (!found && !asset) return next()
+      if (!reading) throw new MethodNotAllowed("GET, HEAD")
+      return found ? sendPage(context, found()) : sendAsset(context, asset!)
+    },
+    unknownPath(context) {
+      if (!prefersHtml(context)) throw new NotFound("Path")
+      return sendPage(context, notFound, 404)
+    },
   }
 }
 
 /** A browser prefers HTML; a client that takes anything (`*\/*`) gets JSON, as GraphQL over HTTP wants it. */
-function asksForGraphiQL(context: Context) {
-  const preferred = context.accepts("application/json", "application/graphql-response+json", "text/html")
-  return preferred === "text/html" && !new URLSearchParams(context.querystring).has("query")
+function prefersHtml(context: Context) {
+  context.vary("Accept")
+  return context.accepts("application/json", "application/graphql-response+json", "text/html") === "text/html"
 }
 
 /** No script but ours, nothing from elsewhere, shown in nobody's frame. GraphiQL's dialogs add style elements, hence the one exception. */
@@ -57,9 +72,9 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ")
 
-function sendPage(context: Context, page: Asset) {
+function sendPage(context: Context, page: Asset, status = 200) {
   context.set({ "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache" })
-  return send(context, page)
+  return send(context, page, status)
 }
 
 function sendAsset(context: Context, asset: Asset) {
@@ -67,13 +82,13 @@ function sendAsset(context: Context, asset: Asset) {
   return send(context, asset)
 }
 
-async function send(context: Context, asset: Asset) {
+async function send(context: Context, asset: Asset, status = 200) {
   const zipped = context.acceptsEncodings("gzip", "identity") === "gzip"
   context.vary("Accept-Encoding")
   context.set("X-Content-Type-Options", "nosniff")
   // A weak tag: compressed and plain are the same content in other bytes.
   context.etag = `W/${asset.etag}`
-  context.status = 200
+  context.status = status
   if (context.fresh) {
     context.status = 304
     return

@@ -8,6 +8,7 @@ import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
 import { accessTokenReadModel } from "../schema/access-token.js"
+import { IdArg } from "../schema/kit/arguments.js"
 
 const TokenName = Trimmed({ max: entityLimits.accessTokenName })
 
@@ -20,8 +21,12 @@ async function active(context: RequestContext, companyId: string, id: string) {
 @Resolver()
 export class AccessTokenResolver {
   @Access("manager")
-  @Query(() => [AccessToken], { description: "The company's access tokens that work, without their values." })
-  accessTokens(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("companyId", () => UUID) companyId: string) {
+  @Query(() => [AccessToken], { description: "Active access tokens of a company, without their values." })
+  accessTokens(
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
+  ) {
     return context.reader.list(
       accessTokenReadModel,
       selectionOf(info),
@@ -31,11 +36,11 @@ export class AccessTokenResolver {
   }
 
   @Access("manager")
-  @Mutation(() => AccessToken, { description: "Creates an access token; its value is in this answer alone." })
+  @Mutation(() => AccessToken, { description: "Creates an access token. Its value is returned only in this response." })
   createAccessToken(
     @Ctx() context: RequestContext,
-    @Arg("companyId", () => UUID) companyId: string,
-    @Arg("name", () => TokenName) name: string,
+    @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
+    @Arg("name", () => TokenName, { description: "Display name of the access token." }) name: string,
   ) {
     const token = AccessToken.issue(companyId, name, context.userId)
     context.em.persist(token)
@@ -47,9 +52,9 @@ export class AccessTokenResolver {
   @Mutation(() => AccessToken, { description: "Renames an access token." })
   async renameAccessToken(
     @Ctx() context: RequestContext,
-    @Arg("companyId", () => UUID) companyId: string,
-    @Arg("id", () => UUID) id: string,
-    @Arg("name", () => TokenName) name: string,
+    @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
+    @IdArg("access token") id: string,
+    @Arg("name", () => TokenName, { description: "Display name of the access token." }) name: string,
   ) {
     const token = await active(context, companyId, id)
     token.name = name
@@ -57,11 +62,11 @@ export class AccessTokenResolver {
   }
 
   @Access("manager", { transaction: "manual" })
-  @Mutation(() => AccessToken, { description: "Revokes an access token, for good and at once." })
+  @Mutation(() => AccessToken, { description: "Revokes an access token immediately and permanently." })
   async revokeAccessToken(
     @Ctx() context: RequestContext,
-    @Arg("companyId", () => UUID) companyId: string,
-    @Arg("id", () => UUID) id: string,
+    @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
+    @IdArg("access token") id: string,
   ) {
     const revoked = await context.transaction(async (tx) => {
       const token = await active(tx, companyId, id)

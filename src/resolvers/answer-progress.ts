@@ -16,13 +16,13 @@ async function watch(context: RequestContext, chatId: string) {
 export class AnswerProgressResolver {
   @Access("company")
   @Subscription(() => AnswerProgress, {
-    description: "How far the assistant's running answers in a chat have come, a few times a second, from whichever instance makes them.",
+    description: "Sends the text of an answer while the assistant writes it, a few times per second.",
     subscribe: (data) => watch(data.context as RequestContext, data.args["chatId"] as string) as never,
   })
   answerProgress(
     @Root() progress: Progress,
     @Ctx() _viewer: RequestContext,
-    @Arg("chatId", () => UUID, { description: "The chat." }) _chatId: string,
+    @Arg("chatId", () => UUID, { description: "ID of the chat." }) _chatId: string,
   ) {
     return progress
   }

@@ -4,19 +4,15 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
-import { UUID } from "../entities/kit/scalars.js"
 import { assistantFolderReadModel, CreateAssistantFolderInput, UpdateAssistantFolderInput } from "../schema/assistant-folder.js"
+import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
 
 @Resolver()
 export class AssistantFolderResolver {
   @Access("company")
-  @Query(() => [AssistantFolder], { description: "Folders of assistants, by name." })
-  assistantFolders(
-    @Ctx() context: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-  ) {
+  @Query(() => [AssistantFolder], { description: "Assistant folders, sorted by name." })
+  assistantFolders(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @CompanyArg() companyId?: string) {
     return context.reader.list(
       assistantFolderReadModel,
       selectionOf(info),
@@ -37,15 +33,15 @@ export class AssistantFolderResolver {
   @Mutation(() => AssistantFolder, { description: "Renames an assistant folder." })
   async updateAssistantFolder(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("assistant folder") id: string,
     @Arg("input", () => UpdateAssistantFolderInput) input: UpdateAssistantFolderInput,
   ) {
     return patch(context, await context.find(AssistantFolder, id, "Assistant folder"), input)
   }
 
   @Access("company")
-  @Mutation(() => DeleteResult, { description: "Deletes an assistant folder; its assistants are kept." })
-  async deleteAssistantFolder(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  @Mutation(() => DeleteResult, { description: "Deletes an assistant folder. The assistants in it are kept." })
+  async deleteAssistantFolder(@Ctx() context: RequestContext, @IdArg("assistant folder") id: string) {
     return deleted(context, await context.find(AssistantFolder, id, "Assistant folder"))
   }
 }

@@ -17,6 +17,7 @@ import {
   checkTool,
   UpdateAssistantToolInput,
 } from "../schema/assistant-tool.js"
+import { IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { ToolTestResult } from "../schema/tool-call.js"
@@ -32,14 +33,16 @@ function applyInput(context: RequestContext, tool: AssistantTool, { webhookSecre
 @Resolver()
 export class AssistantToolResolver {
   @Access("company")
-  @Query(() => AssistantToolPage, { description: "Tools, newest first." })
+  @Query(() => AssistantToolPage, { description: "Tools of assistants, newest first." })
   assistantTools(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("assistantId", () => UUID, { nullable: true, description: "Only this assistant's." }) assistantId?: string,
-    @Arg("search", () => String, { nullable: true, description: "Part of the name or the description, in any case." }) search?: string,
-    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
-    @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) take?: number,
+    @Arg("assistantId", () => UUID, { nullable: true, description: "ID of an assistant; returns only the tools of this assistant." })
+    assistantId?: string,
+    @Arg("search", () => String, { nullable: true, description: "Text to find in the name or the description, regardless of case." })
+    search?: string,
+    @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
+    @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
     const filter = (query: Sql) => {
       const found = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
@@ -59,13 +62,13 @@ export class AssistantToolResolver {
   }
 
   @Access("company")
-  @Query(() => AssistantTool, { nullable: true, description: "One tool." })
-  assistantTool(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+  @Query(() => AssistantTool, { nullable: true, description: "A tool." })
+  assistantTool(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("tool") id: string) {
     return context.one(assistantToolReadModel, id, info, "Tool")
   }
 
   @Access("company")
-  @Mutation(() => AssistantTool, { description: "Gives an assistant a tool." })
+  @Mutation(() => AssistantTool, { description: "Creates a tool of an assistant." })
   async createAssistantTool(@Ctx() context: RequestContext, @Arg("input", () => CreateAssistantToolInput) input: CreateAssistantToolInput) {
     const { assistantId, ...fields } = input
     checkTool(fields, faultOfParams)
@@ -79,7 +82,7 @@ export class AssistantToolResolver {
   @Mutation(() => AssistantTool, { description: "Changes a tool." })
   async updateAssistantTool(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("tool") id: string,
     @Arg("input", () => UpdateAssistantToolInput) input: UpdateAssistantToolInput,
   ) {
     checkTool(input, faultOfParams)
@@ -91,19 +94,21 @@ export class AssistantToolResolver {
   }
 
   @Access("company")
-  @Mutation(() => DeleteResult, { description: "Deletes a tool and the log of its calls; a system tool cannot be deleted." })
-  async deleteAssistantTool(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  @Mutation(() => DeleteResult, { description: "Deletes a tool and the log of its calls. A system tool cannot be deleted." })
+  async deleteAssistantTool(@Ctx() context: RequestContext, @IdArg("tool") id: string) {
     const tool = await context.find(AssistantTool, id, "Tool")
     tool.mustBeDeletable()
     return deleted(context, tool)
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => ToolTestResult, { description: "Sends a real request to a tool's address, as the assistant would, and logs it." })
+  @Mutation(() => ToolTestResult, {
+    description: "Sends a real request to the endpoint of a tool, as the assistant does, and logs the call.",
+  })
   testAssistantTool(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
-    @Arg("params", () => JSONValue, { nullable: true, description: "The arguments; none when absent." })
+    @IdArg("tool") id: string,
+    @Arg("params", () => JSONValue, { nullable: true, description: "Arguments of the call. Default: none." })
     params?: Record<string, unknown> | null,
   ) {
     return testTool(context, id, params ?? {})

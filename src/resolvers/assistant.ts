@@ -22,6 +22,7 @@ import {
   UpdateAssistantInput,
 } from "../schema/assistant.js"
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
+import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { resolverLimits } from "./limits.js"
@@ -44,7 +45,7 @@ async function applyInput(context: RequestContext, assistant: Assistant, input: 
 @Resolver()
 export class AssistantResolver {
   @Access("company")
-  @Query(() => [TextModel], { description: "Text models of this server: configured ones first, the offline model last and always." })
+  @Query(() => [TextModel], { description: "Text models of this server: the configured models, then the built-in offline model." })
   textModels(@Ctx() context: RequestContext) {
     return context.services.models
   }
@@ -54,12 +55,14 @@ export class AssistantResolver {
   assistants(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-    @Arg("folderId", () => UUID, { nullable: true, description: "Only those in this folder." }) folderId?: string,
-    @Arg("q", () => String, { nullable: true, description: "Part of the name, in any case." }) q?: string,
-    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
-    @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 10 when absent." }) take?: number,
-    @Arg("includeVariants", () => Boolean, { nullable: true, description: "Whether drafts are listed too." }) includeVariants?: boolean,
+    @CompanyArg() companyId?: string,
+    @Arg("folderId", () => UUID, { nullable: true, description: "ID of an assistant folder; returns only the assistants in it." })
+    folderId?: string,
+    @Arg("q", () => String, { nullable: true, description: "Text to find in the name, regardless of case." }) q?: string,
+    @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
+    @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 10." }) take?: number,
+    @Arg("includeVariants", () => Boolean, { nullable: true, description: "Whether draft variants are included. Default: false." })
+    includeVariants?: boolean,
   ) {
     const filter = (query: Sql) => {
       let found = query
@@ -80,8 +83,8 @@ export class AssistantResolver {
   }
 
   @Access("company")
-  @Query(() => Assistant, { nullable: true, description: "One assistant." })
-  assistant(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+  @Query(() => Assistant, { nullable: true, description: "An assistant." })
+  assistant(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("assistant") id: string) {
     return context.one(assistantReadModel, id, info)
   }
 
@@ -97,10 +100,10 @@ export class AssistantResolver {
   }
 
   @Access("company")
-  @Mutation(() => Assistant, { description: "Changes an assistant; its voice agent follows in the background." })
+  @Mutation(() => Assistant, { description: "Changes an assistant. Its voice agent is updated in the background." })
   async updateAssistant(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("assistant") id: string,
     @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
   ) {
     const assistant = await context.find(Assistant, id)
@@ -110,11 +113,11 @@ export class AssistantResolver {
 
   @Access("company")
   @Mutation(() => Assistant, {
-    description: "Copies an assistant with its tools and its knowledge, all or nothing; logs and chats are not copied.",
+    description: "Copies an assistant with its tools and knowledge items, in one transaction. Logs and chats are not copied.",
   })
   copyAssistant(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("assistant") id: string,
     @Arg("input", () => CopyAssistantInput) input: CopyAssistantInput,
   ) {
     return context.transaction(async (tx) => {
@@ -131,9 +134,10 @@ export class AssistantResolver {
 
   @Access("company", { transaction: "manual" })
   @Mutation(() => DeleteAssistantResult, {
-    description: "Deletes an assistant, at once or when its voice agent is torn down; its chats are kept, AI off.",
+    description:
+      "Deletes an assistant; one with a voice agent is deleted after the agent has been removed. Its chats are kept, with AI off.",
   })
-  async deleteAssistant(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string): Promise<DeleteAssistantResult> {
+  async deleteAssistant(@Ctx() context: RequestContext, @IdArg("assistant") id: string): Promise<DeleteAssistantResult> {
     const terminating = await context.transaction(async (tx) => {
       const assistant = await tx.find(Assistant, id)
       assistant.terminate()

@@ -1,21 +1,17 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { Arg, Ctx, Info, Query, Resolver } from "type-graphql"
+import { Ctx, Info, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { Channel } from "../entities/channel.js"
-import { UUID } from "../entities/kit/scalars.js"
 import { channelReadModel } from "../schema/channel.js"
+import { CompanyArg } from "../schema/kit/arguments.js"
 
 @Resolver()
 export class ChannelResolver {
   @Access("company")
   @Query(() => [Channel], { description: "Active channel connections." })
-  channels(
-    @Ctx() context: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-  ) {
+  channels(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @CompanyArg() companyId?: string) {
     return context.reader.list(
       channelReadModel,
       selectionOf(info),

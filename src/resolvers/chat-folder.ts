@@ -5,19 +5,15 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
-import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
+import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatFolderResolver {
   @Access("company")
-  @Query(() => [ChatFolder], { description: "Folders of the inbox, by name." })
-  chatFolders(
-    @Ctx() context: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-  ) {
+  @Query(() => [ChatFolder], { description: "Chat folders, sorted by name." })
+  chatFolders(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @CompanyArg() companyId?: string) {
     return context.reader.list(
       chatFolderReadModel,
       selectionOf(info),
@@ -35,10 +31,10 @@ export class ChatFolderResolver {
   }
 
   @Access("company")
-  @Mutation(() => ChatFolder, { description: "Renames or recolors a chat folder." })
+  @Mutation(() => ChatFolder, { description: "Changes the name or the color of a chat folder." })
   async updateChatFolder(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("chat folder") id: string,
     @Arg("input", () => UpdateChatFolderInput) input: UpdateChatFolderInput,
   ) {
     refuseNulls(context, ChatFolder, input)
@@ -46,8 +42,8 @@ export class ChatFolderResolver {
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => DeleteResult, { description: "Deletes a chat folder; its chats are kept, unfiled." })
-  async deleteChatFolder(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  @Mutation(() => DeleteResult, { description: "Deletes a chat folder. The chats in it are kept, in no folder." })
+  async deleteChatFolder(@Ctx() context: RequestContext, @IdArg("chat folder") id: string) {
     await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
     await unfileChats(context, id)
     // What was filed meanwhile is unfiled with the folder.

@@ -10,6 +10,7 @@ import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { ChatConnection, ChatSortEnum, chatReadModel, SortOrderEnum } from "../schema/chat.js"
 import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
+import { CompanyArg } from "../schema/kit/arguments.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
 import { placeOf, type Walk } from "../schema/kit/walk.js"
@@ -42,29 +43,53 @@ const everything = { key: "all", values: [], build: (query: Sql) => query }
 @Resolver()
 export class ChatListResolver {
   @Access("company")
-  @Query(() => ChatConnection, { description: "Chats by most recent activity; by cursor, or by offset the legacy way." })
+  @Query(() => ChatConnection, {
+    description: "Chats, most recent activity first. Pages by cursor (first, after) or by offset (first, skip).",
+  })
   async chats(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-    @Arg("where", () => ChatWhere, { nullable: true, description: "Conditions, typed." }) where?: ChatWhere,
-    @Arg("filter", () => String, { nullable: true, description: "The same conditions as text: field:op:value;…" }) filter?: string,
-    @Arg("search", () => String, { nullable: true, description: "Part of a name, account name, user name or phone number, in any case." })
+    @CompanyArg() companyId?: string,
+    @Arg("where", () => ChatWhere, { nullable: true, description: "Conditions as an object." }) where?: ChatWhere,
+    @Arg("filter", () => String, { nullable: true, description: "Conditions as text, in the form field:op:value;field:op:value." })
+    filter?: string,
+    @Arg("search", () => String, {
+      nullable: true,
+      description: "Text to find in the customer name, account name, user name or phone number, regardless of case.",
+    })
     search?: string,
-    @Arg("sortBy", () => ChatSortEnum, { nullable: true, description: "LAST_MESSAGE_AT when absent; the other one pages by offset." })
+    @Arg("sortBy", () => ChatSortEnum, {
+      nullable: true,
+      description: "Sort key. CREATED_AT requires paging by offset. Default: LAST_MESSAGE_AT.",
+    })
     sortBy?: string,
-    @Arg("sortOrder", () => SortOrderEnum, { nullable: true, description: "DESC when absent." }) sortOrder?: string,
-    @Arg("messenger", () => MessengerEnum, { nullable: true, description: "Only on this channel." }) messenger?: Messenger,
-    @Arg("sourceChannel", () => String, { nullable: true, description: "Only from this channel of an aggregator." }) sourceChannel?: string,
-    @Arg("fromId", () => String, { nullable: true, description: "Only on this connected account." }) fromId?: string,
-    @Arg("assistantId", () => UUID, { nullable: true, description: "Only assigned to this assistant." }) assistantId?: string,
-    @Arg("managerId", () => String, { nullable: true, description: "Only assigned to this user; me, or null for nobody." })
+    @Arg("sortOrder", () => SortOrderEnum, { nullable: true, description: "Sort order. Default: DESC." }) sortOrder?: string,
+    @Arg("messenger", () => MessengerEnum, { nullable: true, description: "Returns only chats on this channel." }) messenger?: Messenger,
+    @Arg("sourceChannel", () => String, {
+      nullable: true,
+      description: "Returns only chats that an aggregator received from this channel.",
+    })
+    sourceChannel?: string,
+    @Arg("fromId", () => String, {
+      nullable: true,
+      description: "Returns only chats of this connected account (config.externalId of the channel connection).",
+    })
+    fromId?: string,
+    @Arg("assistantId", () => UUID, { nullable: true, description: "Returns only chats assigned to the assistant with this ID." })
+    assistantId?: string,
+    @Arg("managerId", () => String, {
+      nullable: true,
+      description: "Returns only chats assigned to the user with this ID; `me` means the signed-in user, `null` means nobody.",
+    })
     managerId?: string,
-    @Arg("unread", () => Boolean, { nullable: true, description: "Only with, or without, unread messages." }) unread?: boolean,
-    @Arg("isUnderAiControl", () => Boolean, { nullable: true, description: "Only with AI on, or off." }) isUnderAiControl?: boolean,
-    @Arg("first", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) first?: number,
-    @Arg("after", () => String, { nullable: true, description: "Cursor of the place to continue after." }) after?: string,
-    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over, the legacy way; not with after." }) skip?: number,
+    @Arg("unread", () => Boolean, { nullable: true, description: "Returns only chats with (true) or without (false) unread messages." })
+    unread?: boolean,
+    @Arg("isUnderAiControl", () => Boolean, { nullable: true, description: "Returns only chats with AI on (true) or off (false)." })
+    isUnderAiControl?: boolean,
+    @Arg("first", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) first?: number,
+    @Arg("after", () => String, { nullable: true, description: "Cursor of the last item of the previous page." }) after?: string,
+    @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip (legacy paging); cannot be combined with a cursor." })
+    skip?: number,
   ) {
     // The simple parameters are conditions like any other.
     const simple = { messenger, assistantId, managerId, unread, isUnderAiControl }

@@ -6,19 +6,15 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatTag } from "../entities/chat-tag.js"
-import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatTagInput, chatTagReadModel, UpdateChatTagInput } from "../schema/chat-tag.js"
+import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatTagResolver {
   @Access("company")
-  @Query(() => [ChatTag], { description: "The dictionary of chat tags, by name." })
-  chatTags(
-    @Ctx() context: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) companyId?: string,
-  ) {
+  @Query(() => [ChatTag], { description: "Chat tags, sorted by name." })
+  chatTags(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @CompanyArg() companyId?: string) {
     const byName = sql`lower(t.name)`
     return context.reader.list(
       chatTagReadModel,
@@ -29,7 +25,7 @@ export class ChatTagResolver {
   }
 
   @Access("company")
-  @Mutation(() => ChatTag, { description: "Creates a chat tag; its name is unique in the company regardless of case." })
+  @Mutation(() => ChatTag, { description: "Creates a chat tag. Its name must be unique in the company, regardless of case." })
   createChatTag(@Ctx() context: RequestContext, @Arg("input", () => CreateChatTagInput) input: CreateChatTagInput) {
     const tag = patch(context, new ChatTag(), { ...input, companyId: context.company(input.companyId) })
     context.em.persist(tag)
@@ -37,10 +33,12 @@ export class ChatTagResolver {
   }
 
   @Access("company")
-  @Mutation(() => ChatTag, { description: "Renames or recolors a chat tag; a renamed tag is no longer excluded from suggestions." })
+  @Mutation(() => ChatTag, {
+    description: "Changes the name or the color of a chat tag. A renamed tag is removed from excludedTags of the assistants.",
+  })
   async updateChatTag(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("chat tag") id: string,
     @Arg("input", () => UpdateChatTagInput) input: UpdateChatTagInput,
   ) {
     refuseNulls(context, ChatTag, input)
@@ -52,8 +50,8 @@ export class ChatTagResolver {
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => DeleteResult, { description: "Deletes a chat tag and removes it from every chat." })
-  async deleteChatTag(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  @Mutation(() => DeleteResult, { description: "Deletes a chat tag and removes it from all chats." })
+  async deleteChatTag(@Ctx() context: RequestContext, @IdArg("chat tag") id: string) {
     await context.transaction((tx) => tx.find(ChatTag, id, "Chat tag"))
     await removeTagEverywhere(context, id)
     // What was attached meanwhile goes with the tag.

@@ -11,18 +11,19 @@ import { Chat } from "../entities/chat.js"
 import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-words.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
+import { IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, mustBeSaid, patch, refuseNulls } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatResolver {
   @Access("company")
-  @Query(() => Chat, { nullable: true, description: "One chat." })
-  chat(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+  @Query(() => Chat, { nullable: true, description: "A chat." })
+  chat(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("chat") id: string) {
     return context.one(chatReadModel, id, info)
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => Chat, { description: "Creates a chat; nothing is sent to the customer." })
+  @Mutation(() => Chat, { description: "Creates a chat. Nothing is sent to the customer." })
   async createChat(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
@@ -38,31 +39,30 @@ export class ChatResolver {
   }
 
   @Access("company")
-  @Mutation(() => Chat, { description: "Changes a chat, without the business rules." })
-  async updateChat(
-    @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
-    @Arg("input", () => UpdateChatInput) input: UpdateChatInput,
-  ) {
+  @Mutation(() => Chat, { description: "Changes a chat. The rules on groups, drafts and subscriptions are not applied." })
+  async updateChat(@Ctx() context: RequestContext, @IdArg("chat") id: string, @Arg("input", () => UpdateChatInput) input: UpdateChatInput) {
     refuseNulls(context, Chat, input)
     return updateChat(context, await context.find(Chat, id), input)
   }
 
   @Access("company")
   @Mutation(() => DeleteResult, {
-    description: "Deletes a chat with its messages, on this side only; a later customer message creates a new one.",
+    description:
+      "Deletes a chat with its messages and files on this server, not on the channel. A later customer message creates a new chat.",
   })
-  async deleteChat(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  async deleteChat(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
     return deleted(context, (await context.find(Chat, id)).deleted())
   }
 
   @Access("company")
-  @Mutation(() => Chat, { description: "Turns AI on or off; off is always allowed." })
+  @Mutation(() => Chat, {
+    description: "Turns AI on or off in a chat. Turning it on requires an active subscription and is not possible in a group.",
+  })
   async setAiControl(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
-    @Arg("isUnderAiControl", () => Boolean, { description: "On or off." }) isUnderAiControl: boolean,
-    @Arg("aiDisableReason", () => AiDisableReasonEnum, { nullable: true, description: "Why it is turned off; MANUAL when absent." })
+    @IdArg("chat") id: string,
+    @Arg("isUnderAiControl", () => Boolean, { description: "True turns AI on, false turns it off." }) isUnderAiControl: boolean,
+    @Arg("aiDisableReason", () => AiDisableReasonEnum, { nullable: true, description: "Why AI is turned off. Default: MANUAL." })
     aiDisableReason?: AiDisableReason | null,
   ) {
     const chat = await context.find(Chat, id)
@@ -75,11 +75,11 @@ export class ChatResolver {
   }
 
   @Access("company")
-  @Mutation(() => Chat, { description: "Gives the chat to an assistant and turns AI on." })
+  @Mutation(() => Chat, { description: "Assigns an assistant to a chat and turns AI on." })
   async assignAssistant(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
-    @Arg("assistantId", () => UUID) assistantId: string,
+    @IdArg("chat") id: string,
+    @Arg("assistantId", () => UUID, { description: "ID of the assistant." }) assistantId: string,
   ) {
     const chat = await context.find(Chat, id)
     chat.assign(await assistantFor(context, chat.companyId, assistantId), context.actor)
@@ -87,19 +87,19 @@ export class ChatResolver {
   }
 
   @Access("company")
-  @Mutation(() => Chat, { description: "Takes the assistant off the chat; the AI flag stays as it is." })
-  async unassignAssistant(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  @Mutation(() => Chat, { description: "Removes the assistant from a chat. isUnderAiControl does not change." })
+  async unassignAssistant(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
     const chat = await context.find(Chat, id)
     chat.setAssistant(null)
     return chat
   }
 
   @Access("company")
-  @Mutation(() => Chat, { description: "Assigns the chat to a manager of the company, or to nobody." })
+  @Mutation(() => Chat, { description: "Assigns a manager to a chat, or removes the manager." })
   async assignManager(
     @Ctx() context: RequestContext,
-    @Arg("id", () => UUID) id: string,
-    @Arg("managerId", () => UUID, { nullable: true, description: "The manager; null takes the chat off them." })
+    @IdArg("chat") id: string,
+    @Arg("managerId", () => UUID, { nullable: true, description: "ID of a member of the company; null removes the manager. Required." })
     managerId: string | null | undefined,
   ) {
     mustBeSaid("managerId", managerId)

@@ -38,17 +38,22 @@ async function subscribe(context: RequestContext, args: EventArguments) {
 export class EventResolver {
   @Access("visitor")
   @Subscription(() => EventShape, {
-    description: "What happens in a company: everything after a cursor, each once and in order, then live.",
+    description: "Sends the events of a company: first those after the cursor, each once and in order, then new ones as they happen.",
     subscribe: (data) => subscribe(data.context as RequestContext, data.args as EventArguments) as never,
   })
   async events(
     @Root() event: LoggedEvent,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("companyId", () => UUID, { nullable: true, description: "Only this company's." }) _companyId?: string,
-    @Arg("chatId", () => UUID, { nullable: true, description: "Only this chat's." }) _chatId?: string,
-    @Arg("types", () => [EventTypeEnum], { nullable: true, description: "Only of these types." }) _types?: EventType[],
-    @Arg("after", () => String, { nullable: true, description: "Resume behind this event; events are kept 24 hours." }) _after?: string,
+    @Arg("companyId", () => UUID, {
+      nullable: true,
+      description: "ID of the company. Default: the company of the connection, or all companies that the credential can access.",
+    })
+    _companyId?: string,
+    @Arg("chatId", () => UUID, { nullable: true, description: "ID of a chat; sends only events of this chat." }) _chatId?: string,
+    @Arg("types", () => [EventTypeEnum], { nullable: true, description: "Types of events to send. Default: all." }) _types?: EventType[],
+    @Arg("after", () => String, { nullable: true, description: "ID of the last event received. Events are kept for 24 hours." })
+    _after?: string,
   ) {
     const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {

@@ -10,7 +10,9 @@ import { schemaLimits } from "../schema/limits.js"
 @Resolver()
 export class KnowledgeQueryResolver {
   @Access("company", { transaction: "manual" })
-  @Mutation(() => KnowledgeMatches, { description: "Searches what an assistant knows; only what is indexed, for one embedding credit." })
+  @Mutation(() => KnowledgeMatches, {
+    description: "Searches the indexed knowledge items of an assistant. A search costs one embedding credit.",
+  })
   async queryKnowledge(
     @Ctx() context: RequestContext,
     @Arg("input", () => QueryKnowledgeInput) { assistantId, query, take }: QueryKnowledgeInput,

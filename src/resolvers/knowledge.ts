@@ -11,6 +11,7 @@ import { Knowledge } from "../entities/knowledge.js"
 import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
 import { attachFile, giveText, type ReadFile, withText } from "../knowledge/files.js"
+import { IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, deleted, patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { CreateKnowledgeItemInput, KnowledgePage, knowledgeReadModel, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
@@ -19,14 +20,15 @@ import { resolverLimits } from "./limits.js"
 @Resolver()
 export class KnowledgeResolver {
   @Access("company")
-  @Query(() => KnowledgePage, { description: "Knowledge items, newest first, without their content." })
+  @Query(() => KnowledgePage, { description: "Knowledge items, newest first, without resourceContent." })
   async knowledgeItems(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("assistantId", () => UUID, { nullable: true, description: "Only this assistant's." }) assistantId?: string,
-    @Arg("search", () => String, { nullable: true, description: "Part of the name, in any case." }) search?: string,
-    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
-    @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) take?: number,
+    @Arg("assistantId", () => UUID, { nullable: true, description: "ID of an assistant; returns only the items of this assistant." })
+    assistantId?: string,
+    @Arg("search", () => String, { nullable: true, description: "Text to find in the name, regardless of case." }) search?: string,
+    @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
+    @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
     const filter = (query: Sql) => {
       const found = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
@@ -39,13 +41,13 @@ export class KnowledgeResolver {
   }
 
   @Access("company")
-  @Query(() => Knowledge, { nullable: true, description: "One knowledge item, with its content." })
-  knowledgeItem(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+  @Query(() => Knowledge, { nullable: true, description: "A knowledge item with its content." })
+  knowledgeItem(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("knowledge item") id: string) {
     return context.one(knowledgeReadModel, id, info, "Knowledge item")
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => Knowledge, { description: "Gives an assistant something to know; what is searchable is indexed in the background." })
+  @Mutation(() => Knowledge, { description: "Creates a knowledge item of an assistant. A searchable item is indexed in the background." })
   async createKnowledgeItem(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
@@ -67,7 +69,7 @@ export class KnowledgeResolver {
   async updateKnowledgeItem(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("id", () => UUID) id: string,
+    @IdArg("knowledge item") id: string,
     @Arg("input", () => UpdateKnowledgeItemInput) input: UpdateKnowledgeItemInput,
   ) {
     await withText(context, async (tx, read) => {
@@ -81,7 +83,7 @@ export class KnowledgeResolver {
 
   @Access("company")
   @Mutation(() => DeleteResult, { description: "Deletes a knowledge item and its index." })
-  async deleteKnowledgeItem(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
+  async deleteKnowledgeItem(@Ctx() context: RequestContext, @IdArg("knowledge item") id: string) {
     const item = await context.find(Knowledge, id, "Knowledge item")
     item.leavesFile()
     return deleted(context, item)

@@ -39,17 +39,24 @@ async function keep(context: RequestContext, media: Media, idempotencyKey: strin
 @Resolver()
 export class MediaResolver {
   @Access("company", { transaction: "manual" })
-  @Mutation(() => Media, { description: "Uploads a file, for messages or knowledge; one that nothing uses is removed after a day." })
+  @Mutation(() => Media, {
+    description: "Uploads a file for messages or knowledge items. A file that is not used is deleted after one day.",
+  })
   async uploadMedia(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("file", () => GraphQLUpload, { description: "The file, as the GraphQL multipart request specification sends it; up to 25 MB." })
+    @Arg("companyId", () => UUID, {
+      nullable: true,
+      description: "ID of the company. Default: the company of the access token, or the only company of the user.",
+    })
+    companyId: string | null | undefined,
+    @Arg("file", () => GraphQLUpload, {
+      description: "The file, sent as the GraphQL multipart request specification describes; at most 25 MB.",
+    })
     file: Promise<FileUpload>,
-    @Arg("companyId", () => UUID, { nullable: true, description: "The company; the token's, or the user's only one, when absent." })
-    companyId?: string | null,
     @Arg("idempotencyKey", () => String, {
       nullable: true,
-      description: "Under the same key a repeat within 24 hours gets the first answer.",
+      description: "Idempotency key: a repetition of the request with the same key within 24 hours returns the first response.",
     })
     idempotencyKey?: string | null,
   ) {

@@ -8,31 +8,37 @@ import { UUID } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 import { createMessage } from "../messages/create.js"
 import { listMessages } from "../messages/list.js"
+import { IdArg } from "../schema/kit/arguments.js"
 import { CreateMessageInput, MessageConnection, messageReadModel } from "../schema/message.js"
 
 @Resolver()
 export class MessageResolver {
   @Access("visitor")
-  @Query(() => MessageConnection, { description: "Messages of a chat, newest first; by cursor, or by offset the legacy way." })
+  @Query(() => MessageConnection, {
+    description: "Messages of a chat, newest first. Pages by cursor (first, after) or by offset (first, skip).",
+  })
   messages(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("chatId", () => UUID, { description: "The chat." }) chatId: string,
-    @Arg("first", () => Int, { nullable: true, description: "How many, 1 to 100; 30 when absent." }) first?: number,
-    @Arg("after", () => String, { nullable: true, description: "Cursor of the place to continue after." }) after?: string,
-    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over, the legacy way; not with after." }) skip?: number,
+    @Arg("chatId", () => UUID, { description: "ID of the chat." }) chatId: string,
+    @Arg("first", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 30." }) first?: number,
+    @Arg("after", () => String, { nullable: true, description: "Cursor of the last item of the previous page." }) after?: string,
+    @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip (legacy paging); cannot be combined with a cursor." })
+    skip?: number,
   ) {
     return listMessages(context, selectionOf(info), { chatId, first, after, skip })
   }
 
   @Access("company")
-  @Query(() => Message, { nullable: true, description: "One message." })
-  message(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @Arg("id", () => UUID) id: string) {
+  @Query(() => Message, { nullable: true, description: "A message." })
+  message(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("message") id: string) {
     return context.one(messageReadModel, id, info)
   }
 
   @Access("company", { transaction: "manual" })
-  @Mutation(() => Message, { description: "Stores a message and queues it for delivery; a customer's message is an inbound one." })
+  @Mutation(() => Message, {
+    description: "Stores a message and queues it for delivery. A message with role CUSTOMER is an inbound message and is not delivered.",
+  })
   async createMessage(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,

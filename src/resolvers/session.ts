@@ -47,11 +47,13 @@ export class SessionResolver {
   }
 
   @Access("public", { transaction: "manual" })
-  @Mutation(() => TokenPair, { description: "Signs a user in; 10 attempts a minute per client address and per email." })
+  @Mutation(() => TokenPair, {
+    description: "Signs a user in; at most 10 attempts per minute are allowed per client address and per email address.",
+  })
   async signIn(
     @Ctx() context: RequestContext,
-    @Arg("email", () => String, { nullable: true, description: "The user's email address." }) email?: string,
-    @Arg("password", () => String, { nullable: true, description: "The user's password." }) password?: string,
+    @Arg("email", () => String, { nullable: true, description: "Email address of the user; required." }) email?: string,
+    @Arg("password", () => String, { nullable: true, description: "Password of the user; required." }) password?: string,
   ): Promise<TokenPair> {
     const { services, request } = context
     // A REST attempt was counted at the door, before its body was read.
@@ -71,10 +73,10 @@ export class SessionResolver {
   }
 
   @Access("public", { transaction: "manual" })
-  @Mutation(() => TokenPair, { description: "Exchanges a refresh token, once, for a new pair." })
+  @Mutation(() => TokenPair, { description: "Exchanges a refresh token for a new pair of tokens. A refresh token can be used once." })
   async refreshSession(
     @Ctx() context: RequestContext,
-    @Arg("refreshToken", () => String, { description: "The refresh token of the last pair." }) refreshToken: string,
+    @Arg("refreshToken", () => String, { description: "Refresh token of the latest pair." }) refreshToken: string,
   ): Promise<TokenPair> {
     const claims = verify(refreshToken, context.services.secrets.jwtSecret, "refresh", clock.now())
     if (claims === "invalid" || claims === "expired") throw new BadUserInput("The refresh token is invalid or expired")
@@ -94,7 +96,7 @@ export class SessionResolver {
   }
 
   @Access("user", { transaction: "manual" })
-  @Mutation(() => Boolean, { description: "Ends the session, with all its tokens and open sockets." })
+  @Mutation(() => Boolean, { description: "Ends the session, its tokens and its open sockets." })
   async signOut(@Ctx() context: RequestContext): Promise<boolean> {
     if (context.identity.kind !== "user") throw new Unauthenticated()
     const { sessionId } = context.identity

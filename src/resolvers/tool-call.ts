@@ -32,14 +32,15 @@ async function statsOf(context: RequestContext, toolId: string): Promise<ToolCal
 @Resolver()
 export class ToolCallResolver {
   @Access("company")
-  @Query(() => ToolCallPage, { description: "Calls of a tool, newest first, tests too." })
+  @Query(() => ToolCallPage, { description: "Calls of a tool, including tests, newest first." })
   async toolCalls(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
-    @Arg("toolId", () => UUID, { description: "The tool." }) toolId: string,
-    @Arg("status", () => ToolCallStatusEnum, { nullable: true, description: "Only those that stand like this." }) status?: ToolCallStatus,
-    @Arg("skip", () => Int, { nullable: true, description: "How many to pass over." }) skip?: number,
-    @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 20 when absent." }) take?: number,
+    @Arg("toolId", () => UUID, { description: "ID of the tool." }) toolId: string,
+    @Arg("status", () => ToolCallStatusEnum, { nullable: true, description: "Returns only calls with this status." })
+    status?: ToolCallStatus,
+    @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
+    @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
     const { totalCount, ...selection } = selectionOf(info)
     const filter = (query: Sql) => {
@@ -59,12 +60,13 @@ export class ToolCallResolver {
 
   @Access("company")
   @Mutation(() => ToolCall, {
-    description: "Answers a call of a webhook_client tool, which a client was asked for by TOOL_CALL_REQUESTED.",
+    description: "Sends the output of a tool of type WEBHOOK_CLIENT, which the event TOOL_CALL_REQUESTED asked for.",
   })
   answerToolCall(
     @Ctx() context: RequestContext,
-    @Arg("toolCallId", () => UUID, { description: "The call." }) toolCallId: string,
-    @Arg("output", () => JSONValue, { nullable: true, description: "What the assistant is told." }) output: unknown,
+    @Arg("toolCallId", () => UUID, { description: "ID of the tool call (callId of the event)." }) toolCallId: string,
+    @Arg("output", () => JSONValue, { nullable: true, description: "Output of the tool, as JSON; given to the assistant." })
+    output: unknown,
   ) {
     return answerCall(context, toolCallId, output)
   }

@@ -6,14 +6,14 @@ import { schemaLimits } from "./limits.js"
 
 export const assistantFolderReadModel = readModel("AssistantFolder")
 
-@InputType({ description: "A new assistant folder." })
+@InputType({ description: "The assistant folder to create." })
 export class CreateAssistantFolderInput extends InCompany {
-  @Field(() => Trimmed({ max: schemaLimits.assistantFolderName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.assistantFolderName }), { description: "Name of the folder." })
   name!: string
 }
 
-@InputType({ description: "What changes about an assistant folder." })
+@InputType({ description: "The fields of an assistant folder to change." })
 export class UpdateAssistantFolderInput {
-  @Field(() => Trimmed({ max: schemaLimits.assistantFolderName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.assistantFolderName }), { nullable: true, description: "Name of the folder." })
   name?: string
 }

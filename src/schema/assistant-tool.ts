@@ -22,52 +22,52 @@ const ToolDescription = Trimmed({ max: schemaLimits.toolDescription })
 
 @InputType()
 abstract class AssistantToolFields {
-  @Field(() => JSONValue, { nullable: true, description: "Its arguments: a JSON Schema of type object; none when absent." })
+  @Field(() => JSONValue, { nullable: true, description: "Arguments of the tool: a JSON Schema of type object. Default: no arguments." })
   params?: Record<string, unknown> | null
 
-  @Field(() => AssistantToolTypeEnum, { nullable: true, description: "When and by whom it is run; WEBHOOK_ACTION when absent." })
+  @Field(() => AssistantToolTypeEnum, { nullable: true, description: "When the tool is called, and by whom. Default: WEBHOOK_ACTION." })
   type?: AssistantToolType | null
 
   @Field(() => Trimmed({ min: 0, max: schemaLimits.toolUrl }), {
     nullable: true,
-    description: "The address to call: absolute, http or https.",
+    description: "URL of the endpoint: absolute, http or https.",
   })
   apiCallUrl?: string | null
 
-  @Field(() => HttpMethodEnum, { nullable: true, description: "The method to call it with; POST when absent." })
+  @Field(() => HttpMethodEnum, { nullable: true, description: "HTTP method of the request. Default: POST." })
   httpMethod?: HttpMethod | null
 
-  @Field(() => Int, { nullable: true, description: "How long it may take, 1 to 60 seconds; 10 when absent." })
+  @Field(() => Int, { nullable: true, description: "Time limit of a call, 1 to 60 seconds. Default: 10." })
   timeoutSeconds?: number | null
 
   @Field(() => Verbatim(schemaLimits.toolSecret), {
     nullable: true,
-    description: "The secret that calls are signed with; null removes it.",
+    description: "Secret with which requests are signed; null removes it.",
   })
   webhookSecret?: string | null
 
-  @Field(() => Boolean, { nullable: true, description: "Whether it is switched off." })
+  @Field(() => Boolean, { nullable: true, description: "Whether the tool is switched off." })
   disabled?: boolean | null
 }
 
-@InputType({ description: "A new tool of an assistant." })
+@InputType({ description: "The tool to create." })
 export class CreateAssistantToolInput extends AssistantToolFields {
-  @Field(() => UUID, { description: "The assistant that is to have it." })
+  @Field(() => UUID, { description: "ID of the assistant that gets the tool." })
   assistantId!: string
 
-  @Field(() => ToolName, { description: "Its name as the assistant sees it: letters, digits, _ and -." })
+  @Field(() => ToolName, { description: "Name of the tool, visible to the assistant: letters, digits, _ and -." })
   name!: string
 
-  @Field(() => ToolDescription, { description: "What it does and when to use it." })
+  @Field(() => ToolDescription, { description: "What the tool does and when to use it; visible to the assistant." })
   description!: string
 }
 
-@InputType({ description: "What changes about a tool." })
+@InputType({ description: "The fields of a tool to change." })
 export class UpdateAssistantToolInput extends AssistantToolFields {
-  @Field(() => ToolName, { nullable: true, description: "Its name as the assistant sees it." })
+  @Field(() => ToolName, { nullable: true, description: "Name of the tool, visible to the assistant: letters, digits, _ and -." })
   name?: string | null
 
-  @Field(() => ToolDescription, { nullable: true, description: "What it does and when to use it." })
+  @Field(() => ToolDescription, { nullable: true, description: "What the tool does and when to use it; visible to the assistant." })
   description?: string | null
 }
 

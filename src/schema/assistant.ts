@@ -10,113 +10,131 @@ import { schemaLimits } from "./limits.js"
 export const assistantReadModel = readModel("Assistant")
 export const AssistantPage = pageOf(Assistant, "assistants")
 
-@ObjectType({ description: "A text model that assistants can answer with." })
+@ObjectType({ description: "A text model that can generate the answers of assistants." })
 export class TextModel {
-  @Field(() => UUID, { description: "Its id, the same on every start." })
+  @Field(() => UUID, { description: "Unique ID; it does not change when the server restarts." })
   id!: string
 
-  @Field(() => String, { description: "Its name." })
+  @Field(() => String, { description: "Name of the text model." })
   name!: string
 
-  @Field(() => String, { description: "Who runs it." })
+  @Field(() => String, { description: "Provider of the text model." })
   provider!: string
 }
 
-@InputType({ description: "How an assistant is to speak on the phone; given anew, it replaces what was there." })
+@InputType({ description: "Voice settings of an assistant. They replace the previous settings as a whole." })
 export class VaRegistrationInput {
-  @Field(() => Trimmed({ max: schemaLimits.voiceName }), { description: "The voice provider that its agent is to live at." })
+  @Field(() => Trimmed({ max: schemaLimits.voiceName }), { description: "Name of the voice provider that runs the voice agent." })
   provider!: string
 
   @Field(() => Trimmed({ max: schemaLimits.voiceName }), {
     nullable: true,
-    description: "The provider's voice; the provider chooses when absent.",
+    description: "ID of the voice at the provider. Default: the provider's default.",
   })
   voiceId?: string | null
 
-  @Field(() => PhoneNumber, { nullable: true, description: "The number that it is reached at." })
+  @Field(() => PhoneNumber, { nullable: true, description: "Telephone number of the assistant." })
   phoneNumber?: string | null
 
-  @Field(() => Verbatim(schemaLimits.voiceFirstMessage), { nullable: true, description: "What it says first; its greeting when absent." })
+  @Field(() => Verbatim(schemaLimits.voiceFirstMessage), {
+    nullable: true,
+    description: "First sentence of a call. Default: the greeting of the assistant.",
+  })
   firstMessage?: string | null
 
-  @Field(() => Boolean, { nullable: true, description: "Whether the customer can interrupt it; true when absent." })
+  @Field(() => Boolean, { nullable: true, description: "Whether the customer can interrupt the assistant. Default: true." })
   interruptible?: boolean | null
 
-  @Field(() => Int, { nullable: true, description: "After so many seconds without a word it hangs up, 1 to 600; 30 when absent." })
+  @Field(() => Int, { nullable: true, description: "Silence in seconds after which the assistant ends the call, 1 to 600. Default: 30." })
   silenceTimeoutSeconds?: number | null
 
-  @Field(() => Int, { nullable: true, description: "After so many seconds it ends a call, 1 to 14,400; 600 when absent." })
+  @Field(() => Int, { nullable: true, description: "Maximum duration of a call in seconds, 1 to 14400. Default: 600." })
   maxDurationSeconds?: number | null
 }
 
 @InputType()
 export abstract class AssistantFields {
-  @Field(() => UUID, { nullable: true, description: "The folder it is kept in." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant folder; null means no folder." })
   folderId?: string | null
 
-  @Field(() => Verbatim(schemaLimits.assistantPrompt), { nullable: true, description: "What it is told to be and do." })
+  @Field(() => Verbatim(schemaLimits.assistantPrompt), { nullable: true, description: "Instructions for the text model." })
   prompt?: string | null
 
-  @Field(() => Verbatim(schemaLimits.assistantGreeting), { nullable: true, description: "How it greets a customer." })
+  @Field(() => Verbatim(schemaLimits.assistantGreeting), { nullable: true, description: "Greeting for customers." })
   greeting?: string | null
 
-  @Field(() => Trimmed({ max: schemaLimits.languageTag }), { nullable: true, description: "Its language, a BCP 47 tag." })
+  @Field(() => Trimmed({ max: schemaLimits.languageTag }), { nullable: true, description: "Language of the assistant, as a BCP 47 tag." })
   language?: string | null
 
-  @Field(() => UUID, { nullable: true, description: "The text model that answers for it; the first one when absent." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the text model that generates the answers. Default for a new assistant: the first of textModels.",
+  })
   textModelId?: string | null
 
-  @Field(() => Float, { nullable: true, description: "Sampling temperature, 0 to 2." })
+  @Field(() => Float, { nullable: true, description: "Sampling temperature, 0 to 2; null means the default of the text model." })
   temperature?: number | null
 
-  @Field(() => [Trimmed({ max: entityLimits.chatTagName })], { nullable: true, description: "Names of chat tags it must not suggest." })
+  @Field(() => [Trimmed({ max: entityLimits.chatTagName })], {
+    nullable: true,
+    description: "Names of chat tags that the assistant must not set.",
+  })
   excludedTags?: string[] | null
 
-  @Field(() => Boolean, { nullable: true, description: "Whether it is a draft variant." })
+  @Field(() => Boolean, { nullable: true, description: "Whether the assistant is a draft variant; a draft cannot be assigned to a chat." })
   isDraft?: boolean | null
 
-  @Field(() => UUID, { nullable: true, description: "The assistant it is a variant of; needs isDraft: true." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant of which this draft is a variant; requires isDraft: true." })
   draftOfId?: string | null
 
-  @Field(() => VaRegistrationInput, { nullable: true, description: "How it is to speak; an agent is made, or follows, in the background." })
+  @Field(() => VaRegistrationInput, {
+    nullable: true,
+    description: "Voice settings; the voice agent is created or updated in the background.",
+  })
   vaRegistration?: VaRegistrationInput | null
 }
 
-@InputType({ description: "A new assistant." })
+@InputType({ description: "The assistant to create." })
 export class CreateAssistantInput extends AssistantFields implements InCompany {
-  @Field(() => UUID, { nullable: true, description: "The company; the token's, or the user's only one, when absent." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the company. Default: the company of the access token, or the only company of the user.",
+  })
   companyId?: string | null
 
-  @Field(() => Trimmed({ max: entityLimits.assistantName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: entityLimits.assistantName }), { description: "Name of the assistant." })
   name!: string
 }
 
-@InputType({ description: "What changes about an assistant." })
+@InputType({ description: "The fields of an assistant to change." })
 export class UpdateAssistantInput extends AssistantFields {
-  @Field(() => Trimmed({ max: entityLimits.assistantName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: entityLimits.assistantName }), { nullable: true, description: "Name of the assistant." })
   name?: string | null
 }
 
-@InputType({ description: "What is to be different about the copy of an assistant." })
+@InputType({ description: "The fields in which the copy differs from the source." })
 export class CopyAssistantInput {
   @Field(() => Trimmed({ max: entityLimits.assistantName }), {
     nullable: true,
-    description: "Its name; that of the source with (copy) when absent.",
+    description: "Name of the copy. Default: the name of the source, followed by (copy).",
   })
   name?: string | null
 
-  @Field(() => VaRegistrationInput, { nullable: true, description: "How it is to speak; as the source when absent, not at all when null." })
+  @Field(() => VaRegistrationInput, {
+    nullable: true,
+    description: "Voice settings of the copy; null means none. Default: the voice settings of the source.",
+  })
   vaRegistration?: VaRegistrationInput | null
 }
 
-@ObjectType({ description: "That an assistant was deleted, or will be once its voice agent is torn down." })
+@ObjectType({ description: "The result of the deletion of an assistant." })
 export class DeleteAssistantResult {
-  @Field(() => UUID, { description: "What was deleted." })
+  @Field(() => UUID, { description: "ID of the assistant." })
   id!: string
 
-  @Field(() => Boolean, { description: "Whether it is gone." })
+  @Field(() => Boolean, { description: "Whether the assistant has been deleted." })
   deleted!: boolean
 
-  @Field(() => Boolean, { description: "Whether its voice agent is torn down first; it disappears after that." })
+  @Field(() => Boolean, { description: "Whether the assistant will be deleted in the background, after its voice agent has been removed." })
   terminating!: boolean
 }

@@ -27,71 +27,74 @@ export const chatFilterFields: Record<string, FilterField> = {
   tagIds: { operators: ["in"], read: idOr(), expects: anId },
 }
 
-@InputType({ description: "A channel." })
+@InputType({ description: "Condition on the channel." })
 class MessengerFilter {
-  @Field(() => MessengerEnum, { nullable: true, description: "This one." }) eq?: Messenger | null
-  @Field(() => [MessengerEnum], { nullable: true, description: "One of these." }) in?: Messenger[] | null
+  @Field(() => MessengerEnum, { nullable: true, description: "Equals this value." }) eq?: Messenger | null
+  @Field(() => [MessengerEnum], { nullable: true, description: "Equals one of these values." }) in?: Messenger[] | null
 }
 
-@InputType({ description: "A kind of chat." })
+@InputType({ description: "Condition on the type of a chat." })
 class ChatTypeFilter {
-  @Field(() => ChatTypeEnum, { nullable: true, description: "This one." }) eq?: ChatType | null
-  @Field(() => [ChatTypeEnum], { nullable: true, description: "One of these." }) in?: ChatType[] | null
+  @Field(() => ChatTypeEnum, { nullable: true, description: "Equals this value." }) eq?: ChatType | null
+  @Field(() => [ChatTypeEnum], { nullable: true, description: "Equals one of these values." }) in?: ChatType[] | null
 }
 
-@InputType({ description: "An id." })
+@InputType({ description: "Condition on an ID." })
 class IdFilter {
-  @Field(() => UUID, { nullable: true, description: "This one." }) eq?: string | null
-  @Field(() => [UUID], { nullable: true, description: "One of these." }) in?: string[] | null
+  @Field(() => UUID, { nullable: true, description: "Equals this value." }) eq?: string | null
+  @Field(() => [UUID], { nullable: true, description: "Equals one of these values." }) in?: string[] | null
 }
 
-@InputType({ description: "An id, or a word that stands for one: `me`, `null`." })
+@InputType({ description: "Condition on an ID. `me` means the signed-in user, `null` means that no ID is set." })
 class WordOrIdFilter {
-  @Field(() => String, { nullable: true, description: "This one." }) eq?: string | null
-  @Field(() => [String], { nullable: true, description: "One of these." }) in?: string[] | null
+  @Field(() => String, { nullable: true, description: "Equals this value." }) eq?: string | null
+  @Field(() => [String], { nullable: true, description: "Equals one of these values." }) in?: string[] | null
 }
 
-@InputType({ description: "A folder's id, or `null` for unfiled chats." })
+@InputType({ description: "Condition on the folder. `null` means chats in no folder." })
 class FolderFilter {
-  @Field(() => String, { nullable: true, description: "This one." }) eq?: string | null
+  @Field(() => String, { nullable: true, description: "Equals this value." }) eq?: string | null
 }
 
-@InputType({ description: "Yes or no." })
+@InputType({ description: "Condition on a boolean." })
 class BooleanFilter {
-  @Field(() => Boolean, { nullable: true, description: "Which." }) eq?: boolean | null
+  @Field(() => Boolean, { nullable: true, description: "Equals this value." }) eq?: boolean | null
 }
 
-@InputType({ description: "Part of a text, in any case." })
+@InputType({ description: "Condition on a text, regardless of case." })
 class TextFilter {
-  @Field(() => String, { nullable: true, description: "Somewhere in it." }) like?: string | null
-  @Field(() => String, { nullable: true, description: "At its beginning." }) startsWith?: string | null
+  @Field(() => String, { nullable: true, description: "Contains this text." }) like?: string | null
+  @Field(() => String, { nullable: true, description: "Starts with this text." }) startsWith?: string | null
 }
 
-@InputType({ description: "Whole days in UTC, YYYY-MM-DD." })
+@InputType({ description: "Condition on a time, by whole days in UTC (YYYY-MM-DD)." })
 class DayFilter {
   @Field(() => String, { nullable: true, description: "On this day or later." }) gte?: string | null
   @Field(() => String, { nullable: true, description: "On this day or earlier." }) lte?: string | null
-  @Field(() => [String], { nullable: true, description: "From the first day to the second, both included." }) between?: string[] | null
+  @Field(() => [String], { nullable: true, description: "Two days: from the first to the second, both included." }) between?:
+    | string[]
+    | null
 }
 
-@InputType({ description: "Ids of tags." })
+@InputType({ description: "Condition on the tags." })
 class TagsFilter {
-  @Field(() => [UUID], { nullable: true, description: "Chats with any of these." }) in?: string[] | null
+  @Field(() => [UUID], { nullable: true, description: "Has at least one tag with one of these IDs." }) in?: string[] | null
 }
 
-@InputType({ description: "Conditions on chats; all of them hold." })
+@InputType({ description: "Conditions on chats; a chat must meet all of them." })
 export class ChatWhere {
-  @Field(() => MessengerFilter, { nullable: true, description: "The channel." }) messenger?: MessengerFilter | null
-  @Field(() => IdFilter, { nullable: true, description: "The assistant." }) assistantId?: IdFilter | null
-  @Field(() => WordOrIdFilter, { nullable: true, description: "The manager." }) managerId?: WordOrIdFilter | null
+  @Field(() => MessengerFilter, { nullable: true, description: "Channel of the chat." }) messenger?: MessengerFilter | null
+  @Field(() => IdFilter, { nullable: true, description: "ID of the assigned assistant." }) assistantId?: IdFilter | null
+  @Field(() => WordOrIdFilter, { nullable: true, description: "ID of the assigned manager." }) managerId?: WordOrIdFilter | null
   @Field(() => BooleanFilter, { nullable: true, description: "Whether AI is on." }) isUnderAiControl?: BooleanFilter | null
-  @Field(() => BooleanFilter, { nullable: true, description: "Whether there are unread messages." }) unread?: BooleanFilter | null
-  @Field(() => ChatTypeFilter, { nullable: true, description: "With one customer or a group." }) chatType?: ChatTypeFilter | null
-  @Field(() => TextFilter, { nullable: true, description: "The phone number." }) phoneNumber?: TextFilter | null
-  @Field(() => DayFilter, { nullable: true, description: "Day of the last message." }) lastMessageAt?: DayFilter | null
-  @Field(() => DayFilter, { nullable: true, description: "Day of the creation." }) createdAt?: DayFilter | null
-  @Field(() => FolderFilter, { nullable: true, description: "The folder." }) folderId?: FolderFilter | null
-  @Field(() => TagsFilter, { nullable: true, description: "The tags." }) tagIds?: TagsFilter | null
+  @Field(() => BooleanFilter, { nullable: true, description: "Whether the chat has unread messages." }) unread?: BooleanFilter | null
+  @Field(() => ChatTypeFilter, { nullable: true, description: "Whether the chat is with one customer or with a group." })
+  chatType?: ChatTypeFilter | null
+  @Field(() => TextFilter, { nullable: true, description: "Phone number of the customer." }) phoneNumber?: TextFilter | null
+  @Field(() => DayFilter, { nullable: true, description: "Time of the last message." }) lastMessageAt?: DayFilter | null
+  @Field(() => DayFilter, { nullable: true, description: "Time of creation." }) createdAt?: DayFilter | null
+  @Field(() => FolderFilter, { nullable: true, description: "ID of the chat folder." }) folderId?: FolderFilter | null
+  @Field(() => TagsFilter, { nullable: true, description: "IDs of the tags of the chat." }) tagIds?: TagsFilter | null
 }
 
 const columns: Record<string, string> = {

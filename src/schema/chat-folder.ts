@@ -6,20 +6,20 @@ import { schemaLimits } from "./limits.js"
 
 export const chatFolderReadModel = readModel("ChatFolder")
 
-@InputType({ description: "A new chat folder." })
+@InputType({ description: "The chat folder to create." })
 export class CreateChatFolderInput extends InCompany {
-  @Field(() => Trimmed({ max: schemaLimits.chatFolderName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.chatFolderName }), { description: "Name of the folder." })
   name!: string
 
-  @Field(() => HexColor, { nullable: true, description: "Its color; gray when absent." })
+  @Field(() => HexColor, { nullable: true, description: "Color of the folder. Default: #808080 (gray)." })
   color?: string
 }
 
-@InputType({ description: "What changes about a chat folder." })
+@InputType({ description: "The fields of a chat folder to change." })
 export class UpdateChatFolderInput {
-  @Field(() => Trimmed({ max: schemaLimits.chatFolderName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.chatFolderName }), { nullable: true, description: "Name of the folder." })
   name?: string | null
 
-  @Field(() => HexColor, { nullable: true, description: "Its color." })
+  @Field(() => HexColor, { nullable: true, description: "Color of the folder." })
   color?: string | null
 }

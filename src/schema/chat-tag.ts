@@ -6,20 +6,23 @@ import { InCompany } from "./kit/input.js"
 
 export const chatTagReadModel = readModel("ChatTag")
 
-@InputType({ description: "A new chat tag." })
+@InputType({ description: "The chat tag to create." })
 export class CreateChatTagInput extends InCompany {
-  @Field(() => Trimmed({ max: entityLimits.chatTagName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: entityLimits.chatTagName }), { description: "Name of the tag, unique in the company regardless of case." })
   name!: string
 
-  @Field(() => HexColor, { nullable: true, description: "Its color; gray when absent." })
+  @Field(() => HexColor, { nullable: true, description: "Color of the tag. Default: #808080 (gray)." })
   color?: string
 }
 
-@InputType({ description: "What changes about a chat tag." })
+@InputType({ description: "The fields of a chat tag to change." })
 export class UpdateChatTagInput {
-  @Field(() => Trimmed({ max: entityLimits.chatTagName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: entityLimits.chatTagName }), {
+    nullable: true,
+    description: "Name of the tag, unique in the company regardless of case.",
+  })
   name?: string | null
 
-  @Field(() => HexColor, { nullable: true, description: "Its color." })
+  @Field(() => HexColor, { nullable: true, description: "Color of the tag." })
   color?: string | null
 }

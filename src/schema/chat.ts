@@ -96,57 +96,60 @@ export const chatReadModel = readModel("Chat", {
 
 export const ChatConnection = connectionOf(Chat)
 
-export const ChatSortEnum = words("ChatSort", "What chats are sorted by.", ["lastMessageAt", "createdAt"])
-export const SortOrderEnum = words("SortOrder", "Direction of a list.", ["ASC", "DESC"])
+export const ChatSortEnum = words("ChatSort", "Sort key of chats.", {
+  lastMessageAt: "Most recent activity: the last message, or the creation of a chat without messages.",
+  createdAt: "Creation.",
+})
+export const SortOrderEnum = words("SortOrder", "Sort order.", { ASC: "Ascending: oldest first.", DESC: "Descending: newest first." })
 
 const ShortText = Trimmed({ min: 0, max: entityLimits.chatText })
 const NeededText = Trimmed({ max: entityLimits.chatText })
 
-@InputType({ description: "A new chat; nothing is sent to the customer." })
+@InputType({ description: "The chat to create." })
 export class CreateChatInput extends InCompanyOnce {
-  @Field(() => MessengerEnum, { description: "The channel it is on." })
+  @Field(() => MessengerEnum, { description: "Channel of the chat." })
   messenger!: Messenger
 
-  @Field(() => NeededText, { description: "Id of the connected account on the channel." })
+  @Field(() => NeededText, { description: "ID of the connected account on the channel." })
   fromId!: string
 
-  @Field(() => NeededText, { nullable: true, description: "The customer's id on the channel." })
+  @Field(() => NeededText, { nullable: true, description: "ID of the customer on the channel." })
   externalId?: string | null
 
-  @Field(() => ShortText, { nullable: true, description: "The customer's name." })
+  @Field(() => ShortText, { nullable: true, description: "Name of the customer." })
   name?: string | null
 
   @Field(() => ShortText, { nullable: true, description: "Name of the connected account." })
   accountName?: string | null
 
-  @Field(() => ShortText, { nullable: true, description: "The customer's user name on the channel." })
+  @Field(() => ShortText, { nullable: true, description: "User name of the customer on the channel." })
   username?: string | null
 
-  @Field(() => ShortText, { nullable: true, description: "The customer's phone number." })
+  @Field(() => ShortText, { nullable: true, description: "Phone number of the customer." })
   phoneNumber?: string | null
 
-  @Field(() => ChatTypeEnum, { nullable: true, description: "PRIVATE when absent." })
+  @Field(() => ChatTypeEnum, { nullable: true, description: "Whether the chat is with one customer or with a group. Default: PRIVATE." })
   chatType?: ChatType | null
 
-  @Field(() => UUID, { nullable: true, description: "The assistant that answers in it; AI is on exactly when it is given." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant to assign. AI is on if an assistant is given, otherwise off." })
   assistantId?: string | null
 
-  @Field(() => UUID, { nullable: true, description: "The manager it is assigned to." })
+  @Field(() => UUID, { nullable: true, description: "ID of the manager to assign; null means nobody." })
   managerId?: string | null
 
-  @Field(() => ShortText, { nullable: true, description: "Origin channel of an aggregator's chat." })
+  @Field(() => ShortText, { nullable: true, description: "Channel from which an aggregator received the chat." })
   sourceChannel?: string | null
 }
 
-@InputType({ description: "What changes about a chat, without the business rules." })
+@InputType({ description: "The fields of a chat to change. The rules on groups, drafts and subscriptions are not applied." })
 export class UpdateChatInput {
-  @Field(() => ShortText, { nullable: true, description: "The customer's name." })
+  @Field(() => ShortText, { nullable: true, description: "Name of the customer." })
   name?: string | null
 
-  @Field(() => UUID, { nullable: true, description: "The assistant it is assigned to." })
+  @Field(() => UUID, { nullable: true, description: "ID of the assistant to assign; null means none." })
   assistantId?: string | null
 
-  @Field(() => UUID, { nullable: true, description: "The manager it is assigned to." })
+  @Field(() => UUID, { nullable: true, description: "ID of the manager to assign; null means nobody." })
   managerId?: string | null
 
   @Field(() => Boolean, { nullable: true, description: "Whether the assistant answers new messages." })

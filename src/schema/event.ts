@@ -4,23 +4,25 @@ import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { JSONValue, Timestamp } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 
-@ObjectType("Event", { description: "Something that happened in a company." })
+@ObjectType("Event", { description: "An event in a company." })
 export class EventShape {
-  @Field(() => ID, { description: "Opaque resume cursor: `after` continues behind it." })
+  @Field(() => ID, { description: "Opaque cursor; a subscription with this value as `after` continues after this event." })
   id!: string
 
-  @Field(() => EventTypeEnum, { description: "What happened." })
+  @Field(() => EventTypeEnum, { description: "Type of the event." })
   type!: EventType
 
-  @Field(() => Timestamp, { description: "When it happened." })
+  @Field(() => Timestamp, { description: "Time of the event." })
   createdAt!: string
 
-  @Field(() => JSONValue, { description: "What happened in detail; for messages and chats the resource as REST showed it at commit." })
+  @Field(() => JSONValue, {
+    description: "Details of the event; for a message or a chat, its REST representation at the time of the event.",
+  })
   payload!: unknown
 
-  @Field(() => Message, { nullable: true, description: "The message, on message events." })
+  @Field(() => Message, { nullable: true, description: "The message, for message events." })
   message?: Message | null
 
-  @Field(() => Chat, { nullable: true, description: "The chat, on chat events." })
+  @Field(() => Chat, { nullable: true, description: "The chat, for chat events." })
   chat?: Chat | null
 }

@@ -17,91 +17,95 @@ const KnowledgeText = Verbatim(schemaLimits.knowledgeSearchedText)
 abstract class KnowledgeFields {
   @Field(() => KnowledgeText, {
     nullable: true,
-    description: `Its text, for a text item; at most ${entityLimits.knowledgeText} characters unless it is searchable.`,
+    description: `Text of the item, for kind TEXT; at most ${entityLimits.knowledgeText} characters when isVector is false.`,
   })
   resourceContent?: string | null
 
-  @Field(() => WebAddress, { nullable: true, description: "The page it is read from, for a url item." })
+  @Field(() => WebAddress, { nullable: true, description: "URL of the web page, for kind URL." })
   resourceUrl?: string | null
 
   @Field(() => UUID, {
     nullable: true,
-    description: "The uploaded file it is read from, for a file item: PDF, Word, Excel, PowerPoint, text or CSV.",
+    description: "ID of the uploaded file, for kind FILE: PDF, Word, Excel, PowerPoint, text or CSV.",
   })
   fileId?: string | null
 
   @Field(() => Boolean, {
     nullable: true,
-    description: "Whether it is chunked and searched instead of given to the model as it is; a url item always is.",
+    description:
+      "Whether the item is split into chunks and searched (true), or given to the text model as a whole (false); always true for kind URL.",
   })
   isVector?: boolean | null
 
   @Field(() => Int, {
     nullable: true,
-    description: `Most characters of a chunk, ${entityLimits.chunkSizeMin} to ${entityLimits.chunkSizeMax}.`,
+    description: `Maximum length of a chunk in characters, ${entityLimits.chunkSizeMin} to ${entityLimits.chunkSizeMax}.`,
   })
   chunkSize?: number | null
 
-  @Field(() => Int, { nullable: true, description: "Characters that a chunk may repeat of the one before it, 0 to half of chunkSize." })
+  @Field(() => Int, { nullable: true, description: "Maximum overlap of consecutive chunks in characters, 0 to half of chunkSize." })
   chunkOverlap?: number | null
 }
 
-@InputType({ description: "A new knowledge item." })
+@InputType({ description: "The knowledge item to create." })
 export class CreateKnowledgeItemInput extends KnowledgeFields {
-  @Field(() => UUID, { description: "The assistant that is to know it." })
+  @Field(() => UUID, { description: "ID of the assistant that gets the item." })
   assistantId!: string
 
-  @Field(() => Trimmed({ max: schemaLimits.knowledgeName }), { description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.knowledgeName }), { description: "Name of the item." })
   name!: string
 
-  @Field(() => KnowledgeKindEnum, { description: "Where its content comes from; its field is required, the others must be absent." })
+  @Field(() => KnowledgeKindEnum, {
+    description:
+      "Source of the content. The field for this kind (resourceContent, resourceUrl or fileId) is required, the other two must be absent.",
+  })
   kind!: KnowledgeKind
 }
 
-@InputType({ description: "What changes about a knowledge item; whatever concerns its content or its chunks has it indexed again." })
+@InputType({ description: "The fields of a knowledge item to change. A change of the content or of the chunks starts a new indexing." })
 export class UpdateKnowledgeItemInput extends KnowledgeFields {
-  @Field(() => Trimmed({ max: schemaLimits.knowledgeName }), { nullable: true, description: "Its name." })
+  @Field(() => Trimmed({ max: schemaLimits.knowledgeName }), { nullable: true, description: "Name of the item." })
   name?: string | null
 }
 
-@InputType({ description: "A question to what an assistant knows." })
+@InputType({ description: "The search to run in the knowledge of an assistant." })
 export class QueryKnowledgeInput {
-  @Field(() => UUID, { description: "The assistant." })
+  @Field(() => UUID, { description: "ID of the assistant." })
   assistantId!: string
 
-  @Field(() => Trimmed({ max: entityLimits.knowledgeQuery }), { description: "What is looked for." })
+  @Field(() => Trimmed({ max: entityLimits.knowledgeQuery }), { description: "Text to search for." })
   query!: string
 
   @Field(() => Int, {
     nullable: true,
-    description: `How many chunks, 1 to ${schemaLimits.knowledgeQueryTakeMax}; ${entityLimits.knowledgeQueryTakeDefault} when absent.`,
+    description: `Maximum number of chunks, 1 to ${schemaLimits.knowledgeQueryTakeMax}. Default: ${entityLimits.knowledgeQueryTakeDefault}.`,
   })
   take?: number | null
 }
 
-@ObjectType({ description: "A chunk that was found." })
+@ObjectType({ description: "A chunk of a knowledge item that matches a search." })
 export class KnowledgeMatch {
-  @Field(() => UUID, { description: "The knowledge item." })
+  @Field(() => UUID, { description: "ID of the knowledge item." })
   knowledgeId!: string
 
-  @Field(() => String, { description: "Its name." })
+  @Field(() => String, { description: "Name of the knowledge item." })
   knowledgeName!: string
 
-  @Field(() => UUID, { description: "The chunk." })
+  @Field(() => UUID, { description: "ID of the chunk." })
   chunkId!: string
 
-  @Field(() => String, { description: "What it says." })
+  @Field(() => String, { description: "Text of the chunk." })
   content!: string
 
-  @Field(() => Int, { description: "Its place in the item: 0, 1, 2 …" })
+  @Field(() => Int, { description: "Position of the chunk in the item (0, 1, 2 …)." })
   position!: number
 
-  @Field(() => Float, { description: "How well it fits, 0 to 1." })
+  @Field(() => Float, { description: "Relevance, 0 to 1." })
   score!: number
 }
 
-@ObjectType({ description: "What was found, best first." })
+@ObjectType({ description: "The result of a knowledge search." })
 export class KnowledgeMatches {
-  @Field(() => [KnowledgeMatch], { description: "The chunks, best first." })
+  @Field(() => [KnowledgeMatch], { description: "The matching chunks, best first." })
   data!: KnowledgeMatch[]
 }

@@ -17,24 +17,30 @@ export const messageReadModel = readModel("Message", {
 
 export const MessageConnection = connectionOf(Message)
 
-@InputType({ description: "A new message." })
+@InputType({ description: "The message to create." })
 export class CreateMessageInput extends InCompanyOnce {
-  @Field(() => UUID, { nullable: true, description: "The chat; without it the message is only stored." })
+  @Field(() => UUID, { nullable: true, description: "ID of the chat; without it the message is only stored." })
   chatId?: string | null
 
-  @Field(() => Verbatim(entityLimits.messageText), { nullable: true, description: "Its text; the caption with media, and needed without." })
+  @Field(() => Verbatim(entityLimits.messageText), {
+    nullable: true,
+    description: "Text of the message; the caption when files are attached. Required without files.",
+  })
   text?: string | null
 
-  @Field(() => MessageRoleEnum, { nullable: true, description: "Who speaks; USER when absent." })
+  @Field(() => MessageRoleEnum, { nullable: true, description: "Author of the message; ASSISTANT is not allowed. Default: USER." })
   role?: MessageRole | null
 
-  @Field(() => MessageTypeEnum, { nullable: true, description: "What it is; by the first of its media when absent, TEXT without media." })
+  @Field(() => MessageTypeEnum, {
+    nullable: true,
+    description: "Type of the message. Default: the type of the first file, or TEXT without files.",
+  })
   type?: MessageType | null
 
-  @Field(() => [UUID], { nullable: true, description: "Uploaded files to attach, up to 10, in this order." })
+  @Field(() => [UUID], { nullable: true, description: "IDs of uploaded files to attach in this order, at most 10." })
   mediaIds?: string[] | null
 
-  @Field(() => UUID, { nullable: true, description: "The earlier message of the same chat that it quotes." })
+  @Field(() => UUID, { nullable: true, description: "ID of the message to quote, an earlier message of the same chat." })
   replyToMessageId?: string | null
 }
 

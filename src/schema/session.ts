@@ -3,35 +3,35 @@ import { MemberRoleEnum } from "../entities/company.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { User } from "../entities/user.js"
 
-@ObjectType({ description: "What a session is held by: a short-lived token for requests, and one to get the next pair with." })
+@ObjectType({ description: "The tokens of a session: a short-lived access token for requests, and a refresh token for the next pair." })
 export class TokenPair {
   @Field(() => String, { description: "JWT for the Authorization header." })
   accessToken!: string
 
-  @Field(() => String, { description: "Used once, for the next pair." })
+  @Field(() => String, { description: "Token for refreshSession; it can be used once." })
   refreshToken!: string
 
-  @Field(() => String, { description: "Bearer." })
+  @Field(() => String, { description: "Always Bearer." })
   tokenType!: string
 
-  @Field(() => Int, { description: "Life of the access token, in seconds." })
+  @Field(() => Int, { description: "Lifetime of the access token, in seconds." })
   expiresIn!: number
 }
 
-@ObjectType({ description: "A company of the signed-in user." })
+@ObjectType({ description: "A company of the signed-in user, with the role of the user." })
 export class Membership {
-  @Field(() => UUID, { description: "The company." })
+  @Field(() => UUID, { description: "ID of the company." })
   id!: string
 
-  @Field(() => String, { description: "Its name." })
+  @Field(() => String, { description: "Name of the company." })
   name!: string
 
-  @Field(() => MemberRoleEnum, { description: "What the user may do in it." })
+  @Field(() => MemberRoleEnum, { description: "Role of the user in the company." })
   role!: string
 }
 
 @ObjectType({ description: "The signed-in user." })
 export class Me extends User {
-  @Field(() => [Membership], { description: "The companies of which the user is a member." })
+  @Field(() => [Membership], { description: "Companies of which the user is a member." })
   companies!: Membership[]
 }

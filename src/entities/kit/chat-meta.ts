@@ -1,29 +1,29 @@
 import { Field, ObjectType } from "type-graphql"
 import { Timestamp, UUID } from "./scalars.js"
 
-@ObjectType({ description: "An internal note on a chat; never sent to the customer." })
+@ObjectType({ description: "An internal comment on a chat; it is never sent to the customer." })
 export class ChatComment {
-  @Field(() => UUID, { description: "Its id." })
+  @Field(() => UUID, { description: "Unique ID." })
   id!: string
 
-  @Field(() => String, { description: "What it says." })
+  @Field(() => String, { description: "Text of the comment." })
   text!: string
 
-  @Field(() => UUID, { nullable: true, description: "The user who wrote it; null under an access token." })
+  @Field(() => UUID, { nullable: true, description: "ID of the user who wrote the comment; null when an access token was used." })
   authorId!: string | null
 
-  @Field(() => Timestamp, { description: "When it was written." })
+  @Field(() => Timestamp, { description: "Time of creation." })
   createdAt!: string
 }
 
-@ObjectType({ description: "What is noted beside a chat." })
+@ObjectType({ description: "Labels, internal comments and origin of a chat." })
 export class ChatMeta {
-  @Field(() => [String], { description: "Names of the chat's tags." })
+  @Field(() => [String], { description: "Names of the tags of the chat." })
   labels!: string[]
 
-  @Field(() => [ChatComment], { description: "Internal notes, oldest first." })
+  @Field(() => [ChatComment], { description: "Internal comments, oldest first." })
   comments!: ChatComment[]
 
-  @Field(() => String, { nullable: true, description: "Origin channel of an aggregator's chat." })
+  @Field(() => String, { nullable: true, description: "Channel from which an aggregator received the chat." })
   sourceChannel!: string | null
 }

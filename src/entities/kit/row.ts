@@ -53,15 +53,15 @@ export function takeEffects(row: Row): Effects | undefined {
 /** What every stored noun has: an id that sorts by time (UUID v7) and two timestamps. */
 @ObjectType()
 export abstract class Row {
-  @Field(() => UUID, { description: "Its id." })
+  @Field(() => UUID, { description: "Unique ID." })
   @PrimaryKey({ type: "uuid" })
   id: string = v7()
 
-  @Field(() => Timestamp, { description: "When it was created." })
+  @Field(() => Timestamp, { description: "Time of creation." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 
-  @Field(() => Timestamp, { description: "When it last changed." })
+  @Field(() => Timestamp, { description: "Time of the last change." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: (row: Row) => (unseen.has(row) ? row.updatedAt : clock.now()) })
   updatedAt: Date = new Date(this.createdAt)
 
@@ -95,7 +95,7 @@ export abstract class Row {
 @ObjectType()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 export abstract class CompanyOwned extends Row {
-  @Field(() => UUID, { description: "The company it belongs to." })
+  @Field(() => UUID, { description: "ID of the company that owns this object." })
   @Property({ type: "uuid" })
   companyId!: string
 }

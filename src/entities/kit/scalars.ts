@@ -18,7 +18,7 @@ const fromString = (name: string, parse: (value: unknown) => unknown) => ({
 /** An id: accepted in any case, stored and answered in lower case. */
 export const UUID = new GraphQLScalarType({
   name: "UUID",
-  description: "An id: a UUID, accepted in any case and answered in lower case.",
+  description: "A UUID, accepted in any case and returned in lower case.",
   serialize: (value) => value,
   ...fromString("UUID", (value) => {
     if (!isUuid(value)) throw new BadUserInput("must be a UUID")
@@ -40,7 +40,7 @@ const isoPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}
 /** A moment: ISO 8601 in UTC with milliseconds, kept as a Date in the process and as text inside an event. */
 export const Timestamp = new GraphQLScalarType({
   name: "Timestamp",
-  description: "A moment: ISO 8601 in UTC with milliseconds, such as 2026-01-31T09:15:00.123Z.",
+  description: "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-01-31T09:15:00.123Z.",
   serialize: (value) => (typeof value === "string" ? isoText(value) : (value as Date).toISOString()),
   ...fromString("Timestamp", (value) => {
     const date = typeof value === "string" && isoPattern.test(value) ? new Date(value) : undefined
@@ -65,7 +65,7 @@ export function Trimmed({ min = 1, max }: { min?: number; max: number }): GraphQ
   if (known) return known
   const scalar = new GraphQLScalarType({
     name,
-    description: `A text of ${min} to ${max} characters (Unicode code points), trimmed.`,
+    description: `A string of ${min} to ${max} characters (Unicode code points) after white space is trimmed from both ends.`,
     extensions: { jsonSchema: { type: "string", minLength: min, maxLength: max } },
     serialize: (value) => value,
     ...fromString(name, (value) => {
@@ -87,7 +87,7 @@ export function Verbatim(max: number): GraphQLScalarType {
   if (known) return known
   const scalar = new GraphQLScalarType({
     name,
-    description: `A text of at most ${max} characters (Unicode code points), kept as it is.`,
+    description: `A string of at most ${max} characters (Unicode code points), stored unchanged.`,
     extensions: { jsonSchema: { type: "string", maxLength: max } },
     serialize: (value) => value,
     ...fromString(name, (value) => {
@@ -103,7 +103,7 @@ export function Verbatim(max: number): GraphQLScalarType {
 /** A color: #rgb or #rrggbb, stored in lower case. */
 export const HexColor = new GraphQLScalarType({
   name: "HexColor",
-  description: "A color: #rgb or #rrggbb, stored in lower case.",
+  description: "A color, #rgb or #rrggbb, stored in lower case.",
   extensions: { jsonSchema: { type: "string", pattern: "^#([0-9a-f]{3}|[0-9a-f]{6})$" } },
   serialize: (value) => value,
   ...fromString("HexColor", (value) => {
@@ -116,7 +116,7 @@ export const HexColor = new GraphQLScalarType({
 /** A telephone number: E.164 once spaces, dashes and brackets are taken out. */
 export const PhoneNumber = new GraphQLScalarType({
   name: "PhoneNumber",
-  description: "A telephone number, such as +380 (44) 123-45-67: stored and answered as E.164, without spaces, dashes and brackets.",
+  description: "A telephone number with its country code, for example +380 (44) 123-45-67. It is stored and returned in E.164 format.",
   serialize: (value) => value,
   ...fromString("PhoneNumber", (value) => {
     const number = typeof value === "string" ? value.replace(/[\s()[\]\p{Dash}]/gu, "") : ""

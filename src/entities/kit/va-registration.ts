@@ -1,26 +1,26 @@
 import { Field, Int, ObjectType } from "type-graphql"
 
 /** How an assistant speaks; kept whole, as JSON. */
-@ObjectType({ description: "How an assistant speaks on the phone." })
+@ObjectType({ description: "Voice settings of an assistant." })
 export class VaRegistration {
-  @Field(() => String, { description: "The voice provider that its agent lives at." })
+  @Field(() => String, { description: "Name of the voice provider that runs the voice agent." })
   provider!: string
 
-  @Field(() => String, { nullable: true, description: "The provider's voice; null leaves it to the provider." })
+  @Field(() => String, { nullable: true, description: "ID of the voice at the provider; null means the provider's default." })
   voiceId!: string | null
 
-  @Field(() => String, { nullable: true, description: "The number that it is reached at, E.164." })
+  @Field(() => String, { nullable: true, description: "Telephone number of the assistant, in E.164 format." })
   phoneNumber!: string | null
 
-  @Field(() => String, { nullable: true, description: "What it says first; null: its greeting." })
+  @Field(() => String, { nullable: true, description: "First sentence of a call; null means the greeting of the assistant." })
   firstMessage!: string | null
 
-  @Field(() => Boolean, { description: "Whether the customer can interrupt it." })
+  @Field(() => Boolean, { description: "Whether the customer can interrupt the assistant." })
   interruptible!: boolean
 
-  @Field(() => Int, { description: "After so many seconds without a word it hangs up." })
+  @Field(() => Int, { description: "Silence in seconds after which the assistant ends the call." })
   silenceTimeoutSeconds!: number
 
-  @Field(() => Int, { description: "After so many seconds it ends a call." })
+  @Field(() => Int, { description: "Maximum duration of a call in seconds." })
   maxDurationSeconds!: number
 }

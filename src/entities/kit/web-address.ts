@@ -15,7 +15,7 @@ function webAddress(value: unknown): string {
 /** A web address that the server is to visit: http or https, without credentials, kept as it was given. */
 export const WebAddress = new GraphQLScalarType({
   name: "WebAddress",
-  description: "A web address, http:// or https://, without user name and password.",
+  description: "An absolute http or https URL without user name and password.",
   extensions: { jsonSchema: { type: "string", maxLength: entityLimits.webAddress, pattern: "^\\s*[hH][tT][tT][pP][sS]?:" } },
   serialize: (value) => value,
   parseValue: webAddress,

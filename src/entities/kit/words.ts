@@ -8,11 +8,14 @@ export const upperSnake = (word: string) =>
     .toUpperCase()
 
 /**
- * Declares an enum by its REST words, which are also what the database stores; GraphQL spells them in UPPER_SNAKE_CASE.
- * @example const Role = words("MemberRole", "What a member may do.", ["owner", "admin", "member"])
+ * Declares an enum by its REST words, each with its description; the words are also what the database stores. GraphQL spells them in
+ * UPPER_SNAKE_CASE.
+ * @example const ChatTypeEnum = words("ChatType", "Type of a chat.", { private: "With one customer.", group: "With a group." })
  */
-export function words<const W extends string>(name: string, description: string, list: readonly W[]): Record<string, W> {
-  const map = Object.fromEntries(list.map((word) => [upperSnake(word), word])) as Record<string, W>
-  registerEnumType(map, { name, description })
+export function words<const W extends string>(name: string, description: string, values: Record<W, string>): Record<string, W> {
+  const list = Object.keys(values) as W[]
+  const map = Object.fromEntries(list.map((word) => [upperSnake(word), word]))
+  const valuesConfig = Object.fromEntries(list.map((word) => [upperSnake(word), { description: values[word] }]))
+  registerEnumType(map, { name, description, valuesConfig })
   return map
 }

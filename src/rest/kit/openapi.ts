@@ -6,6 +6,7 @@ import {
   getNullableType,
   isNonNullType,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
@@ -91,25 +92,31 @@ const fileForm = (name: string) => ({
   "multipart/form-data": { schema: { type: "object", properties: { [name]: { type: "string", format: "binary" } }, required: [name] } },
 })
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
-const repeatable = "Under the same key a repeat within 24 hours gets the first answer."
+const repeatable = "A repetition of the request with the same key within 24 hours returns the first response."
 const hasInput = ({ variables }: Operation) => variables.size > 0
 const nameOf = ({ route }: Operation, variable: string) => route.rename?.[variable] ?? variable
 const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
 
+/** The argument of the root field that takes a variable of the operation. */
+function argumentOf({ document, root }: Operation, variable: string) {
+  const [field] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections as FieldNode[]
+  const taking = field!.arguments?.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable)
+  return root.args.find((arg) => arg.name === taking?.name.value)
+}
+
 function parameters(operation: Operation): JsonSchema[] {
-  const { route, variables, root } = operation
+  const { route, variables } = operation
   const inPath = pathNames(route.path)
   const made: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
     const name = nameOf(operation, variable)
-    if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type) }]
+    const description = argumentOf(operation, variable)?.description ?? undefined
+    if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type), description }]
     if (route.multipart && !isBesideFile(route, variable)) return []
     if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
     const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never))
     const schema = (bare["anyOf"] as JsonSchema[] | undefined)?.[0] ?? bare
     const sized = name === "take" ? { ...schema, minimum: contextLimits.pageMin, maximum: contextLimits.pageMax } : schema
-    return [
-      { name, in: "query", required, schema: sized, description: root.args.find((arg) => arg.name === variable)?.description ?? undefined },
-    ]
+    return [{ name, in: "query", required, schema: sized, description }]
   })
   if (route.idempotent)
     made.push({ name: "Idempotency-Key", in: "header", required: false, schema: { type: "string" }, description: repeatable })
@@ -119,14 +126,16 @@ function parameters(operation: Operation): JsonSchema[] {
 }
 
 function bodySchema(operation: Operation): JsonSchema {
-  const { route, variables, root } = operation
+  const { route, variables } = operation
   if (route.body !== "fields") return withoutKey(inputSchema(variables.get(route.body!)!.type))
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
   const required = fields.filter(([name, { required }]) => required || route.needs?.includes(name)).map(([name]) => name)
   const shown = (name: string, type: GraphQLInputType) => {
-    const text = textOf(root.args.find((arg) => arg.name === name))
-    return inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type)
+    const argument = argumentOf(operation, name)
+    const text = textOf(argument)
+    const schema = inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type)
+    return { ...schema, description: argument?.description ?? undefined }
   }
   const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, shown(name, type)]))
   return { type: "object", properties, ...(required.length > 0 && { required }) }

@@ -8,23 +8,29 @@ import { BadUserInput } from "../../errors.js"
 /** An input that may say which company the new thing belongs to. */
 @InputType()
 export abstract class InCompany {
-  @Field(() => UUID, { nullable: true, description: "The company; the token's, or the user's only one, when absent." })
+  @Field(() => UUID, {
+    nullable: true,
+    description: "ID of the company. Default: the company of the access token, or the only company of the user.",
+  })
   companyId?: string | null
 }
 
 /** An input that may also carry a key under which a repeat is answered like the first. */
 @InputType()
 export abstract class InCompanyOnce extends InCompany {
-  @Field(() => String, { nullable: true, description: "Under the same key a repeat within 24 hours gets the first answer." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Idempotency key: a repetition of the request with the same key within 24 hours returns the first response.",
+  })
   idempotencyKey?: string | null
 }
 
-@ObjectType({ description: "That something was deleted." })
+@ObjectType({ description: "The result of a deletion." })
 export class DeleteResult {
-  @Field(() => UUID, { description: "What was deleted." })
+  @Field(() => UUID, { description: "ID of the deleted object." })
   id!: string
 
-  @Field(() => Boolean, { description: "True." })
+  @Field(() => Boolean, { description: "Always true." })
   deleted!: boolean
 }
 

@@ -6,18 +6,18 @@ import type { QueryTemplate, Reader } from "../../database/reader.js"
 import { BadUserInput } from "../../errors.js"
 import { cursorOf, ordered, placeOf, type Walk, walked, walkedFixed } from "./walk.js"
 
-@ObjectType({ description: "Where a page stands in its list." })
+@ObjectType({ description: "Position of a page in its list." })
 export class PageInfo {
-  @Field(() => Boolean, { description: "Whether older items follow." })
+  @Field(() => Boolean, { description: "Whether more items follow after this page." })
   hasNextPage!: boolean
 
-  @Field(() => Boolean, { description: "Whether the page was reached by a cursor or an offset." })
+  @Field(() => Boolean, { description: "Whether the request had a cursor or an offset, so that items may precede this page." })
   hasPreviousPage!: boolean
 
-  @Field(() => String, { nullable: true, description: "Cursor of the first item; null under offset paging." })
+  @Field(() => String, { nullable: true, description: "Cursor of the first item; null with offset paging." })
   startCursor!: string | null
 
-  @Field(() => String, { nullable: true, description: "Cursor of the last item, to continue after; null under offset paging." })
+  @Field(() => String, { nullable: true, description: "Cursor of the last item, for the next page; null with offset paging." })
   endCursor!: string | null
 }
 
@@ -34,27 +34,27 @@ type ItemClass = new (...args: any[]) => object
 
 /** Declares the Relay connection type of an item. */
 export function connectionOf(item: ItemClass) {
-  @ObjectType(`${item.name}Edge`, { description: `A place in a list, and the ${item.name.toLowerCase()} in it.` })
+  @ObjectType(`${item.name}Edge`, { description: `A ${item.name.toLowerCase()} with its cursor.` })
   class Edge {
-    @Field(() => String, { description: "Continue after this place." })
+    @Field(() => String, { description: "Cursor of the item; a request with this value as `after` continues after it." })
     cursor!: string
 
-    @Field(() => item, { description: "What stands there." })
+    @Field(() => item, { description: "The item." })
     node!: object
   }
 
   @ObjectType(`${item.name}Connection`, { description: `A page of ${item.name.toLowerCase()}s.` })
   class ConnectionType {
-    @Field(() => [Edge], { description: "The items with their places." })
+    @Field(() => [Edge], { description: "The items with their cursors." })
     edges!: Edge[]
 
     @Field(() => [item], { description: "The items." })
     nodes!: object[]
 
-    @Field(() => PageInfo, { description: "Where the page stands." })
+    @Field(() => PageInfo, { description: "Position of the page in the list." })
     pageInfo!: PageInfo
 
-    @Field(() => Int, { nullable: true, description: "How many items the whole list has; costs nothing unless selected." })
+    @Field(() => Int, { nullable: true, description: "Number of items in the whole list; computed only if selected." })
     totalCount!: number | null
   }
   return ConnectionType
@@ -67,7 +67,7 @@ export function pageOf(item: ItemClass, plural: string) {
     @Field(() => [item], { description: "The items." })
     nodes!: object[]
 
-    @Field(() => Int, { nullable: true, description: "How many items the whole list has; costs nothing unless selected." })
+    @Field(() => Int, { nullable: true, description: "Number of items in the whole list; computed only if selected." })
     totalCount!: number | null
   }
   return PageType

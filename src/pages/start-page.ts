@@ -1,0 +1,41 @@
+/** A shell command of the demo, with what it does. */
+export interface DemoCommand {
+  title: string
+  command: string
+}
+
+/** What the start page shows of the running server. It is public: no secret, address or path of the server may be in it. */
+export interface StartPageFacts {
+  /** What the server runs on, by name. */
+  readonly configuration: readonly (readonly [name: string, value: string])[]
+  /** Whether the server has metrics at /metrics. */
+  readonly metrics: boolean
+  /** The demo company; null without one. */
+  readonly demo: { readonly email: string; readonly commands: readonly DemoCommand[] } | null
+}
+
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
+
+/** Text as it stands literally in HTML. */
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
+
+/** Fills the comments `<!-- configuration -->`, `<!-- metrics -->` and `<!-- demo -->` of a page with facts of the running server. */
+export function startPage(html: string, { configuration, metrics, demo }: StartPageFacts): string {
+  const parts: Record<string, string> = {
+    configuration: configuration
+      .map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`)
+      .join(""),
+    metrics: metrics ? `<li><a href="/metrics">Metrics</a>: for Prometheus.</li>` : "",
+    demo: demo ? demoSection(demo) : "",
+  }
+  return html.replace(/<!-- (\w+) -->/g, (comment, part: string) => parts[part] ?? comment)
+}
+
+function demoSection({ email, commands }: NonNullable<StartPageFacts["demo"]>): string {
+  const steps = commands.map(({ title, command }) => `<li>${escaped(title)}:<pre><code>${escaped(command)}</code></pre></li>`)
+  return `<h2>Demo company</h2>
+      <p>Sign in with <code>POST /api/auth/sign-in</code> as <code>${escaped(email)}</code>. The password and an access token are in the
+      file <code>demo.json</code> in the data directory (<code>data</code> by default), and the server prints them when it starts.</p>
+      <p>Paste these commands into a terminal, in the folder from which the server was started:</p>
+      <ol>${steps.join("")}</ol>`
+}
