@@ -109,6 +109,7 @@ describe("directions", () => {
       made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "deliver", async run(services, id) {} }'),
       made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "delivery", async run(services, companyId, id) {} }'),
       made("src/jobs/tidy.ts", 'export const tidy: Sweep = { name: "tidy", run(services, companyId, id) {} }'),
+      made("src/jobs/deliver.ts", 'export const deliver = defineWork({ name: "delivery", entity: Message })'),
     ],
     keeps: [
       made(
@@ -118,6 +119,7 @@ describe("directions", () => {
         "  async run(services, companyId, messageId) {},",
         "}",
       ),
+      made("src/jobs/deliver.ts", 'export const deliver = defineWork({ name: "deliver", entity: Message })'),
     ],
   })
 })

@@ -20,6 +20,8 @@ export const assistantLimits = {
   contextNotes: 10,
   /** … which it gives this often. */
   turnRenewMs: 3_000,
+  /** How often the worker of a voice agent gives it; ours. */
+  voiceRenewMs: 20_000,
   /** How long a voice provider may take to make, change or remove an agent; ours, and well within the lease. */
   voiceProviderMs: 30_000,
   /** Rounds of tool calls in one turn; after them the model answers without tools. */

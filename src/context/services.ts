@@ -58,8 +58,6 @@ export interface Services {
   crawler: Crawler
   /** Reads documents that customers send or choose. */
   extractor: Extractor
-  /** How many knowledge items this process indexes at the moment. */
-  indexing: { busy: number }
   /** Where uploaded files are kept … */
   storage: Storage
   /** … the folder in which they arrive … */
