@@ -74,8 +74,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())
   const running = new Running(log)
-  stack.defer(() => running.idle())
   stack.defer(() => scheduler.stop())
+  stack.defer(() => running.idle())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -111,6 +111,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const doors = await createApp(services, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
+  // First of all: jobs that this process would refuse from now on are left to another instance.
+  stack.defer(() => scheduler.pause())
   const port = await listen(doors.http, config.port, config.host)
   address = publicUrl(config, port)
   const started = stack.move()

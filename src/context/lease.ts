@@ -44,9 +44,9 @@ export class Lease<T extends CompanyOwned> {
     this.#timer = setInterval(() => void this.#renew(), renewMs)
   }
 
-  /** False once it is known that the work was taken away; the fence decides when something is stored. */
-  get isOurs() {
-    return !this.#lost.signal.aborted
+  /** Whether it is known that the work was taken away; the fence decides when something is stored. */
+  get isLost() {
+    return this.#lost.signal.aborted
   }
 
   /** Stores the result and ends the work, in one transaction that has locked the row; false, and nothing is stored, when the work was taken away. */

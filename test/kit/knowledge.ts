@@ -7,8 +7,11 @@ type Item = any
 
 /** Indexes everything that is due, and waits until nothing runs any more. */
 export async function indexAll({ services }: { services: Services }) {
-  await indexKnowledge.sweep.run(services)
-  await services.running.idle()
+  do {
+    await indexKnowledge.sweep.run(services)
+    await services.running.idle()
+    // What changed while it was indexed is due again.
+  } while (!services.stopping.aborted && (await indexKnowledge.counts(services)).due > 0)
 }
 
 /** Knowledge of a world's Acme. */

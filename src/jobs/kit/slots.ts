@@ -10,11 +10,12 @@ export interface SlotLimits {
 export class Slots {
   readonly #running = new Map<string, number>()
   #total = 0
+  #isAwaited = false
 
   constructor(readonly limits: SlotLimits) {}
 
-  /** How many are running. */
-  get running() {
+  /** How much is running. */
+  get total() {
     return this.#total
   }
 
@@ -22,27 +23,34 @@ export class Slots {
     return this.limits.instance - this.#total
   }
 
-  /** The companies that have work running, and how much each has. */
-  get companies(): [ids: string[], running: number[]] {
-    return [[...this.#running.keys()], [...this.#running.values()]]
+  /** How much each company has running. */
+  get running() {
+    return new Map(this.#running)
   }
 
-  /** Takes a slot for a company; false when all are taken, or as many as one company may have. */
-  take(companyId: string): boolean {
-    const own = this.#running.get(companyId) ?? 0
-    if (this.free <= 0 || own >= this.limits.company) return false
-    this.#running.set(companyId, own + 1)
+  /** Whether all slots are taken, or as many as a company may have; whoever asks waits for the next one. */
+  isFull(companyId?: string): boolean {
+    const isFull = this.free <= 0 || (companyId !== undefined && (this.#running.get(companyId) ?? 0) >= this.limits.company)
+    this.#isAwaited ||= isFull
+    return isFull
+  }
+
+  take(companyId: string) {
+    this.#running.set(companyId, (this.#running.get(companyId) ?? 0) + 1)
     this.#total += 1
-    return true
   }
 
-  /** Gives a slot back; true when something may have waited for it. */
-  give(companyId: string): boolean {
-    const own = this.#running.get(companyId)!
-    const wasFull = this.free <= 0 || own >= this.limits.company
-    if (own > 1) this.#running.set(companyId, own - 1)
+  give(companyId: string) {
+    const own = this.#running.get(companyId)! - 1
+    if (own > 0) this.#running.set(companyId, own)
     else this.#running.delete(companyId)
     this.#total -= 1
-    return wasFull
+  }
+
+  /** Whether something waits for a slot; it is asked for once. */
+  takeWaiting(): boolean {
+    const wasAwaited = this.#isAwaited
+    this.#isAwaited = false
+    return wasAwaited
   }
 }
