@@ -19,7 +19,6 @@ import { buildPlatformSchema, inRestWords } from "./graphql/schema.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
-import { indexSweep } from "./jobs/index-sweep.js"
 import { Running } from "./jobs/kit/running.js"
 import { makeScheduler } from "./jobs/kit/scheduler.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
@@ -27,9 +26,7 @@ import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { strayFiles } from "./jobs/stray-files.js"
-import { sweep } from "./jobs/sweep.js"
 import { voiceAgent } from "./jobs/voice-agent.js"
-import { voiceSweep } from "./jobs/voice-sweep.js"
 import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
@@ -83,8 +80,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())
   const running = new Running(log)
-  stack.defer(() => running.idle())
   stack.defer(() => scheduler.stop())
+  stack.defer(() => running.idle())
   const stopping = new AbortController()
   const services: Services = {
     config,
@@ -104,7 +101,6 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     httpClient,
     crawler: crawler(httpClient),
     extractor: documents,
-    indexing: { busy: 0 },
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
     models: await textModels(config),
@@ -115,9 +111,9 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     eventStream: (wish) => eventStream(database, hub, represent, wish),
   }
   await renewForEmbedding(services)
-  const jobs = [reply, autoResume, forgetMediaJob, voiceAgent, indexKnowledge]
-  const sweeps = [sweep, quietChats, lostToolCalls, indexSweep, retention, strayFiles, voiceSweep]
-  await scheduler.start(services, jobs, sweeps)
+  const work = [reply, voiceAgent, indexKnowledge]
+  const sweeps = [...work.map((each) => each.sweep), quietChats, lostToolCalls, retention, strayFiles]
+  await scheduler.start(services, [...work, autoResume, forgetMediaJob], sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   let demo: Demo | null = null
@@ -125,6 +121,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const doors = await createApp(services, schema, restSchema, sockets, startPage)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
+  // First of all: jobs that this process would refuse from now on are left to another instance.
+  stack.defer(() => scheduler.pause())
   const port = await listen(doors.http, config.port, config.host)
   address = publicUrl(config, port)
   const started = stack.move()

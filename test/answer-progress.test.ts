@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { TurnProgress } from "../src/assistant/progress.js"
-import { sweep } from "../src/jobs/sweep.js"
+import { reply } from "../src/jobs/reply.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { parametersOf } from "./kit/sockets.js"
 import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
@@ -226,7 +226,7 @@ it("says once that a turn is over which answers nothing", async () => {
   const watching = await watch(chat, w)
   await known(chat)
   openAi.reply = async () => ({ status: 500 })
-  await sweep.run(w.services)
+  await reply.sweep.run(w.services)
   await w.services.running.idle()
   expect(await watching.next()).toMatchObject({ text: "", done: true })
 })

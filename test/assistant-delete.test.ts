@@ -2,7 +2,7 @@ import pg from "pg"
 import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
 import { Assistant } from "../src/entities/assistant.js"
-import { voiceSweep } from "../src/jobs/voice-sweep.js"
+import { voiceAgent } from "../src/jobs/voice-agent.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { gateOn } from "./kit/gate.js"
 import { subscribe } from "./kit/sockets.js"
@@ -71,7 +71,7 @@ describe("an assistant without a voice", () => {
     const chat = await acme.chat({ assistantId: assistant.id })
     await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
     const sweep = async () => {
-      await voiceSweep.run(w.services)
+      await voiceAgent.sweep.run(w.services)
       await w.services.running.idle()
     }
     await sweep()

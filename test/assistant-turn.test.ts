@@ -1,7 +1,7 @@
 import { entityLimits } from "../src/entities/limits.js"
 import { jobLimits } from "../src/jobs/limits.js"
+import { reply } from "../src/jobs/reply.js"
 import { retention } from "../src/jobs/retention.js"
-import { sweep } from "../src/jobs/sweep.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -104,10 +104,10 @@ describe("a turn is remembered with what it cost", () => {
     const [stopped, lost] = [await w.another(), await w.another()]
     for (const server of [stopped, lost]) await stopClockwork(server)
     const chat = await chatToAnswer()
-    await sweep.run(stopped.services)
+    await reply.sweep.run(stopped.services)
     await model.next()
     await stopped.stop()
-    await sweep.run(lost.services)
+    await reply.sweep.run(lost.services)
     const late = await model.next()
     time.pass(entityLimits.turnLeaseMs)
     const done = w.runDue()

@@ -1,7 +1,7 @@
 import { systemContext } from "../src/context/request-context.js"
 import type { Services } from "../src/context/services.js"
 import { Assistant } from "../src/entities/assistant.js"
-import { voiceSweep } from "../src/jobs/voice-sweep.js"
+import { voiceAgent } from "../src/jobs/voice-agent.js"
 import { VoiceFailure } from "../src/ports/voice.js"
 import { fakeVoice } from "./kit/fake-voice.js"
 import { stillTime, stopClockwork } from "./kit/turns.js"
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 /** Does what is due on one instance, and waits until it is done; each look does one step. */
 async function work({ services }: { services: Services } = w) {
-  await voiceSweep.run(services)
+  await voiceAgent.sweep.run(services)
   await services.running.idle()
 }
 
@@ -319,7 +319,7 @@ describe("what comes in between", () => {
     const working = work()
     const first = await next()
     await change(assistant, { vaRegistration: voice({ voiceId: "calm" }), prompt: "New" })
-    await voiceSweep.run(w.services)
+    await voiceAgent.sweep.run(w.services)
     first.answer()
     await working
     expect(fake.calls).toHaveLength(1)
@@ -430,7 +430,7 @@ describe("a worker", () => {
     const lost = await another()
     const assistant = await make()
     const { next } = fake.hold()
-    await voiceSweep.run(lost.services)
+    await voiceAgent.sweep.run(lost.services)
     const first = await next()
     time.pass(59_999)
     await work()
@@ -453,7 +453,7 @@ describe("a worker", () => {
     const lost = await another()
     const assistant = await make()
     const { next } = fake.hold()
-    await voiceSweep.run(lost.services)
+    await voiceAgent.sweep.run(lost.services)
     const first = await next()
     await remove(assistant)
     time.pass(60_000)
@@ -484,7 +484,7 @@ describe("a worker", () => {
     const stopped = await another()
     const assistant = await make()
     const { next } = fake.hold()
-    await voiceSweep.run(stopped.services)
+    await voiceAgent.sweep.run(stopped.services)
     const call = await next()
     call.signal.addEventListener("abort", () => call.refuse(new VoiceFailure("Stopped")))
     await stopped.stop()

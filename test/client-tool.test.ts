@@ -1,6 +1,6 @@
 import supertest from "supertest"
 import { assistantLimits } from "../src/assistant/limits.js"
-import { sweep } from "../src/jobs/sweep.js"
+import { reply } from "../src/jobs/reply.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
 import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
@@ -156,7 +156,7 @@ describe("a tool that the client carries out", () => {
     time.pass(4_000)
     answers({ toolCalls: [{ name: "showSeat", arguments: { seat: "7A" } }] }, { text: "I cannot say." })
     const heard = await subscribe(w, acme.token, { chatId: chat.id, types: ["TOOL_CALL_REQUESTED"] })
-    await sweep.run(stopped.services)
+    await reply.sweep.run(stopped.services)
     await heard.next()
     await heard.stop()
     await stopped.stop()

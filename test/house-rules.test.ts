@@ -152,6 +152,7 @@ describe("directions", () => {
       made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "deliver", async run(services, id) {} }'),
       made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "delivery", async run(services, companyId, id) {} }'),
       made("src/jobs/tidy.ts", 'export const tidy: Sweep = { name: "tidy", run(services, companyId, id) {} }'),
+      made("src/jobs/deliver.ts", 'export const deliver = defineWork({ name: "delivery", entity: Message })'),
     ],
     keeps: [
       made(
@@ -161,6 +162,7 @@ describe("directions", () => {
         "  async run(services, companyId, messageId) {},",
         "}",
       ),
+      made("src/jobs/deliver.ts", 'export const deliver = defineWork({ name: "deliver", entity: Message })'),
     ],
   })
 })

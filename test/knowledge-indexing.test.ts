@@ -1,4 +1,5 @@
 import { entityLimits } from "../src/entities/limits.js"
+import { indexKnowledge } from "../src/jobs/index-knowledge.js"
 import { knowledgeLimits } from "../src/knowledge/limits.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf, paragraphs } from "./kit/knowledge.js"
@@ -294,11 +295,14 @@ describe("workers", () => {
     const running = indexAll(w)
     await hold.calls(knowledgeLimits.indexingConcurrency)
     // Whoever else had come would have come by now: a place is given before a call is made.
-    expect([hold.inFlight(), w.services.indexing.busy]).toEqual([knowledgeLimits.indexingConcurrency, knowledgeLimits.indexingConcurrency])
+    expect([hold.inFlight(), indexKnowledge.running(w.services)]).toEqual([
+      knowledgeLimits.indexingConcurrency,
+      knowledgeLimits.indexingConcurrency,
+    ])
     hold.letGo()
     await running
     for (const { id } of made) expect((await look(id)).indexStatus).toBe("indexed")
-    expect(w.services.indexing.busy).toBe(0)
+    expect(indexKnowledge.running(w.services)).toBe(0)
   })
 
   it("of two instances never index one item both", async () => {

@@ -1,4 +1,4 @@
-import { sweep } from "../src/jobs/sweep.js"
+import { reply } from "../src/jobs/reply.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -52,7 +52,7 @@ describe("several instances", () => {
     for (const chat of chats) await write(chat)
     time.pass(4_000)
     openAi.reply = async () => ({ text: "Once" })
-    await Promise.all([w, second, w, second].map(({ services }) => sweep.run(services)))
+    await Promise.all([w, second, w, second].map(({ services }) => reply.sweep.run(services)))
     await Promise.all([w, second].map(({ services }) => services.running.idle()))
     expect(openAi.requests).toHaveLength(8)
     for (const chat of chats) expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: Once"])
@@ -61,7 +61,7 @@ describe("several instances", () => {
   it("take over a turn whose worker is gone for 10 s, and what it says later is not stored", async () => {
     const lost = await another()
     const chat = await chatToAnswer()
-    await sweep.run(lost.services)
+    await reply.sweep.run(lost.services)
     const first = await model.next()
     time.pass(9_999)
     await w.runDue()
@@ -83,7 +83,7 @@ describe("several instances", () => {
     time.pass(9_999)
     while ((await lease()) === before) await new Promise((resolve) => setTimeout(resolve, 50))
     time.pass(9_999)
-    await sweep.run(second.services)
+    await reply.sweep.run(second.services)
     await second.services.running.idle()
     call.answer({ text: "Took its time" })
     await done
@@ -94,7 +94,7 @@ describe("several instances", () => {
   it("take over at once from one that stops", async () => {
     const stopped = await another()
     const chat = await chatToAnswer()
-    await sweep.run(stopped.services)
+    await reply.sweep.run(stopped.services)
     const first = await model.next()
     await stopped.stop()
     await answerDue("From the other")

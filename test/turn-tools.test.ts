@@ -2,7 +2,7 @@ import { assistantLimits } from "../src/assistant/limits.js"
 import { entityLimits } from "../src/entities/limits.js"
 import { jobLimits } from "../src/jobs/limits.js"
 import { lostToolCalls } from "../src/jobs/lost-tool-calls.js"
-import { sweep } from "../src/jobs/sweep.js"
+import { reply } from "../src/jobs/reply.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { type Mode, receiver } from "./kit/receiver.js"
 import { subscribe } from "./kit/sockets.js"
@@ -323,7 +323,7 @@ describe("while a tool is waited for", () => {
     const held = holdEndpoint()
     answers(callsOrder(), { text: "It was shipped." })
     const chat = await chatToAnswer()
-    await sweep.run(server.services)
+    await reply.sweep.run(server.services)
     await held.came
     return { chat, answer: held.go, done: () => server.services.running.idle() }
   }
@@ -409,7 +409,7 @@ describe("while a tool is waited for", () => {
     const lost = await another()
     const model = hold(openAi)
     const chat = await chatToAnswer()
-    await sweep.run(lost.services)
+    await reply.sweep.run(lost.services)
     const first = await model.next()
     first.answer(callsOrder())
     const second = await model.next()
@@ -507,7 +507,7 @@ it("two instances, and persons who take chats over at any moment, leave each cha
     await control(chat, false)
     return said(chat)
   })
-  for (const { services } of [w, second, w, second]) await sweep.run(services)
+  for (const { services } of [w, second, w, second]) await reply.sweep.run(services)
   const saidThen = await Promise.all(takeOvers)
   await Promise.all([w, second].map(({ services }) => services.running.idle()))
 

@@ -15,7 +15,7 @@ export const mutations = {
   /** An answer is stored whoever has the chat: a person who took it over is talked over. */
   fence: {
     file: "dist/src/entities/chat-turn.js",
-    line: "return this.turnId === turnId && this.isAnsweredByAi;",
+    line: "return this.turn.holds(turnId) && this.isAnsweredByAi;",
     instead: "return true;",
   },
   /**
@@ -23,8 +23,8 @@ export const mutations = {
    * nobody respects, cannot show as two answers: the fence lets the newest worker store alone.)
    */
   lease: {
-    file: "dist/src/entities/chat-turn.js",
-    line: "return this.turnLeaseUntil !== null && this.turnLeaseUntil <= now;",
+    file: "dist/src/entities/kit/work-state.js",
+    line: "return this.leaseUntil !== null && this.leaseUntil <= now;",
     instead: "return false;",
   },
   /** A call whose worker was lost stays without its output for ever. */
@@ -35,8 +35,8 @@ export const mutations = {
   },
   /** A running indexing stays with its worker for ever, so that what a killed one had under way stays pending. */
   "indexing-lease": {
-    file: "dist/src/entities/knowledge.js",
-    line: "return this.indexLeaseUntil !== null && this.indexLeaseUntil <= now;",
+    file: "dist/src/entities/kit/work-state.js",
+    line: "return this.leaseUntil !== null && this.leaseUntil <= now;",
     instead: "return false;",
   },
 } satisfies Record<string, Mutation>

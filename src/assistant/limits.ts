@@ -18,6 +18,8 @@ export const assistantLimits = {
   contextNotes: 10,
   /** How often the lease of a turn is renewed, in milliseconds. */
   turnRenewMs: 3_000,
+  /** How often the lease of a voice agent's work is renewed, in milliseconds; ours. */
+  voiceRenewMs: 20_000,
   /** Timeout of a voice provider's request, in milliseconds; ours, well within the lease. */
   voiceProviderMs: 30_000,
   /** Most rounds of tool calls in one turn; after them the model answers without tools. */

@@ -1,14 +1,15 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { type RequestContext, systemContext } from "../context/request-context.js"
-import type { Services } from "../context/services.js"
-import { Assistant, type VoiceWork } from "../entities/assistant.js"
-import { entityLimits } from "../entities/limits.js"
+import type { Lease } from "../context/lease.js"
+import type { RequestContext } from "../context/request-context.js"
+import { Assistant, type VoiceTask } from "../entities/assistant.js"
+import type { Failure } from "../entities/kit/work-state.js"
 import { type VoiceAgentSettings, VoiceFailure } from "../ports/voice.js"
 import { assistantLimits } from "./limits.js"
 import { freeChats, removeAssistant } from "./removal.js"
 
-/** Work on a voice agent that this worker has taken. */
-interface Taken extends VoiceWork {
+/** What a worker has claimed to do about a voice agent. */
+interface ClaimedTask {
+  task: VoiceTask
   /** Whether the assistant is being deleted. */
   isTerminating: boolean
   /** The provider that is to be asked, by its name. */
@@ -18,35 +19,38 @@ interface Taken extends VoiceWork {
   wish: VoiceAgentSettings | null
 }
 
-/** Does what is next about the voice agent of an assistant; nothing when nothing is due, or when another worker has taken it. */
-export async function workOnVoiceAgent(services: Services, companyId: string, assistantId: string): Promise<void> {
-  const context = systemContext(services, companyId, services.log.child({ assistantId }))
-  const work = await take(context, assistantId)
-  if (!work) return
-  if (work.task === "remove") return removeAssistant(context, assistantId)
+/** In the transaction that claims it: what is next about the voice agent of an assistant, and what the provider is to be told. */
+export function beginVoiceTask(_tx: RequestContext, assistant: Assistant): ClaimedTask | null {
+  const task = assistant.beginVoiceTask()
+  if (!task) return null
+  const { id: assistantId, isTerminating, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
+  const wish = task === "provision" ? wishOf(assistant) : null
+  return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, wish }
+}
+
+/** Does what is next about the voice agent of an assistant. */
+export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: ClaimedTask): Promise<void> {
+  const { context, id } = lease
+  if (claimed.task === "remove") return removeAssistant(context, id)
   // Whoever asked for the deletion may have died before all were: no provider is waited for with an assistant that still answers.
-  if (work.isTerminating) await freeChats(context, assistantId)
-  try {
-    await ask(context, work, AbortSignal.any([AbortSignal.timeout(assistantLimits.voiceProviderMs), services.stopping]))
-  } catch (error) {
-    if (services.stopping.aborted) await note(context, work, (assistant) => assistant.releaseVoiceWork())
-    else await fail(context, work, error)
+  if (claimed.isTerminating) await freeChats(context, id)
+  const provider = providerOf(context, claimed)
+  if (!provider) throw new VoiceFailure(notConfigured(claimed.provider))
+  // Not the lease's signal: what the provider makes although the lease was lost has to be known, to be torn down.
+  const signal = AbortSignal.any([AbortSignal.timeout(assistantLimits.voiceProviderMs), context.services.stopping])
+  if (!claimed.wish) {
+    await provider.tearDown(claimed.agent, signal)
+    await lease.store((assistant) => assistant.voiceTornDown())
+    return
   }
+  const agentId = await provider.provision(claimed.wish, signal)
+  if (await lease.store((assistant) => assistant.voiceProvisioned(agentId))) return
+  // Another worker may have torn down what came to be only now: nobody would look for it again.
+  const assistant = await context.transaction((tx) => tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))
+  if (assistant?.voiceAgentProvider !== provider.name) await provider.tearDown({ ...claimed.agent, agentId }, signal)
 }
 
-const locked = (tx: RequestContext, id: string) => tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-
-/** Takes the work under a lease, and reads in the same transaction what the provider is to be told. */
-function take(context: RequestContext, assistantId: string): Promise<Taken | null> {
-  return context.transaction(async (tx) => {
-    const assistant = await locked(tx, assistantId)
-    const work = assistant?.takeVoiceWork()
-    if (!assistant || !work) return null
-    const { isTerminating, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
-    const wish = work.task === "provision" ? wishOf(assistant) : null
-    return { ...work, isTerminating, provider: provider!, agent: { assistantId, agentId }, wish }
-  })
-}
+const providerOf = (context: RequestContext, { provider }: ClaimedTask) => context.services.voices.find(({ name }) => name === provider)
 
 function wishOf(assistant: Assistant): VoiceAgentSettings {
   const { provider: _asked, firstMessage, ...voice } = assistant.vaRegistration!
@@ -61,45 +65,25 @@ function wishOf(assistant: Assistant): VoiceAgentSettings {
   }
 }
 
-/** Notes what came of the work, behind the fence; answers which provider has the agent now. */
-function note(context: RequestContext, work: Taken, noted: (assistant: Assistant) => void): Promise<string | null> {
-  return context.transaction(async (tx) => {
-    const assistant = await locked(tx, work.agent.assistantId)
-    if (assistant?.holdsVoiceWork(work.id)) noted(assistant)
-    return assistant?.voiceAgentProvider ?? null
-  })
-}
-
-/** Asks the provider, outside of any transaction, and notes its answer. */
-async function ask(context: RequestContext, work: Taken, signal: AbortSignal): Promise<void> {
-  const provider = context.services.voices.find((each) => each.name === work.provider)
-  if (!provider) throw new VoiceFailure(notConfigured(work.provider))
-  if (!work.wish) {
-    await provider.tearDown(work.agent, signal)
-    await note(context, work, (assistant) => assistant.voiceTornDown())
-    return
-  }
-  const agentId = await provider.provision(work.wish, signal)
-  const has = await note(context, work, (assistant) => assistant.voiceProvisioned(agentId))
-  // The lease was lost and another worker has torn down what came to be only now: nobody would look for it again.
-  if (has !== provider.name) await provider.tearDown({ ...work.agent, agentId }, signal)
-}
-
 /** What is said of a provider that this deployment does not have. */
 export const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
 
-async function fail(context: RequestContext, work: Taken, error: unknown): Promise<void> {
+/** Logs why a provider did not do it. Making an agent is tried for a while, removing one until it succeeds or nobody here can reach it. */
+export function voiceFailure(context: RequestContext, error: unknown, claimed: ClaimedTask): Failure {
   const { log } = context.request
-  const { provider, task } = work
-  const isAnswer = error instanceof VoiceFailure
-  if (isAnswer) log.warn({ provider, task, reason: error.message }, "the voice provider did not do it")
+  const { provider, task } = claimed
+  const known = error instanceof VoiceFailure ? error : null
+  if (known) log.warn({ provider, task, reason: known.message }, "the voice provider did not do it")
   else log.error({ err: error, provider, task }, "work on a voice agent failed")
-  const isGone = !context.services.voices.some((each) => each.name === provider)
-  await note(context, work, (assistant) => {
-    if (task === "tearDown" && isGone && assistant.voiceFailures + 1 >= entityLimits.voiceTries) {
-      // Nobody here can reach it any more: it must not hold up the assistant for ever.
-      log.error({ provider, ...work.agent }, "an agent is left behind at a voice provider that is not configured any more")
-      assistant.voiceTornDown()
-    } else assistant.voiceFailed(isAnswer ? error.message : "The voice provider could not be asked", isAnswer && error.isFinal)
-  })
+  const reason = known?.message ?? (task === "remove" ? "The assistant could not be removed" : "The voice provider could not be asked")
+  if (task === "provision") return known?.isFinal ? { reason, tries: 1 } : { reason }
+  return task === "tearDown" && !providerOf(context, claimed) ? { reason } : { reason, tries: Number.POSITIVE_INFINITY }
+}
+
+/** It was tried often enough. An agent that nobody here can reach any more must not hold up its assistant for ever. */
+export function giveVoiceUp(assistant: Assistant, { request: { log } }: RequestContext) {
+  if (assistant.voiceTask() !== "tearDown") return assistant.voiceFailed()
+  const { id: assistantId, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
+  log.error({ provider, assistantId, agentId }, "an agent is left behind at a voice provider that is not configured any more")
+  assistant.voiceTornDown()
 }

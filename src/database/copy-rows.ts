@@ -17,7 +17,7 @@ export interface Anew {
  */
 export async function copyRows<T extends object>(unit: UnitOfWork, entity: EntityClass<T>, ids: string[], { each, all, values }: Anew) {
   const { tableName, props } = unit.em.getMetadata().get(entity)
-  const stored = props.filter((prop) => prop.persist !== false && !prop.generated)
+  const stored = props.filter((prop) => prop.persist !== false && !prop.generated && !prop.embeddable)
   const columns = stored.map(({ fieldNames: [column] }) => column)
   const made = stored.map(({ name, fieldNames: [column] }) => all[name] ?? (each[name] ? `fresh."${name}"` : `t.${column}`))
   const at = values.length + 1

@@ -1,9 +1,10 @@
-import { Property } from "@mikro-orm/decorators/legacy"
+import { Embedded, Property } from "@mikro-orm/decorators/legacy"
 import { Field, Float, ObjectType } from "type-graphql"
 import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
 import { VaRegistration } from "./kit/va-registration.js"
 import { words } from "./kit/words.js"
+import { type WorkState, workState } from "./kit/work-state.js"
 
 /** State of the voice agent of an assistant. */
 export const VoiceAgentStatusEnum = words("VoiceAgentStatus", "State of the voice agent of an assistant.", {
@@ -14,6 +15,13 @@ export const VoiceAgentStatusEnum = words("VoiceAgentStatus", "State of the voic
   terminating: "The assistant is being deleted, after the removal of its voice agent.",
 })
 export type VoiceAgentStatus = (typeof VoiceAgentStatusEnum)[string]
+
+const VoiceState = workState("voice-agent", {
+  dueAt: "voice_due_at",
+  runId: "voice_work_id",
+  leaseUntil: "voice_lease_until",
+  failures: "voice_failures",
+})
 
 /** What is kept of an assistant; its rules are in assistant.ts. */
 @ObjectType()
@@ -78,19 +86,7 @@ export abstract class AssistantRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   voiceAgentId: string | null = null
 
-  /** When something is to be done about its agent; the row is the queue. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  voiceDueAt: Date | null = null
-
-  /** Who is at work on its agent: whoever holds another id may note nothing. */
-  @Property({ type: "uuid", nullable: true })
-  voiceWorkId: string | null = null
-
-  /** Until when that worker is believed to live. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  voiceLeaseUntil: Date | null = null
-
-  /** How often in a row the provider refused. */
-  @Property({ type: "integer", default: 0 })
-  voiceFailures: number = 0
+  /** Work on its agent: when something is to be done, and who does it; a failure is a provider that refused. */
+  @Embedded(() => VoiceState, { prefix: false })
+  voice: WorkState = new VoiceState()
 }

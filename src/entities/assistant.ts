@@ -1,27 +1,27 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
-import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
 import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
 import { AssistantTool } from "./assistant-tool.js"
 import { clock } from "./kit/clock.js"
 import { type SystemTool, systemTools } from "./kit/system-tools.js"
 import type { VaRegistration } from "./kit/va-registration.js"
+import { doubling, type Retry } from "./kit/work-state.js"
 import { entityLimits } from "./limits.js"
 
 /** What is next to be done about a voice agent: one request to its provider, or the end of an assistant that has none any more. */
 export type VoiceTask = "provision" | "tearDown" | "remove"
 
-/** A task that a worker has taken; with this id it may note what came of it. */
-export interface VoiceWork {
-  id: string
-  task: VoiceTask
-}
-
 /** What a voice agent is made of besides the registration. */
 export const spokenFields = ["name", "prompt", "greeting", "language"] as const
 
 const later = (ms: number) => new Date(clock.now().getTime() + ms)
+
+/** Retry schedule of work on voice agents. */
+const voiceRetry: Retry = {
+  tries: entityLimits.voiceTries,
+  pauseMs: doubling(entityLimits.voiceRetryBaseMs, entityLimits.voiceRetryMaxMs),
+}
 
 @ObjectType({ description: "An AI assistant that answers the customers of a company in chats and calls." })
 @Entity()
@@ -110,91 +110,54 @@ export class Assistant extends AssistantRow {
 
   /** Looks anew at what its agent should be; what failed before does not count. */
   private expectVoiceWork(at = clock.now()) {
-    this.voiceTriesAnew()
-    this.voiceDueAt = null
-    if (this.voiceTask()) this.voiceIsDue(at)
-  }
-
-  private voiceTriesAnew() {
     this.voiceAgentError = null
-    this.voiceFailures = 0
+    this.voice.failures = 0
+    this.voice.dueAt = null
+    if (this.voiceTask()) this.expectWork(this.voice, at)
   }
 
   /** What is next: an agent where none is wanted goes first, since an assistant has one agent at most. */
-  private voiceTask(): VoiceTask | null {
+  voiceTask(): VoiceTask | null {
     const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? null)
     if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
     if (wanted) return "provision"
     return this.isTerminating ? "remove" : null
   }
 
-  private voiceIsDue(at: Date) {
-    this.voiceDueAt = at
-    this.schedule({ job: "voice-agent", companyId: this.companyId, id: this.id, at })
-  }
-
-  /** Takes what is due about its agent under a lease, unless nothing is or somebody is at work. */
-  takeVoiceWork(): VoiceWork | null {
-    const now = clock.now()
-    const isDue = this.voiceWorkId ? this.voiceLeaseUntil! <= now : this.voiceDueAt !== null && this.voiceDueAt <= now
-    if (!isDue) return null
+  /** Work on its agent begins, which nobody sees as a change of the assistant: what is to be done, null when nothing is. */
+  beginVoiceTask(): VoiceTask | null {
     this.changesUnseen()
-    this.voiceDueAt = this.voiceWorkId = this.voiceLeaseUntil = null
     const task = this.voiceTask()
-    if (!task) return null
-    this.voiceWorkId = v7()
-    this.voiceLeaseUntil = later(entityLimits.voiceLeaseMs)
     // Noted before anybody is asked: should this process die while the provider works, the agent is known of.
     if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
-    return { id: this.voiceWorkId, task }
-  }
-
-  /** The fence: whether this work may still be noted. */
-  holdsVoiceWork(id: string) {
-    return this.voiceWorkId === id
+    return task
   }
 
   /** The provider has made the agent, or brought it up to date. */
   voiceProvisioned(agentId: string) {
-    this.endVoiceWork()
-    this.voiceTriesAnew()
+    this.changesUnseen()
+    this.voiceAgentError = null
     this.voiceAgentId = agentId
     // Changed meanwhile: it is ready when it is as it should be.
-    if (!this.voiceDueAt) this.showVoice("ready")
+    if (!this.voice.dueAt) this.showVoice("ready")
   }
 
   /** The provider has the agent no more; what waited for that is next. */
   voiceTornDown() {
-    this.endVoiceWork()
-    this.voiceTriesAnew()
-    this.voiceAgentProvider = this.voiceAgentId = null
-    if (this.voiceTask()) this.voiceIsDue(clock.now())
-  }
-
-  /** The provider refused, and is asked again later; but nobody tries for ever to make an agent. `isFinal`: asking again is of no use. */
-  voiceFailed(reason: string, isFinal: boolean) {
-    this.endVoiceWork()
-    this.voiceAgentError = reason
-    // Changed meanwhile: the change has tries of its own, from now on.
-    if (this.voiceDueAt) return
-    this.voiceFailures += 1
-    const pause = Math.min(entityLimits.voiceRetryBaseMs * 2 ** (this.voiceFailures - 1), entityLimits.voiceRetryMaxMs)
-    const goesOn = this.voiceTask() !== "provision" || !(isFinal || this.voiceFailures >= entityLimits.voiceTries)
-    if (goesOn) this.voiceIsDue(later(pause))
-    else this.showVoice("failed")
-  }
-
-  /** Gives the work back as it was: another worker takes it at once. */
-  releaseVoiceWork() {
-    this.endVoiceWork()
-    this.voiceIsDue(clock.now())
-  }
-
-  private endVoiceWork() {
     this.changesUnseen()
-    this.voiceWorkId = this.voiceLeaseUntil = null
-    // What changed while the work went on woke a worker who found somebody at work.
-    if (this.voiceDueAt) this.voiceIsDue(this.voiceDueAt)
+    this.voiceAgentError = this.voiceAgentProvider = this.voiceAgentId = null
+    if (this.voiceTask()) this.voice.dueAt = clock.now()
+  }
+
+  /** The provider refused: when it is asked again. Null when the assistant was changed meanwhile: the change has tries of its own. */
+  retryVoice(reason: string): Retry | null {
+    this.voiceAgentError = reason
+    return this.voice.dueAt ? null : voiceRetry
+  }
+
+  /** The agent cannot be made; nobody tries it again before something changes. */
+  voiceFailed() {
+    this.showVoice("failed")
   }
 
   private showVoice(status: VoiceAgentStatus) {

@@ -1,4 +1,4 @@
-import { Property } from "@mikro-orm/decorators/legacy"
+import { Embedded, Property } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
 import { Assistant } from "./assistant.js"
 import { AssistantTurn } from "./assistant-turn.js"
@@ -10,8 +10,16 @@ import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
 import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
+import { type WorkState, workState } from "./kit/work-state.js"
 import { Message } from "./message.js"
 import { User } from "./user.js"
+
+const TurnState = workState("reply", {
+  dueAt: "reply_due_at",
+  runId: "turn_id",
+  leaseUntil: "turn_lease_until",
+  failures: "turn_failures",
+})
 
 /** What is kept of a chat; its rules are in chat.ts. */
 @ObjectType()
@@ -130,25 +138,13 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   replyFirstAt: Date | null = null
 
-  /** When the answer is due; the row is the queue. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  replyDueAt: Date | null = null
-
-  /** The running turn, and the fence around it: whoever holds another id may store nothing. */
-  @Property({ type: "uuid", nullable: true })
-  turnId: string | null = null
-
-  /** Until when the worker of the running turn is believed to live. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  turnLeaseUntil: Date | null = null
+  /** The assistant's turn: when an answer is due, and who is about to answer; a failure is a model call that failed. */
+  @Embedded(() => TurnState, { prefix: false })
+  turn: WorkState = new TurnState()
 
   /** When the burst that the running turn answers began. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   turnFirstAt: Date | null = null
-
-  /** Failed model calls of the turn so far. */
-  @Property({ type: "integer", default: 0 })
-  turnFailures: number = 0
 
   /** A turn starts over for a newer message once at most, and never after it called a tool. */
   @Property({ type: "boolean", default: false })

@@ -119,7 +119,7 @@ export class Chat extends ChatTurn {
     if (assistantId === this.assistantId) return
     this.assistantId = assistantId
     if (assistantId === null) this.forgetReply()
-    else if (this.turnId) this.restartTurn()
+    else if (this.turn.runId) this.restartTurn()
     this.watchForReturn()
     this.changed()
   }

@@ -1,8 +1,9 @@
-import { Property } from "@mikro-orm/decorators/legacy"
+import { Embedded, Property } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
 import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
+import { type WorkState, workState } from "./kit/work-state.js"
 import { entityLimits } from "./limits.js"
 import { Media } from "./media.js"
 
@@ -21,6 +22,13 @@ export const IndexStatusEnum = words("IndexStatus", "State of the search index o
   failed: "Indexing failed; see indexError.",
 })
 export type IndexStatus = (typeof IndexStatusEnum)[string]
+
+const IndexingState = workState("index-knowledge", {
+  dueAt: "index_due_at",
+  runId: "index_run",
+  leaseUntil: "index_lease_until",
+  failures: "index_attempts",
+})
 
 /** What is kept of a knowledge item; its rules are in knowledge.ts. */
 @ObjectType()
@@ -93,21 +101,9 @@ export abstract class KnowledgeRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   embeddingModel: string | null = null
 
-  /** When its index is to be made; null while nothing waits. The row is the queue. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  indexDueAt: Date | null = null
-
-  /** The running indexing, and the fence around it: whoever holds another may store nothing. */
-  @Property({ type: "uuid", nullable: true })
-  indexRun: string | null = null
-
-  /** Until when the worker of the running indexing is believed to live. */
-  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
-  indexLeaseUntil: Date | null = null
-
-  /** Indexings since its last change that came to no end: failed, or lost with their worker. */
-  @Property({ type: "integer", default: 0 })
-  indexAttempts: number = 0
+  /** Its indexing: when its index is to be made, and who makes it; an indexing that was lost with its worker is a failure too. */
+  @Embedded(() => IndexingState, { prefix: false })
+  indexing: WorkState = new IndexingState()
 
   /** What its page said of its version, to ask whether it changed. */
   @Property({ type: "text", nullable: true })

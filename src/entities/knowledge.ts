@@ -1,6 +1,5 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
-import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
 import { clock } from "./kit/clock.js"
 import { codePoints } from "./kit/scalars.js"
@@ -109,22 +108,20 @@ export class Knowledge extends KnowledgeRow {
   /** Its page is to be looked at again. What is indexed stays searched meanwhile. */
   recrawl() {
     if (this.indexStatus !== "indexed") return this.expectIndexing()
-    this.indexIsDue(clock.now())
-    this.indexAttempts = 0
-    this.indexRun = this.indexLeaseUntil = null
+    this.expectRun()
   }
 
   private expectIndexing() {
     this.indexStatus = "pending"
     this.indexError = null
-    this.chunkCount = this.indexAttempts = 0
-    this.indexRun = this.indexLeaseUntil = null
-    this.indexIsDue(clock.now())
+    this.chunkCount = 0
+    this.expectRun()
   }
 
-  private indexIsDue(at: Date) {
-    this.indexDueAt = at
-    this.schedule({ job: "index-knowledge", companyId: this.companyId, id: this.id, at })
+  /** A running indexing is of the item as it was: it may store nothing, and its failures do not count. */
+  private expectRun() {
+    this.indexing.end()
+    this.expectWork(this.indexing, clock.now())
   }
 
   /** It is not searched any more; its chunks go with the change. */
@@ -136,32 +133,8 @@ export class Knowledge extends KnowledgeRow {
       })
     }
     this.indexStatus = this.indexError = this.indexGeneration = this.embeddingModel = null
-    this.indexDueAt = this.indexRun = this.indexLeaseUntil = null
-    this.chunkCount = this.indexAttempts = 0
-  }
-
-  /** Whether it is to be indexed: that is due and nobody is at it, or the worker who was is gone. */
-  isIndexingDue(now: Date) {
-    if (this.indexRun) return this.indexLeaseUntil !== null && this.indexLeaseUntil <= now
-    return this.indexDueAt !== null && this.indexDueAt <= now
-  }
-
-  /** Takes the indexing under a lease; only whoever holds the run may store anything. Null: it was lost too often. */
-  takeIndexing(now: Date): string | null {
-    this.indexAttempts += 1
-    if (this.indexAttempts > entityLimits.indexingLosses) {
-      this.failIndexing(`Its indexing was interrupted ${entityLimits.indexingLosses} times`)
-      return null
-    }
-    this.indexDueAt = null
-    this.indexLeaseUntil = new Date(now.getTime() + entityLimits.indexingLeaseMs)
-    this.indexRun = v7()
-    return this.indexRun
-  }
-
-  /** The fence: whether this run may still write. */
-  holdsIndexing(run: string) {
-    return this.indexRun === run
+    this.indexing.cancel()
+    this.chunkCount = 0
   }
 
   /** What its page said of its version when it was read. */
@@ -172,41 +145,21 @@ export class Knowledge extends KnowledgeRow {
 
   /** The index of this run is the one that is searched from now on. */
   indexed({ chunkCount, embeddingModel }: Indexed) {
-    this.indexGeneration = this.indexRun
+    this.indexGeneration = this.indexing.runId
     this.indexStatus = "indexed"
     this.embeddingModel = embeddingModel
     this.chunkCount = chunkCount
-    this.endIndexing(null)
+    this.indexError = null
   }
 
   /** Its page is as it was when it was indexed. */
   unchanged() {
-    this.endIndexing(null)
+    this.indexError = null
   }
 
   /** It cannot be indexed. What a re-crawl could not renew stays as it was, and says why. */
   failIndexing(reason: string) {
     if (this.indexStatus !== "indexed") this.indexStatus = "failed"
-    this.endIndexing(reason)
-  }
-
-  private endIndexing(reason: string | null) {
     this.indexError = reason
-    this.indexDueAt = this.indexRun = this.indexLeaseUntil = null
-    this.indexAttempts = 0
-  }
-
-  /** What failed may pass: tries again later, until it was tried often enough. */
-  retryIndexing(now: Date, reason: string, tries: number) {
-    if (this.indexAttempts >= tries) return this.failIndexing(reason)
-    this.indexRun = this.indexLeaseUntil = null
-    this.indexIsDue(new Date(now.getTime() + entityLimits.indexingRetryBaseMs * 2 ** (this.indexAttempts - 1)))
-  }
-
-  /** Gives the indexing back: another worker takes it at once. */
-  releaseIndexing(now: Date) {
-    this.indexAttempts -= 1
-    this.indexRun = this.indexLeaseUntil = null
-    this.indexIsDue(now)
   }
 }

@@ -1,10 +1,28 @@
-import { indexItem } from "../knowledge/indexing.js"
-import type { Job } from "./kit/scheduler.js"
+import { doubling } from "../entities/kit/work-state.js"
+import { Knowledge } from "../entities/knowledge.js"
+import { entityLimits } from "../entities/limits.js"
+import { beginIndexing, indexItem, indexingFailure } from "../knowledge/indexing.js"
+import { knowledgeLimits } from "../knowledge/limits.js"
+import { defineWork } from "./kit/work.js"
+import { jobLimits } from "./limits.js"
 
-/** A knowledge item is to be indexed. The work outlives the job: the lease on the row says who works. */
-export const indexKnowledge: Job = {
+const { indexingLeaseMs, indexingLosses, indexingRetryBaseMs } = entityLimits
+
+/** A knowledge item is to be indexed. What ends the process of every worker that takes it fails in the end. */
+export const indexKnowledge = defineWork({
   name: "index-knowledge",
-  async run(services, companyId, id) {
-    await indexItem(services, companyId, id)
+  entity: Knowledge,
+  columns: "indexing",
+  lease: {
+    ms: indexingLeaseMs,
+    renewMs: knowledgeLimits.indexingRenewMs,
+    losses: { most: indexingLosses, reason: `Its indexing was interrupted ${indexingLosses} times` },
   },
-}
+  retry: { tries: knowledgeLimits.indexingTries, pauseMs: doubling(indexingRetryBaseMs) },
+  slots: { instance: knowledgeLimits.indexingConcurrency, company: knowledgeLimits.indexingConcurrency },
+  sweepSeconds: jobLimits.indexingSweepSeconds,
+  claim: beginIndexing,
+  run: indexItem,
+  failure: indexingFailure,
+  giveUp: (item, { reason }) => item.failIndexing(reason),
+})

@@ -8,9 +8,13 @@ export const jobLimits = {
   strayFileSweepSeconds: 6 * 60 * 60,
   /** How long it is kept what a turn cost; ours, a quarter of a year. */
   turnRetentionSeconds: 90 * 24 * 60 * 60,
+  /** Turns that a process takes at once, in all and for one company; ours: a turn waits for its model nearly all of its time. */
+  turnSlots: { instance: 200, company: 150 },
+  /** Voice agents that a process works on at once, in all and for one company; ours. */
+  voiceSlots: { instance: 40, company: 30 },
   /** How often replies are looked for that a crash or a lost wake-up left behind. */
   replySweepSeconds: 2,
-  /** Most rows that one look of a sweep takes. */
+  /** Most chats that one look gives back to their assistants. */
   sweepBatch: 500,
   /** How often voice agents are looked for that a crash or a lost wake-up left behind; ours. */
   voiceSweepSeconds: 10,

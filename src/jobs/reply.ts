@@ -1,10 +1,25 @@
-import { takeTurn } from "../assistant/turn.js"
-import type { Job } from "./kit/scheduler.js"
+import { assistantLimits } from "../assistant/limits.js"
+import { answerChat, beginTurn, giveTurnUp, turnFailure } from "../assistant/turn.js"
+import { Chat } from "../entities/chat.js"
+import { doubling } from "../entities/kit/work-state.js"
+import { entityLimits } from "../entities/limits.js"
+import { defineWork } from "./kit/work.js"
+import { jobLimits } from "./limits.js"
 
-/** The reply of a chat is due. The turn outlives the job: the clock is free for the next, the lease on the chat says who works. */
-export const reply: Job = {
+/** The reply of a chat is due: its assistant takes a turn. */
+export const reply = defineWork({
   name: "reply",
-  async run(services, companyId, chatId) {
-    services.running.add(takeTurn(services, companyId, chatId))
-  },
-}
+  entity: Chat,
+  columns: "turn",
+  lease: { ms: entityLimits.turnLeaseMs, renewMs: assistantLimits.turnRenewMs },
+  retry: { tries: entityLimits.modelTries, pauseMs: doubling(entityLimits.modelRetryBaseMs) },
+  slots: jobLimits.turnSlots,
+  sweepSeconds: jobLimits.replySweepSeconds,
+  claim: beginTurn,
+  run: answerChat,
+  failure: turnFailure,
+  giveUp: giveTurnUp,
+  holds: (chat, turnId) => chat.holdsTurn(turnId),
+  undo: (chat, outcome) => chat.giveTurnBack(outcome),
+  cost: (tx, turn) => turn.usage.write(tx.em, turn.id),
+})

@@ -1,10 +1,22 @@
-import { workOnVoiceAgent } from "../assistant/voice-agent.js"
-import type { Job } from "./kit/scheduler.js"
+import { assistantLimits } from "../assistant/limits.js"
+import { beginVoiceTask, giveVoiceUp, voiceFailure, workOnVoiceAgent } from "../assistant/voice-agent.js"
+import { Assistant } from "../entities/assistant.js"
+import { entityLimits } from "../entities/limits.js"
+import { defineWork } from "./kit/work.js"
+import { jobLimits } from "./limits.js"
 
-/** Something is due about the voice agent of an assistant. The work outlives the job: the lease on the assistant says who does it. */
-export const voiceAgent: Job = {
+/** Something is to be done about the voice agent of an assistant. */
+export const voiceAgent = defineWork({
   name: "voice-agent",
-  async run(services, companyId, assistantId) {
-    services.running.add(workOnVoiceAgent(services, companyId, assistantId))
-  },
-}
+  entity: Assistant,
+  columns: "voice",
+  lease: { ms: entityLimits.voiceLeaseMs, renewMs: assistantLimits.voiceRenewMs },
+  retry: (assistant, { reason }) => assistant.retryVoice(reason),
+  slots: jobLimits.voiceSlots,
+  sweepSeconds: jobLimits.voiceSweepSeconds,
+  claim: beginVoiceTask,
+  run: workOnVoiceAgent,
+  failure: voiceFailure,
+  giveUp: (assistant, _failure, context) => giveVoiceUp(assistant, context),
+  undo: (assistant) => assistant.changesUnseen(),
+})

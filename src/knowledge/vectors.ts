@@ -16,8 +16,6 @@ declare module "../context/services.js" {
   interface Services {
     /** Finds the chunks whose vectors are closest to a query's. */
     vectors: VectorSearch
-    /** How many knowledge items this process is indexing. */
-    indexing: { busy: number }
   }
 }
 

@@ -191,11 +191,10 @@ export const unscopedCallers: Record<string, string> = {
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and tells each only of its own companies",
   "src/events/transports/open-sockets.ts": "which of this instance's sockets have credentials that ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
-  "src/jobs/sweep.ts": "what is due, in all companies; each turn is then taken inside its own",
+  "src/jobs/kit/worker.ts": "what is due, and how much, in all companies; each row is then claimed inside its own",
   "src/jobs/lost-tool-calls.ts": "ends what a crash left pending, in all companies, by its age alone",
   "src/jobs/quiet-chats.ts": "which chats have been quiet, in all companies; each is then given back inside its own",
-  "src/jobs/voice-sweep.ts": "what is due, in all companies; each agent is then worked on inside its own",
-  "src/knowledge/indexing.ts": "which items are due, in all companies; each is then indexed inside its own",
+  "src/knowledge/indexing.ts": "which items are indexed by another embedding, in all companies; they become due",
   "src/jobs/retention.ts": "clears away what is kept for a time only, in all companies",
   "src/admin/demo.ts": "is the database empty?",
   "src/http/media.ts": "whoever holds a signed address needs no company: the signature is the permission",
@@ -212,12 +211,11 @@ export const statementCallers: Record<string, string> = {
   "src/messages/append.ts": "append-message, inside a unit",
   "src/assistant/knowledge.ts": "spend-embedding-credit and give-embedding-credit-back: … company_id = any($2)",
   "src/knowledge/stored-vectors.ts": "how pgvector scans, no rows",
-  "src/assistant/lease.ts": "renew-turn-lease: … and company_id = any($3)",
+  "src/jobs/kit/worker.ts": "renew-lease-…: … and company_id = any($3)",
   "src/database/copy-rows.ts": "copies rows of the companies in reach: … and company_id = any(…)",
   "src/assistant/copy.ts": "the tools of an assistant: … and company_id = any($2)",
   "src/knowledge/copy.ts": "the items and chunks of an assistant: … and company_id = any($2)",
   "src/assistant/removal.ts": "free-quiet-chats: … and company_id = any($2)",
-  "src/knowledge/indexing.ts": "renew-indexing-lease: … and company_id = any($3)",
   "src/knowledge/index-store.ts": "every one with company_id = any(…)",
   "src/chats/chat-tag.ts": "the company of the chat or the tag that the unit has found, or company_id = any($2)",
   "src/chats/read-state.ts": "since-our-last: the company of the chat that the unit has found and locked",
@@ -256,25 +254,23 @@ export const scopeIsSetInOnePlace = words(
 
 /** Jobs on nobody's row, each with where the company comes from. */
 export const sweeps: Record<string, string> = {
-  "src/jobs/sweep.ts": "finds due rows, and takes each inside its own company",
   "src/jobs/lost-tool-calls.ts": "looks at the age of what is pending, in any company",
   "src/jobs/quiet-chats.ts": "finds quiet chats, and gives each back inside its own company",
-  "src/jobs/voice-sweep.ts": "finds due rows, and works on each inside its own company",
-  "src/jobs/index-sweep.ts": "has whatever is due indexed, each inside its own company",
   "src/jobs/stray-files.ts": "looks at files and at whether they have a row",
   "src/jobs/retention.ts": "looks at no company's data, only at its age",
 }
 
 export const jobsGetACompany: Rule = {
   teaches:
-    "A job is `export const name: Job = { name, async run(services, companyId, id) … }`, called like its file, and works inside that company. A sweep is listed in test/kit/house-rules.ts.",
+    "A job is `export const name: Job = { name, async run(services, companyId, id) … }`, called like its file, and works inside that company. What is due on a row is `export const name = defineWork({ name, … })`, which claims inside the row's company and sweeps. Another sweep is listed in test/kit/house-rules.ts.",
   finds: ({ path, text }) => {
-    const name = /^src\/jobs\/(?!limits\.ts$)([a-z-]+)\.ts$/.exec(path)?.[1]
-    if (!name || Object.hasOwn(sweeps, path)) return []
+    const name = /^src\/jobs\/([a-z-]+)\.ts$/.exec(path)?.[1]
+    if (!name || name === "limits" || Object.hasOwn(sweeps, path)) return []
+    const isWork = /export const \w+ = defineWork\(\{/.test(text)
     const found: string[] = []
-    if (!/export const \w+: Job = \{/.test(text)) found.push("exports no Job")
+    if (!isWork && !/export const \w+: Job = \{/.test(text)) found.push("exports no Job and no work")
     if (!new RegExp(`name: "${name}"`).test(text)) found.push(`is not called "${name}"`)
-    if (!/\brun\(\w+, companyId, \w+\)/.test(text)) found.push("its run() takes no companyId")
+    if (!isWork && !/\brun\(\w+, companyId, \w+\)/.test(text)) found.push("its run() takes no companyId")
     return found
   },
 }

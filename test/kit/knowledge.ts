@@ -1,5 +1,5 @@
 import type { Services } from "../../src/context/services.js"
-import { indexDue } from "../../src/knowledge/indexing.js"
+import { indexKnowledge } from "../../src/jobs/index-knowledge.js"
 import type { World } from "./world.js"
 
 // biome-ignore lint/suspicious/noExplicitAny: a knowledge item as REST shows it.
@@ -7,8 +7,11 @@ type Item = any
 
 /** Indexes everything that is due, and waits until nothing runs any more. */
 export async function indexAll({ services }: { services: Services }) {
-  await indexDue(services)
-  await services.running.idle()
+  do {
+    await indexKnowledge.sweep.run(services)
+    await services.running.idle()
+    // What changed while it was indexed is due again.
+  } while (!services.stopping.aborted && (await indexKnowledge.counts(services)).due > 0)
 }
 
 /** Knowledge of a world's Acme. */

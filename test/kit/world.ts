@@ -4,7 +4,7 @@ import pino from "pino"
 import { readConfig } from "../../src/config.js"
 import type { Services } from "../../src/context/services.js"
 import { clock } from "../../src/entities/kit/clock.js"
-import { sweep } from "../../src/jobs/sweep.js"
+import { reply } from "../../src/jobs/reply.js"
 import { type RunningServer, startServer } from "../../src/server.js"
 import { makeGql, makeRest } from "./doors.js"
 import { type CompanyInWorld, foundCompany, furnish } from "./make.js"
@@ -73,7 +73,7 @@ export function world(options: WorldOptions = {}): World {
     ),
     gql: makeGql(() => made.url),
     async runDue() {
-      await sweep.run(made.services)
+      await reply.sweep.run(made.services)
       await made.services.running.idle()
     },
     sql: async (text: string, values?: unknown[]) => (await made.services.database.pool.query(text, values)).rows,

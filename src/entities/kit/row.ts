@@ -5,6 +5,7 @@ import { v7 } from "uuid"
 import type { OutputFrame } from "../message.js"
 import { clock } from "./clock.js"
 import { Timestamp, UUID } from "./scalars.js"
+import type { WorkState } from "./work-state.js"
 
 /** Something that happened and that the company's clients will hear of; becomes an event row in the same transaction. */
 export interface DomainEvent {
@@ -80,8 +81,8 @@ export abstract class Row {
     effectsOf(this).steps.push(consequence)
   }
 
-  /** What the clockwork writes on its own columns is no change to people: `updatedAt` stays as it is. */
-  protected changesUnseen() {
+  /** What workers write on their own columns is no change to people: `updatedAt` stays as it is. */
+  changesUnseen() {
     unseen.add(this)
   }
 
@@ -98,4 +99,10 @@ export abstract class CompanyOwned extends Row {
   @Field(() => UUID, { description: "ID of the company that owns this object." })
   @Property({ type: "uuid" })
   companyId!: string
+
+  /** Work on this row is due at a time; its job is woken then. */
+  expectWork(work: WorkState, at: Date) {
+    work.dueAt = at
+    this.schedule({ job: work.job, companyId: this.companyId, id: this.id, at })
+  }
 }

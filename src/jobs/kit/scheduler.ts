@@ -25,6 +25,8 @@ export interface Sweep {
 /** The clock of the deployment: Agenda, behind one function. */
 export interface RunningScheduler extends JobScheduler {
   start(services: Services, jobs: Job[], sweeps: Sweep[]): Promise<void>
+  /** Runs no more jobs; those of other instances can still be scheduled. */
+  pause(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -66,15 +68,21 @@ export async function makeScheduler(config: Config, database: Database, log: Log
     removeOnComplete: true,
   })
   // The sweep comes again; unheard, the error would end the process.
-  agenda.on("error", (error) => log.warn({ err: error }, "the clock stumbled"))
+  agenda.on("error", (error) => log.warn({ err: error }, "job scheduler error"))
+  // Nobody waits for a wake-up to be stored, except for the stop: what is handed back is handed back with it.
+  const storing = new Set<Promise<unknown>>()
   return {
     async schedule(wake) {
       const { job, companyId, id, at } = wake
       // One more job per wake-up, not one that is moved: a job that is moved while it runs is forgotten when it ends.
       // A little late: a timer may fire a millisecond early, and would find nothing due yet.
-      const woken = agenda.schedule(new Date(at.getTime() + jobLimits.clockSlackMs), job, { companyId, id })
-      // Only a wake-up: when the clock cannot take it, the sweep finds what is due on the row.
-      await woken.catch((error) => log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
+      const stored = agenda
+        .schedule(new Date(at.getTime() + jobLimits.clockSlackMs), job, { companyId, id })
+        // Only a wake-up: when it cannot be stored, the sweep finds what is due on the row.
+        .catch((error) => log.warn({ err: error, wake }, "a wake-up waits for the sweep"))
+        .finally(() => storing.delete(stored))
+      storing.add(stored)
+      await stored
     },
     async start(services, jobs, sweeps) {
       for (const job of jobs) {
@@ -91,8 +99,10 @@ export async function makeScheduler(config: Config, database: Database, log: Log
       }
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
+    pause: () => agenda.stop(false),
     async stop() {
       await agenda.stop(false)
+      await Promise.all(storing)
       // By ourselves: Agenda leaves the connections of a clock open that never started.
       await close()
     },

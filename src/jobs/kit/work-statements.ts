@@ -1,0 +1,48 @@
+import type { EntityClass, MikroORM } from "@mikro-orm/postgresql"
+import type { Statement } from "../../database/unit-of-work.js"
+
+/** The statements of a kind of work, over the columns that its entity declares. */
+export interface WorkStatements {
+  /** Rows that a worker may take, fairly: `$1` now, `$2` ids to leave out, `$3` companies with work in this instance, `$4` how much each has, `$5` the most a company may have, `$6` how many rows. */
+  due: Statement
+  /** `$1` until when, `$2` the row, `$3` the companies in reach, `$4` the run. */
+  renew: Statement
+  /** `$1` now, `$2` since when what is due is overdue. */
+  counts: Statement
+}
+
+/** Makes the statements of a kind of work from the mapper's metadata. */
+export function workStatements<T extends object>(orm: MikroORM, name: string, entity: EntityClass<T>, property: string): WorkStatements {
+  const { tableName: table, properties } = orm.getMetadata().get(entity)
+  const columns = (properties as Record<string, { embeddedProps: Record<string, { fieldNames: string[] }> }>)[property]!.embeddedProps
+  const [due, run, lease, failures] = ["dueAt", "runId", "leaseUntil", "failures"].map((each) => columns[each]!.fieldNames[0]!)
+  // Both halves have a partial index: what is due and free, and what was lost with its worker.
+  const waiting = `
+    select id, company_id, ${due} as since from ${table} where ${due} <= $1 and ${run} is null
+    union all
+    select id, company_id, ${lease} from ${table} where ${lease} <= $1 and ${run} is not null`
+  return {
+    due: {
+      name: `due-${name}`,
+      // A company's first item comes before any other company's second; what it has under way counts.
+      text: `
+        select id, company_id from (
+          select id, company_id, since, coalesce(here.running, 0) + row_number() over (partition by company_id order by since, id) as place
+          from (${waiting}) waiting left join unnest($3::uuid[], $4::integer[]) as here (company_id, running) using (company_id)
+          where id <> all($2::uuid[])
+        ) ranked where place <= $5 order by place, since limit $6`,
+    },
+    renew: {
+      name: `renew-lease-${name}`,
+      text: `update ${table} set ${lease} = $1 where id = $2 and company_id = any($3::uuid[]) and ${run} = $4 returning id`,
+    },
+    counts: {
+      name: `counts-${name}`,
+      text: `
+        select count(*)::integer as due, count(*) filter (where since <= $2)::integer as overdue, min(since) as oldest,
+          (select count(*)::integer from ${table} where ${lease} > $1) as running,
+          (select count(*)::integer from ${table} where ${due} is not null and ${failures} > 0) as failed
+        from (${waiting}) waiting`,
+    },
+  }
+}
