@@ -12,6 +12,7 @@ import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { OpenSockets } from "./events/transports/open-sockets.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { OperationEngine } from "./graphql/engine.js"
 import { buildPlatformSchema, inRestWords } from "./graphql/schema.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
@@ -59,10 +60,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
 
   const schema = buildPlatformSchema()
   const restSchema = inRestWords(schema)
+  const engine = new OperationEngine()
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
-  const represent = representer(restSchema, (id) => mediaUrls.of(id))
+  const represent = representer(engine, restSchema, (id) => mediaUrls.of(id))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
   const sequencer = startSequencer(database, wakeUp, log)
@@ -112,7 +114,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   await scheduler.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
-  const doors = await createApp(services, schema, restSchema, sockets)
+  const doors = await createApp(services, engine, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   const port = await listen(doors.http, config.port, config.host)

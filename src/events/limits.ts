@@ -16,8 +16,6 @@ export const eventLimits = {
   watchSignMs: 5_000,
   /** Watched chats that an instance remembers; ours. */
   watchedChats: 10_000,
-  /** Parsed documents that are remembered for sockets. */
-  socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */
   revokedSocketMs: 1_000,
 } as const

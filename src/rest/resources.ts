@@ -8,10 +8,10 @@ import {
   parse,
   type SelectionSetNode,
 } from "graphql"
-import { compileQuery, isCompiledQuery } from "graphql-jit"
 import { declareSnapshot } from "../context/snapshot.js"
 import type { PlainRow, Selection } from "../database/read-model.js"
 import type { Representer } from "../events/logged-event.js"
+import type { OperationEngine } from "../graphql/engine.js"
 import { withMediaUrls } from "../schema/media.js"
 import { chatExtras, chatFields } from "./chat.js"
 import { mediaFields } from "./media.js"
@@ -21,26 +21,24 @@ const fields = { Message: messageFields, Chat: chatFields }
 const nulls = { Message: [] as string[], Chat: chatExtras }
 
 /** Compiles the REST representations of what events carry, on REST's own schema, and declares what their snapshots select. */
-export function representer(restSchema: GraphQLSchema, mediaUrl: (id: string) => string): Representer {
+export function representer(engine: OperationEngine, restSchema: GraphQLSchema, mediaUrl: (id: string) => string): Representer {
   declareSnapshot("Media", selected(rootSelection(parse(`{ ${mediaFields} }`))))
   const schema = mergeSchemas({
     schemas: [restSchema],
     typeDefs: "extend type Query { shownMessage: Message shownChat: Chat }",
     resolvers: { Query: { shownMessage: (row: PlainRow) => row, shownChat: (row: PlainRow) => row } },
   })
-  const run = { Message: compile(schema, "Message"), Chat: compile(schema, "Chat") }
+  const run = { Message: compile(engine, schema, "Message"), Chat: compile(engine, schema, "Chat") }
   return (type, row) => run[type](withMediaUrls(row, mediaUrl))
 }
 
-function compile(schema: GraphQLSchema, type: "Message" | "Chat") {
-  const document = parse(`{ shown${type} { ${fields[type]} } }`)
+function compile(engine: OperationEngine, schema: GraphQLSchema, type: "Message" | "Chat") {
+  const { document, run } = engine.prepare(schema, { query: `{ shown${type} { ${fields[type]} } }` })
   declareSnapshot(type, selected((rootSelection(document).selections[0] as FieldNode).selectionSet!))
-  const query = compileQuery(schema, document)
-  if (!isCompiledQuery(query)) throw new Error(`The REST representation of ${type} does not fit the schema`)
   const absent = Object.fromEntries(nulls[type].map((name) => [name, null]))
   return (row: PlainRow) => {
-    // Everything is on the row already, so the compiled query answers at once.
-    const result = query.query(row, {}, {}) as { data: Record<string, PlainRow>; errors?: Error[] }
+    // Everything is on the row already, so the operation answers at once.
+    const result = run({}, {}, row) as { data: Record<string, PlainRow>; errors?: Error[] }
     if (result.errors?.[0]) throw result.errors[0]
     return { ...result.data[`shown${type}`], ...absent }
   }
