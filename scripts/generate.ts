@@ -4,6 +4,7 @@ import { MikroORM } from "@mikro-orm/postgresql"
 import { printSchema } from "graphql"
 import mapper from "../mikro-orm.config.js"
 import { apiVersion } from "../src/app.js"
+import { OperationEngine } from "../src/graphql/engine.js"
 import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
 import { prepareRoutes } from "../src/http/rest.js"
 import { openApiDocument } from "../src/rest/kit/openapi.js"
@@ -12,7 +13,7 @@ import { brokenSeals, sealMigrations } from "./sealed-migrations.js"
 /** What is generated from the code and committed, so that a change of the contract is seen in its review: file name and content. */
 function generated(): Record<string, string> {
   const schema = buildPlatformSchema()
-  const openapi = openApiDocument(prepareRoutes(inRestWords(schema)), apiVersion)
+  const openapi = openApiDocument(prepareRoutes(new OperationEngine(), inRestWords(schema)), apiVersion)
   return { "schema.graphql": `${printSchema(schema)}\n`, "openapi.json": `${JSON.stringify(openapi, null, 2)}\n` }
 }
 

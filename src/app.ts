@@ -6,12 +6,12 @@ import Koa from "koa"
 import type { Services } from "./context/services.js"
 import { serveSockets } from "./events/transports/graphql-ws.js"
 import type { OpenSockets } from "./events/transports/open-sockets.js"
+import type { OperationEngine } from "./graphql/engine.js"
 import { graphqlHandler, startApollo } from "./http/graphql.js"
 import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
 import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
-import { shownError } from "./http/operation-answer.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
@@ -24,6 +24,7 @@ import { sentence } from "./sentence.js"
 /** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
 export async function createApp(
   services: Services,
+  engine: OperationEngine,
   schema: GraphQLSchema,
   restSchema: GraphQLSchema,
   sockets: OpenSockets,
@@ -32,8 +33,8 @@ export async function createApp(
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
   const reception = new RequestContexts(services)
-  const operations = prepareRoutes(restSchema)
-  const server = await startApollo(schema)
+  const operations = prepareRoutes(engine, restSchema)
+  const server = await startApollo(schema, engine)
   const rest = restRouter(operations, reception, services)
   const others = documents(schema, operations)
   const health = healthRouter(services)
@@ -56,7 +57,7 @@ export async function createApp(
   const handle = app.callback()
   const requests = new Running(log)
   const http = createServer((request, response) => void requests.add(handle(request, response)))
-  const open = serveSockets(http, schema, services, sockets, shownError)
+  const open = serveSockets(http, schema, engine, services, sockets)
   return {
     http,
     /** Closes in order: no new requests, sockets told to come back, running requests answered. */

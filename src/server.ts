@@ -15,6 +15,7 @@ import { startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { OpenSockets } from "./events/transports/open-sockets.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
+import { OperationEngine } from "./graphql/engine.js"
 import { buildPlatformSchema, inRestWords } from "./graphql/schema.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
@@ -62,10 +63,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
 
   const schema = buildPlatformSchema()
   const restSchema = inRestWords(schema)
+  const engine = new OperationEngine()
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
-  const represent = representer(restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
+  const represent = representer(engine, restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
   const sequencer = startSequencer(database, wakeUp, log)
@@ -118,7 +120,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => sockets.close())
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
-  const doors = await createApp(services, schema, restSchema, sockets, startPage)
+  const doors = await createApp(services, engine, schema, restSchema, sockets, startPage)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
   // First of all: jobs that this process would refuse from now on are left to another instance.

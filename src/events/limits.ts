@@ -16,8 +16,6 @@ export const eventLimits = {
   watchSignMs: 5_000,
   /** Most chats with subscribers to progress that an instance remembers; ours. */
   watchedChats: 10_000,
-  /** Parsed documents cached for sockets. */
-  socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time; they are checked this often without a wake-up. */
   revokedSocketMs: 1_000,
 } as const

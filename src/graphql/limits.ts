@@ -11,9 +11,11 @@ export const graphqlLimits = {
   /** Sets of page sizes of a document whose cost is remembered, and how long one may be as text; ours. */
   costsKept: 100,
   costKeyLength: 200,
-  /** Operations that are remembered as valid, and their length together in characters; ours. */
-  knownOperations: 1_000,
-  knownOperationsLength: 10_000_000,
+  /** Operations that stay prepared, and the length of their texts together in characters; ours. */
+  preparedOperations: 1_000,
+  preparedOperationsLength: 10_000_000,
+  /** Fields of an operation, fragments expanded, that are still compiled; ours. */
+  compiledFields: 2_000,
   /** Accept headers whose answer's type is remembered; ours. */
   knownTypes: 100,
 } as const

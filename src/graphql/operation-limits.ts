@@ -1,115 +1,138 @@
 import {
-  type ArgumentNode,
   type DocumentNode,
-  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
-  isCompositeType,
+  isInterfaceType,
   isListType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionNode,
   type SelectionSetNode,
+  TypeMetaFieldDef,
+  type ValueNode,
+  valueFromASTUntyped,
   visit,
 } from "graphql"
-import { type ComplexityEstimator, getComplexity } from "graphql-query-complexity"
 import { refuseNulIn } from "../context/refuse-nul.js"
 import { BadUserInput } from "../errors.js"
 import { schemaLimits } from "../schema/limits.js"
 import { graphqlLimits } from "./limits.js"
 
-/** What was found within the limits, by document: operations with the variables that their cost hangs on. Each is measured once. */
-const passed = new WeakMap<DocumentNode, { costly: string[]; known: Set<string> }>()
+/** The values of an operation's variables by name. */
+export type Variables = Record<string, unknown>
 
-/** Refuses an operation that holds NUL or is too deep, too wide or too costly, before any of it runs (contract, section 1). */
-export function refuseExcess(
+type Measure = (set: SelectionSetNode, parent?: GraphQLNamedType) => number
+
+/** The fragments of a document by name. */
+export const fragmentsOf = (document: DocumentNode): Map<string, FragmentDefinitionNode> =>
+  new Map(document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])))
+
+/** Measures each selection set once: at each place of a fragment it could take longer than the operation. A fragment in itself counts 0. */
+function onceEach(measure: Measure): Measure {
+  const known = new Map<SelectionSetNode, number>()
+  return (set, parent) => {
+    const found = known.get(set)
+    if (found !== undefined) return found
+    known.set(set, 0)
+    const measured = measure(set, parent)
+    known.set(set, measured)
+    return measured
+  }
+}
+
+/** Refuses an operation that holds NUL, is too deep or has too many root fields. It may be invalid: what is unknown counts nothing. */
+export function refuseShape(document: DocumentNode, operation: OperationDefinitionNode) {
+  visit(document, { StringValue: (node) => refuseNulIn(node.value) })
+  const fragments = fragmentsOf(document)
+  const inside = (node: Exclude<SelectionNode, { kind: Kind.FIELD }>, measure: Measure) => {
+    const set = node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : fragments.get(node.name.value)?.selectionSet
+    return set ? measure(set) : 0
+  }
+  const depthIn = (node: SelectionNode) => {
+    if (node.kind !== Kind.FIELD) return inside(node, depthOf)
+    if (node.name.value.startsWith("__")) return 0
+    return 1 + (node.selectionSet ? depthOf(node.selectionSet) : 0)
+  }
+  const depthOf: Measure = onceEach((set) => Math.max(0, ...set.selections.map(depthIn)))
+  const widthOf: Measure = onceEach((set) =>
+    set.selections.reduce((sum, node) => sum + (node.kind === Kind.FIELD ? 1 : inside(node, widthOf)), 0),
+  )
+  const depth = depthOf(operation.selectionSet)
+  if (depth > graphqlLimits.graphqlDepth)
+    throw new BadUserInput(`The operation nests ${depth} levels, more than ${graphqlLimits.graphqlDepth}`)
+  const rootFields = widthOf(operation.selectionSet)
+  if (rootFields > graphqlLimits.graphqlRootFields)
+    throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${graphqlLimits.graphqlRootFields}`)
+}
+
+/** Makes the function that tells how many objects an operation could return; it remembers the cost of the usual page sizes. */
+export function costOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Record<string, unknown>,
-) {
-  refuseNulIn(variables)
-  const { costly, known } = passed.get(document) ?? { costly: costlyVariables(document), known: new Set() }
-  const key = JSON.stringify([operation.name?.value, ...costly.map((name) => variables[name])])
-  if (known.has(key)) return
-  refuseNul(document)
-  const { depth, rootFields } = measure(document, operation)
-  if (depth > graphqlLimits.graphqlDepth)
-    throw new BadUserInput(`The operation nests ${depth} levels, more than ${graphqlLimits.graphqlDepth}`)
-  if (rootFields > graphqlLimits.graphqlRootFields)
-    throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${graphqlLimits.graphqlRootFields}`)
-  const cost = costOf(schema, document, operation, variables)
-  // Execution refuses bad variables, in the right words; nothing was measured with them.
-  if (cost === null) return
-  if (cost > graphqlLimits.graphqlCost)
-    throw new BadUserInput(`The operation could return ${cost} objects, more than ${graphqlLimits.graphqlCost}: ask for smaller pages`)
-  // Who asks for ever other sizes is measured each time.
-  if (known.size < graphqlLimits.costsKept && key.length < graphqlLimits.costKeyLength) known.add(key)
-  passed.set(document, { costly, known })
-}
-
-/** The variables that the cost of a document hangs on: page sizes, and what is included. */
-function costlyVariables(document: DocumentNode): string[] {
+): (variables: Variables) => number {
+  // What the cost depends on: page sizes, and what is included.
   const names = new Set<string>()
-  const look = ({ name, value }: ArgumentNode) => {
-    if (value.kind === Kind.VARIABLE && ["first", "take", "if"].includes(name.value)) names.add(value.name.value)
-  }
-  visit(document, { Argument: look })
-  return [...names]
-}
-
-/** NUL is refused everywhere: PostgreSQL cannot store it. */
-function refuseNul(document: DocumentNode) {
   visit(document, {
-    StringValue(node) {
-      refuseNulIn(node.value)
+    Argument({ name, value }) {
+      if (value.kind === Kind.VARIABLE && ["first", "take", "if"].includes(name.value)) names.add(value.name.value)
     },
   })
-}
-
-function measure(document: DocumentNode, operation: OperationDefinitionNode) {
-  const fragments = new Map(
-    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each.selectionSet] as const] : [])),
-  )
-  // Measured once per fragment: documents that repeat fragments would otherwise cost more to measure than to run.
-  const depths = new Map<SelectionSetNode, number>()
-  const depthOf = (set: SelectionSetNode): number => {
-    const known = depths.get(set)
-    if (known !== undefined) return known
-    const depth = Math.max(0, ...set.selections.map((node) => (node.kind === Kind.FIELD ? fieldDepth(node) : depthOf(insideOf(node)))))
-    depths.set(set, depth)
-    return depth
-  }
-  const fieldDepth = (node: FieldNode) => (node.name.value.startsWith("__") ? 0 : 1 + (node.selectionSet ? depthOf(node.selectionSet) : 0))
-  const insideOf = (node: Exclude<SelectionSetNode["selections"][number], FieldNode>) =>
-    node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : fragments.get(node.name.value)!
-  const widths = new Map<SelectionSetNode, number>()
-  const widthOf = (set: SelectionSetNode): number => {
-    const known = widths.get(set)
-    if (known !== undefined) return known
-    const width = set.selections.reduce((sum, node) => sum + (node.kind === Kind.FIELD ? 1 : widthOf(insideOf(node))), 0)
-    widths.set(set, width)
-    return width
-  }
-  return { depth: depthOf(operation.selectionSet), rootFields: widthOf(operation.selectionSet) }
-}
-
-/** How many objects a field may return, counted by the sizes of its lists. */
-const bySize: ComplexityEstimator = ({ field, args, childComplexity }) => {
-  if (!isCompositeType(getNamedType(field.type))) return 0
-  const isPage = field.args.some((arg) => arg.name === "first" || arg.name === "take")
-  // A negative size is refused by the field itself; until then it must not pay for others.
-  if (isPage) return 1 + Math.max(0, Number(args["first"] ?? args["take"] ?? schemaLimits.messagePageDefault)) * childComplexity
-  // The items of a page are counted where its size stands.
-  if (field.name === "nodes" || field.name === "edges" || !isListType(getNullableType(field.type))) return 1 + childComplexity
-  return graphqlLimits.graphqlPlainListSize * (1 + childComplexity)
-}
-
-/** How many objects an operation could return; null when its variables are bad. */
-function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>) {
-  try {
-    return getComplexity({ schema, query: document, operationName: operation.name?.value, variables, estimators: [bySize] })
-  } catch {
-    return null
+  const listed = [...names]
+  const known = new Map<string, number>()
+  return (variables) => {
+    const key = listed.length === 0 ? "" : JSON.stringify(variables, listed)
+    const cost = known.get(key) ?? measureCost(schema, document, operation, variables)
+    if (known.size < graphqlLimits.costsKept && key.length < graphqlLimits.costKeyLength) known.set(key, cost)
+    return cost
   }
 }
+
+const metaFields = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]))
+
+/** Counts the objects that an operation could return, by the sizes of its lists. It may be invalid: what is unknown costs nothing. */
+function measureCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
+  const fragments = fragmentsOf(document)
+  const given = (node: ValueNode): unknown => {
+    if (node.kind !== Kind.VARIABLE) return valueFromASTUntyped(node)
+    if (Object.hasOwn(variables, node.name.value)) return variables[node.name.value]
+    const declared = operation.variableDefinitions?.find(({ variable }) => variable.name.value === node.name.value)
+    return declared?.defaultValue && valueFromASTUntyped(declared.defaultValue)
+  }
+  const argument = (node: Pick<SelectionNode & { kind: Kind.FIELD }, "arguments">, name: string) => {
+    const found = node.arguments?.find((each) => each.name.value === name)
+    return found && given(found.value)
+  }
+  const isLeftOut = (node: SelectionNode) =>
+    node.directives?.some(
+      (each) =>
+        (each.name.value === "skip" && argument(each, "if") === true) || (each.name.value === "include" && argument(each, "if") === false),
+    )
+  const costIn = (node: SelectionNode, parent?: GraphQLNamedType): number => {
+    if (isLeftOut(node)) return 0
+    if (node.kind !== Kind.FIELD) {
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value)
+      if (!fragment) return 0
+      return costOfSet(fragment.selectionSet, fragment.typeCondition ? schema.getType(fragment.typeCondition.name.value) : parent)
+    }
+    const name = node.name.value
+    const field = metaFields.get(name) ?? (isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined)
+    if (!field || !node.selectionSet) return 0
+    const children = costOfSet(node.selectionSet, getNamedType(field.type))
+    if (field.args.some((arg) => arg.name === "first" || arg.name === "take"))
+      return 1 + pageSize(argument(node, "first") ?? argument(node, "take")) * children
+    // The items of a page are counted where its size stands.
+    if (name === "nodes" || name === "edges" || !isListType(getNullableType(field.type))) return 1 + children
+    return graphqlLimits.graphqlPlainListSize * (1 + children)
+  }
+  const costOfSet: Measure = onceEach((set, parent) => set.selections.reduce((sum, node) => sum + costIn(node, parent), 0))
+  return costOfSet(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined)
+}
+
+/** A size that the field itself will refuse must not pay for other fields. */
+const pageSize = (size: unknown) => (typeof size === "number" && size >= 0 ? size : schemaLimits.messagePageDefault)

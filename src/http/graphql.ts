@@ -1,30 +1,57 @@
 import type { IncomingMessage } from "node:http"
 import { ApolloServer, type ApolloServerPlugin, type BaseContext, HeaderMap } from "@apollo/server"
 import { ApolloServerPluginCacheControlDisabled } from "@apollo/server/plugin/disabled"
-import type { GraphQLSchema } from "graphql"
+import type { ExecutionResult, GraphQLFormattedError, GraphQLSchema } from "graphql"
 import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
+import { LRUCache } from "lru-cache"
 import type { RequestContext } from "../context/request-context.js"
 import { BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
-import { compiled } from "../graphql/compiled.js"
-import { KnownOperations } from "../graphql/known-operations.js"
-import { refuseExcess } from "../graphql/operation-limits.js"
+import { type OperationEngine, type PreparedOperation, shownErrors } from "../graphql/engine.js"
+import { graphqlLimits } from "../graphql/limits.js"
 import { rootLimits } from "../limits.js"
 import { readJson } from "./body.js"
 import { type Form, openForm } from "./form.js"
-import { responseJson, shownError, statusOf } from "./operation-answer.js"
 import { currentRequest, type RequestContexts, refuse } from "./request.js"
 
-/** Refuses what is over the limits before any of it runs. */
-const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloServerPlugin<RequestContext & BaseContext> => ({
+const responseJson = "application/graphql-response+json"
+
+/** Apollo, which negotiates and parses, before the engine, which does the rest. */
+export interface GraphqlServer {
+  schema: GraphQLSchema
+  engine: OperationEngine
+  apollo: ApolloServer<RequestContext & BaseContext>
+  /** The media type that Apollo chose for an Accept header. */
+  types: LRUCache<string, string>
+}
+
+/** Starts Apollo on the schema. */
+export async function startApollo(schema: GraphQLSchema, engine: OperationEngine): Promise<GraphqlServer> {
+  const apollo = new ApolloServer<RequestContext & BaseContext>({
+    schema,
+    introspection: true,
+    csrfPrevention: false,
+    parseOptions: { maxTokens: rootLimits.graphqlTokens },
+    // The engine validates, once the limits are measured, and keeps what is valid.
+    dangerouslyDisableValidation: true,
+    documentStore: null,
+    stopOnTerminationSignals: false,
+    includeStacktraceInErrorResponses: false,
+    formatError: (_shown, error) => shownErrors(error, currentRequest.getStore()!)[0]!.toJSON(),
+    plugins: [ApolloServerPluginCacheControlDisabled(), runningOn(engine, schema)],
+  })
+  await apollo.start()
+  return { schema, engine, apollo, types: new LRUCache({ max: graphqlLimits.knownTypes }) }
+}
+
+/** Has the engine prepare and run what Apollo has parsed. */
+const runningOn = (engine: OperationEngine, schema: GraphQLSchema): ApolloServerPlugin<RequestContext & BaseContext> => ({
   async requestDidStart() {
     return {
-      async didResolveOperation({ document, operation, request }) {
-        if (!operation) throw new BadUserInput("Say which operation to run: operationName names none of the document's")
-        if (operation.operation === "subscription")
-          throw new BadUserInput("A subscription needs a WebSocket (graphql-transport-ws) at this address")
-        refuseExcess(schema, document, operation, request.variables ?? {})
-        known.learn(request.query, request.operationName, document)
+      async responseForOperation({ source, document, request: { operationName, variables }, contextValue }) {
+        const prepare = () => engine.prepare(schema, { query: source, operationName, variables, document })
+        const singleResult = await answerOf(engine, prepare, contextValue, variables)
+        return { http: { headers: new HeaderMap() }, body: { kind: "single", singleResult } }
       },
       async willSendResponse({ request, response, contextValue }) {
         for (const [name, value] of Object.entries(contextValue.request.headers)) response.http.headers.set(name.toLowerCase(), value)
@@ -36,42 +63,33 @@ const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloS
   },
 })
 
-/** Apollo over the compiled executor, and what it has answered before. */
-export interface GraphqlServer {
-  apollo: ApolloServer<RequestContext & BaseContext>
-  known: KnownOperations
+/** Prepares and runs an operation; whatever is thrown is shown as errors. */
+async function answerOf(
+  engine: OperationEngine,
+  prepare: () => PreparedOperation,
+  context: RequestContext,
+  variables: Record<string, unknown> = {},
+): Promise<Pick<ExecutionResult, "data" | "errors">> {
+  try {
+    const prepared = prepare()
+    if (prepared.operation.operation === "subscription")
+      throw new BadUserInput("A subscription needs a WebSocket (graphql-transport-ws) at this address")
+    const { data, errors } = await engine.run(prepared, context, variables, "http")
+    return errors ? { errors: shownErrors(errors, context.request), data } : { data }
+  } catch (error) {
+    return { errors: shownErrors(error, context.request) }
+  }
 }
 
-/** Starts Apollo on the schema. */
-export async function startApollo(schema: GraphQLSchema): Promise<GraphqlServer> {
-  const known = new KnownOperations(schema)
-  const apollo = new ApolloServer<RequestContext & BaseContext>({
-    gateway: {
-      async load() {
-        return {
-          executor: async ({ document, operationName, request, context }) =>
-            (await compiled(schema, document, operationName ?? "")(context, request.variables ?? {})) as never,
-        }
-      },
-      onSchemaLoadOrUpdate(hear) {
-        hear({ apiSchema: schema, coreSupergraphSdl: "" })
-        return () => {}
-      },
-      async stop() {},
-    },
-    introspection: true,
-    csrfPrevention: false,
-    parseOptions: { maxTokens: rootLimits.graphqlTokens },
-    stopOnTerminationSignals: false,
-    includeStacktraceInErrorResponses: false,
-    formatError: (_shown, error) => shownError(error, currentRequest.getStore()!).toJSON(),
-    plugins: [ApolloServerPluginCacheControlDisabled(), beforeExecution(schema, known)],
-  })
-  await apollo.start()
-  return { apollo, known }
+/** The HTTP status by the GraphQL-over-HTTP specification: plain JSON answers 200, the newer type the status of the request's own error. */
+function statusOf(accept: string | undefined, data: unknown, errors: readonly GraphQLFormattedError[] | undefined): number {
+  if (data !== undefined || !errors?.length) return 200
+  const status = Number(errors[0]?.extensions?.["statusCode"] ?? 400)
+  // A GET that asks for a mutation is refused as HTTP refuses it, whatever the type.
+  return accept?.includes(responseJson) || status === 405 ? status : 200
 }
 
-/** The GraphQL door over HTTP: credentials first, then the body, then what is known of the operation, then Apollo. */
+/** GraphQL over HTTP: credentials first, then the body; an operation that is prepared is run at once, every other goes through Apollo. */
 export function graphqlHandler(server: GraphqlServer, reception: RequestContexts): Middleware {
   return async (ctx) => {
     let form: Form | undefined
@@ -79,11 +97,8 @@ export function graphqlHandler(server: GraphqlServer, reception: RequestContexts
       const context = await reception.contextOf(ctx)
       if (ctx.method === "POST" && ctx.request.is("multipart/form-data")) form = context.request.form = openForm(ctx)
       const body = form ? await operationIn(form, ctx) : ctx.method === "POST" ? await readJson(ctx) : undefined
-      const answer = body && !form ? await server.known.answer(context, body as Record<string, unknown>, ctx.get("Accept")) : null
-      if (answer) {
-        ctx.set(context.request.headers)
-        send(ctx, answer.status, answer.type, answer.text)
-      } else await throughApollo(server, ctx, context, body)
+      if (form || !body || !(await answerAtOnce(server, ctx, context, body as Record<string, unknown>)))
+        await throughApollo(server, ctx, context, body)
     } catch (error) {
       refuseWhole(ctx, error)
     } finally {
@@ -92,7 +107,30 @@ export function graphqlHandler(server: GraphqlServer, reception: RequestContexts
   }
 }
 
-async function throughApollo({ apollo, known }: GraphqlServer, ctx: Context, context: RequestContext, body: unknown) {
+const isName = (value: unknown): value is string | null | undefined => value == null || typeof value === "string"
+const isVariables = (value: unknown): value is Record<string, unknown> | null | undefined =>
+  value == null || (typeof value === "object" && !Array.isArray(value))
+
+/** Answers an operation that is prepared, past Apollo: its way through its stages costs as much as a small operation. False for others. */
+async function answerAtOnce(
+  { engine, schema, types }: GraphqlServer,
+  ctx: Context,
+  context: RequestContext,
+  body: Record<string, unknown>,
+) {
+  const { query, operationName, variables, ...more } = body
+  const accept = ctx.get("Accept")
+  const type = types.get(accept)
+  if (!type || typeof query !== "string" || !isName(operationName) || !isVariables(variables) || Object.keys(more).length > 0) return false
+  const prepared = engine.find(schema, { query, operationName })
+  if (!prepared) return false
+  const { data, errors } = await answerOf(engine, () => prepared, context, variables ?? {})
+  ctx.set(context.request.headers)
+  send(ctx, statusOf(accept, data, errors), type, JSON.stringify({ errors, data }))
+  return true
+}
+
+async function throughApollo({ apollo, types }: GraphqlServer, ctx: Context, context: RequestContext, body: unknown) {
   const headers = new HeaderMap(Object.entries(ctx.headers as Record<string, string>))
   const answer = await apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: ctx.method, headers, search: ctx.search, body },
@@ -101,7 +139,7 @@ async function throughApollo({ apollo, known }: GraphqlServer, ctx: Context, con
   // Only @defer and @stream answer in pieces, and the schema has neither.
   if (answer.body.kind !== "complete") throw new Error("The operation answered in pieces")
   const [status, type] = [answer.status ?? 200, answer.headers.get("content-type")]
-  if (status === 200) known.learnType(ctx.get("Accept"), type)
+  if (status === 200 && type) types.set(ctx.get("Accept"), type)
   for (const [name, value] of answer.headers) ctx.set(name, value)
   send(ctx, status, type, answer.body.string)
 }

@@ -5,15 +5,17 @@ import { mustBeKnown } from "../context/access.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { MethodNotAllowed, Unauthenticated } from "../errors.js"
-import { type Operation, prepare } from "../rest/kit/operation.js"
+import type { OperationEngine } from "../graphql/engine.js"
+import { type Operation, prepareRoute } from "../rest/kit/operation.js"
 import { answer } from "../rest/kit/serve.js"
 import { routeTable } from "../rest/table.js"
 import { readJson } from "./body.js"
 import { fileIn, openForm } from "./form.js"
 import type { RequestContexts } from "./request.js"
 
-/** Parses, validates and compiles the whole REST table. */
-export const prepareRoutes = (restSchema: GraphQLSchema): Operation[] => routeTable.map((route) => prepare(restSchema, route))
+/** Prepares the whole REST table. */
+export const prepareRoutes = (engine: OperationEngine, restSchema: GraphQLSchema): Operation[] =>
+  routeTable.map((route) => prepareRoute(engine, restSchema, route))
 
 /** Serves the REST table. */
 export function restRouter(operations: Operation[], reception: RequestContexts, services: Services): Router {

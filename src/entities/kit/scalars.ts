@@ -1,4 +1,4 @@
-import { GraphQLScalarType, Kind, type ValueNode, visit } from "graphql"
+import { GraphQLScalarType, Kind, type ValueNode } from "graphql"
 import { GraphQLJSON } from "graphql-scalars"
 import { BadUserInput } from "../../errors.js"
 
@@ -126,15 +126,4 @@ export const PhoneNumber = new GraphQLScalarType({
 })
 
 /** Any JSON value, passed through as it is; for event payloads and tool arguments. */
-export const JSONValue = new GraphQLScalarType({
-  ...GraphQLJSON.toConfig(),
-  // The compiled executor would leave a variable inside a literal out, and what it stands for with it.
-  parseLiteral(node) {
-    visit(node, {
-      Variable({ name }) {
-        throw new BadUserInput(`$${name.value} stands inside a JSON value: give the whole value as a variable`)
-      },
-    })
-    return GraphQLJSON.parseLiteral(node, {})
-  },
-})
+export const JSONValue = GraphQLJSON

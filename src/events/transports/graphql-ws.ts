@@ -1,17 +1,7 @@
 import type { Server } from "node:http"
-import {
-  type DocumentNode,
-  type ExecutionArgs,
-  GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-  parse,
-  subscribe,
-  validate,
-} from "graphql"
-import type { Context as Connection, SubscribePayload } from "graphql-ws"
+import type { ExecutionArgs, GraphQLSchema } from "graphql"
+import type { Context as Connection } from "graphql-ws"
 import { type Extra, useServer } from "graphql-ws/use/ws"
-import { LRUCache } from "lru-cache"
 import { v7 } from "uuid"
 import { type WebSocket, WebSocketServer } from "ws"
 import { authenticate, type Credentials, ExpiredCredentials } from "../../context/authenticate.js"
@@ -20,10 +10,8 @@ import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { ApiError } from "../../errors.js"
-import { compiled } from "../../graphql/compiled.js"
-import { refuseExcess } from "../../graphql/operation-limits.js"
+import { type OperationEngine, type PreparedOperation, shownErrors } from "../../graphql/engine.js"
 import { rootLimits } from "../../limits.js"
-import { eventLimits } from "../limits.js"
 import type { OpenSockets } from "./open-sockets.js"
 
 /** Close codes of the contract, section 7. */
@@ -37,14 +25,20 @@ interface Opened extends Extra, Record<PropertyKey, unknown> {
 }
 type Open = Connection<Record<string, unknown>, Opened>
 
+/** What graphql-ws hands on from `onSubscribe`. */
+interface Prepared extends ExecutionArgs {
+  prepared: PreparedOperation
+  contextValue: RequestContext
+  variableValues: Record<string, unknown>
+}
+
 /** Serves graphql-transport-ws on `/graphql` and `/ws`; answers how to close every socket. */
-export function serveSockets(http: Server, schema: GraphQLSchema, services: Services, sockets: OpenSockets, showError: ErrorView) {
+export function serveSockets(http: Server, schema: GraphQLSchema, engine: OperationEngine, services: Services, sockets: OpenSockets) {
   const wss = new WebSocketServer({
     noServer: true,
     maxPayload: rootLimits.bodyBytes,
     handleProtocols: (offered) => offered.has("graphql-transport-ws") && "graphql-transport-ws",
   })
-  const documents = new LRUCache<string, DocumentNode>({ max: eventLimits.socketDocuments })
   const viewerOf = (open: Open) => viewerOn(services, open)
 
   const server = useServer<Record<string, unknown>, Opened>(
@@ -52,23 +46,26 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
       onConnect: (open) => connect(services, sockets, open as Open),
       onDisconnect: (open) => (open as Open).extra.leave?.(),
       async onSubscribe(open, _id, payload) {
-        const context = viewerOf(open as Open)
+        const contextValue = viewerOf(open as Open)
+        const variableValues = payload.variables ?? {}
         try {
-          return prepared(schema, documents, payload, context)
+          const prepared = engine.prepare(schema, payload)
+          const { document, operation } = prepared
+          return { schema, document, operationName: operation.name?.value, variableValues, contextValue, prepared } satisfies Prepared
         } catch (error) {
-          return (Array.isArray(error) ? error : [error]).map((each) => showError(each, context.request))
+          return shownErrors(error, contextValue.request)
         }
       },
-      execute: (args: ExecutionArgs) =>
-        compiled(schema, args.document, args.operationName ?? "")(args.contextValue, args.variableValues ?? {}),
-      subscribe,
+      execute: (args) => engine.run((args as Prepared).prepared, args.contextValue, (args as Prepared).variableValues, "graphql-ws"),
+      subscribe: (args) =>
+        engine.subscribe((args as Prepared).prepared, args.contextValue, (args as Prepared).variableValues, "graphql-ws"),
       onNext(_open, _id, _payload, args, result) {
         const { request } = args.contextValue as RequestContext
-        return result.errors ? { ...result, errors: result.errors.map((error) => showError(error, request)) } : result
+        return result.errors ? { ...result, errors: shownErrors(result.errors, request) } : result
       },
       onError(open, _id, _payload, errors) {
         const { request } = viewerOf(open as Open)
-        return errors.map((error) => (error.extensions?.["requestId"] ? error : showError(error, request)))
+        return errors.flatMap((error) => (error.extensions?.["requestId"] ? error : shownErrors(error, request)))
       },
     },
     wss as never,
@@ -91,9 +88,6 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
     },
   }
 }
-
-/** Makes the error that a client is shown, and logs what is ours. */
-export type ErrorView = (error: unknown, request: RequestContext["request"]) => GraphQLError
 
 async function connect(services: Services, sockets: OpenSockets, open: Open): Promise<boolean> {
   const socket = open.extra.socket as unknown as WebSocket
@@ -145,24 +139,4 @@ function viewerOn(services: Services, { extra }: Open): RequestContext {
     headers: {},
     socket: { companyId: extra.companyId ?? null, close: (code, reason) => socket.close(code, reason) },
   })
-}
-
-/** Parses, validates and measures an operation, as the HTTP door does; throws errors, alone or as a list. */
-function prepared(
-  schema: GraphQLSchema,
-  documents: LRUCache<string, DocumentNode>,
-  payload: SubscribePayload,
-  context: RequestContext,
-): ExecutionArgs {
-  const { query, operationName, variables } = payload
-  const document = documents.get(query) ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
-  if (!documents.has(query)) {
-    const errors = validate(schema, document)
-    if (errors.length > 0) throw errors
-    documents.set(query, document)
-  }
-  const operation = getOperationAST(document, operationName)
-  if (!operation) throw new GraphQLError("Say which operation to run: operationName names none of the document's")
-  refuseExcess(schema, document, operation, variables ?? {})
-  return { schema, document, operationName, variableValues: variables ?? {}, contextValue: context }
 }

@@ -1,19 +1,9 @@
-import {
-  type DocumentNode,
-  type GraphQLField,
-  type GraphQLInputType,
-  type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-  typeFromAST,
-  validate,
-} from "graphql"
+import { type DocumentNode, type GraphQLField, type GraphQLInputType, type GraphQLSchema, Kind, typeFromAST } from "graphql"
 import { type AccessRule, accessOf } from "../../context/access.js"
-import { compiled, type Run } from "../../graphql/compiled.js"
+import type { OperationEngine, PreparedOperation } from "../../graphql/engine.js"
 import type { Route } from "./routes.js"
 
-/** A route whose operation was parsed, validated and compiled, once, at start. */
+/** A route whose operation was prepared, once, at start. */
 export interface Operation {
   route: Route
   document: DocumentNode
@@ -21,16 +11,14 @@ export interface Operation {
   root: GraphQLField<unknown, unknown>
   rule: AccessRule
   variables: Map<string, { type: GraphQLInputType; required: boolean }>
-  run: Run
+  run(context: unknown, variables: Record<string, unknown>): ReturnType<OperationEngine["run"]>
 }
 
 /** Prepares a route; throws when its operation does not fit the schema, so that a stale table stops the start. */
-export function prepare(schema: GraphQLSchema, route: Route): Operation {
-  const document = parse(route.run)
-  const errors = validate(schema, document)
+export function prepareRoute(engine: OperationEngine, schema: GraphQLSchema, route: Route): Operation {
   const name = `${route.method} ${route.path}`
-  if (errors.length > 0) throw new Error(`${name}: ${errors.map((error) => error.message).join("; ")}`)
-  const definition = document.definitions.find((each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION)!
+  const prepared = preparedFor(engine, schema, route.run, name)
+  const { document, operation: definition } = prepared
   const [field] = definition.selectionSet.selections
   if (field?.kind !== Kind.FIELD || definition.selectionSet.selections.length !== 1) throw new Error(`${name}: one root field, please`)
   const root = schema.getRootType(definition.operation)!.getFields()[field.name.value]!
@@ -43,5 +31,14 @@ export function prepare(schema: GraphQLSchema, route: Route): Operation {
       },
     ]),
   )
-  return { route, document, root, rule: accessOf(root)!.rule, variables, run: compiled(schema, document) }
+  const run: Operation["run"] = (context, values) => engine.run(prepared, context, values, "rest")
+  return { route, document, root, rule: accessOf(root)!.rule, variables, run }
+}
+
+function preparedFor(engine: OperationEngine, schema: GraphQLSchema, query: string, name: string): PreparedOperation {
+  try {
+    return engine.prepare(schema, { query })
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`, { cause: error })
+  }
 }

@@ -1,6 +1,6 @@
 import { mergeSchemas } from "@graphql-tools/schema"
 import { type GraphQLSchema, type OperationDefinitionNode, parse, type SelectionSetNode, validate } from "graphql"
-import { compileQuery, isCompiledQuery } from "graphql-jit"
+import type { OperationEngine } from "../../graphql/engine.js"
 import { resources } from "../resources.js"
 import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
 
@@ -37,7 +37,11 @@ const selected = (set: SelectionSetNode | undefined): Selection =>
   )
 
 /** Makes the REST representation of stored rows by type, on REST's own schema; `complete` adds what is not stored of a row. */
-export function representer(restSchema: GraphQLSchema, complete: (row: Row) => Row): (type: string, row: Row) => unknown {
+export function representer(
+  engine: OperationEngine,
+  restSchema: GraphQLSchema,
+  complete: (row: Row) => Row,
+): (type: string, row: Row) => unknown {
   const types = Object.keys(resources)
   const schema = mergeSchemas({
     schemas: [restSchema],
@@ -48,7 +52,7 @@ export function representer(restSchema: GraphQLSchema, complete: (row: Row) => R
   if (error) throw new Error(`src/rest/resources.ts does not fit the schema: ${error.message}`)
   const compiled = new Map<string, Represent>()
   return (type, row) => {
-    const represent = compiled.get(type) ?? compile(schema, type)
+    const represent = compiled.get(type) ?? compile(engine, schema, type)
     compiled.set(type, represent)
     return represent(complete(row))
   }
@@ -56,13 +60,12 @@ export function representer(restSchema: GraphQLSchema, complete: (row: Row) => R
 
 const shown = (type: string) => `shown${type} { ${withFields(resourceOf(type).fields)} }`
 
-function compile(schema: GraphQLSchema, type: string): Represent {
-  const query = compileQuery(schema, parse(`{ ${shown(type)} }`))
-  if (!isCompiledQuery(query)) throw new Error(`The REST representation of ${type} cannot be compiled`)
+function compile(engine: OperationEngine, schema: GraphQLSchema, type: string): Represent {
+  const { run } = engine.prepare(schema, { query: `{ ${shown(type)} }` })
   const absent = Object.fromEntries((resourceOf(type).nulls ?? []).map((name) => [name, null]))
   return (row) => {
-    // Everything is on the row already, so the compiled query returns at once.
-    const result = query.query(row, {}, {}) as { data: Record<string, Row>; errors?: Error[] }
+    // The row has every field, so the operation returns at once.
+    const result = run({}, {}, row) as { data: Record<string, Row>; errors?: Error[] }
     if (result.errors?.[0]) throw result.errors[0]
     return { ...result.data[`shown${type}`], ...absent }
   }

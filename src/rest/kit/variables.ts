@@ -10,7 +10,6 @@ import {
   isScalarType,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import { refuseNulIn } from "../../context/refuse-nul.js"
 import { BadUserInput, type Detail } from "../../errors.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
@@ -46,7 +45,6 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
     else if (query[name] !== undefined) values[variable] = fromText(query[name], type, name, details)
   }
   Object.assign(values, included(route, query["include"], details))
-  refuseNulIn(values)
   for (const [variable, { type, required }] of variables) {
     const name = variable === route.body ? "" : (route.rename?.[variable] ?? variable)
     if (values[variable] !== undefined || required) check(values[variable], type, name, details)
