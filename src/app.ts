@@ -11,6 +11,7 @@ import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
 import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
+import { metricsRouter, observeRequests } from "./http/metrics.js"
 import { shownError } from "./http/operation-answer.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { nothingFound, prepareRoutes, restRouter } from "./http/rest.js"
@@ -33,12 +34,13 @@ export async function createApp(services: Services, schema: GraphQLSchema, restS
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
 
+  app.use(observeRequests(services.metrics))
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
   app.use(pages())
   const graphql = graphqlHandler(server, reception)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
-  const routers = [rest, others, health, hooks, media]
+  const routers = [rest, others, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   for (const router of routers) app.use(router.routes())
   app.use(nothingFound(routers))
   app.on("error", (error) => log.debug({ err: error }, "a connection broke while it was answered"))

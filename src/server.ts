@@ -31,6 +31,10 @@ import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
+import { Metrics } from "./observability/metrics.js"
+import { observedModel } from "./observability/observed-model.js"
+import { addProcessGauges } from "./observability/process-gauges.js"
+import { startTracing } from "./observability/tracing.js"
 import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
 import { representer } from "./rest/resources.js"
@@ -54,6 +58,8 @@ export const makeLog = (config: Config): Logger =>
 /** Starts everything on a database: migrations, ports, job scheduler, HTTP. A failure stops what was started before. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
+  if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
+  const metrics = new Metrics()
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
   stack.defer(() => database.close())
   await migrate(database)
@@ -66,7 +72,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const represent = representer(restSchema, (id) => mediaUrls.of(id))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
-  const sequencer = startSequencer(database, wakeUp, log)
+  const sequencer = startSequencer(database, wakeUp, log, (count) => metrics.eventsPlaced.inc(count))
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
@@ -101,7 +107,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     indexing: { busy: 0 },
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
-    models: await textModels(config),
+    metrics,
+    models: (await textModels(config)).map((model) => observedModel(model, metrics)),
     voices: voiceProviders(),
     embedding: await embedding(config),
     vectors: await vectorSearch(database, log),
@@ -114,6 +121,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   await scheduler.start(services, jobs, sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
+  addProcessGauges(metrics, database.pool, () => sockets.size)
   const doors = await createApp(services, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
