@@ -12,6 +12,7 @@ import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
 import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
+import { metricsRouter, observeRequests } from "./http/metrics.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
@@ -41,9 +42,10 @@ export async function createApp(
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
 
+  app.use(observeRequests(services.metrics))
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
-  const routers = [rest, others, health, hooks, media]
+  const routers = [rest, others, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
   const { serve, unknownPath } = pages(() => ({ ...startPage(), metrics }))
   app.use(serve)

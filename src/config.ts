@@ -58,6 +58,10 @@ export interface Config {
   /** 0, like `rateLimitPerMinute`: unlimited. */
   readonly signInAttemptsPerMinute: number
   readonly rateLimitPerMinute: number
+  /** Bearer token of `/metrics`; null: it answers clients on this machine alone. */
+  readonly metricsToken: string | null
+  /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null: no traces. */
+  readonly otlpEndpoint: string | null
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"
   /** Proxies in front whose `X-Forwarded-*` is believed; 0 is none. For Koa: `proxy: trustProxy > 0, maxIpsCount: trustProxy`. */
   readonly trustProxy: number
@@ -172,6 +176,8 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     jwtTtlSeconds: values.JWT_TTL_SECONDS,
     signInAttemptsPerMinute: values.SIGN_IN_ATTEMPTS_PER_MINUTE,
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+    metricsToken: values.METRICS_TOKEN ?? null,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
     corsOrigins: values.CORS_ORIGINS,

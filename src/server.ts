@@ -17,11 +17,13 @@ import { OpenSockets } from "./events/transports/open-sockets.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
 import { OperationEngine } from "./graphql/engine.js"
 import { buildPlatformSchema, inRestWords } from "./graphql/schema.js"
+import { operationObserver } from "./http/operation-observer.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
 import { Running } from "./jobs/kit/running.js"
 import { makeScheduler } from "./jobs/kit/scheduler.js"
+import { addWorkGauges } from "./jobs/kit/work-gauges.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
 import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
@@ -32,6 +34,10 @@ import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
+import { Metrics } from "./observability/metrics.js"
+import { observedModel } from "./observability/observed-model.js"
+import { addProcessGauges } from "./observability/process-gauges.js"
+import { startTracing } from "./observability/tracing.js"
 import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
 import { representer, snapshotOf } from "./rest/kit/representation.js"
@@ -57,20 +63,22 @@ export const makeLog = (config: Config): Logger =>
 /** Starts everything on a database: migrations, ports, job scheduler, HTTP. A failure stops what was started before. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
+  if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
+  const metrics = new Metrics()
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
   stack.defer(() => database.close())
   await migrate(database)
 
   const schema = buildPlatformSchema()
   const restSchema = inRestWords(schema)
-  const engine = new OperationEngine()
+  const engine = new OperationEngine(operationObserver(metrics))
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
   const represent = representer(engine, restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
   stack.defer(() => wakeUp.close())
-  const sequencer = startSequencer(database, wakeUp, log)
+  const sequencer = startSequencer(database, wakeUp, log, (count) => metrics.eventsPlaced.inc(count))
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
@@ -105,7 +113,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     extractor: documents,
     storage: await storage(config),
     arrivals: join(config.dataDir, "media", "tmp"),
-    models: await textModels(config),
+    metrics,
+    models: (await textModels(config)).map((model) => observedModel(model, metrics)),
     voices: voiceProviders(),
     embedding: await embedding(config),
     vectors: await vectorSearch(database, log),
@@ -118,6 +127,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   await scheduler.start(services, [...work, autoResume, forgetMediaJob], sweeps)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
+  addProcessGauges(metrics, database.pool, () => sockets.size)
+  addWorkGauges(services, work)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
   const doors = await createApp(services, engine, schema, restSchema, sockets, startPage)

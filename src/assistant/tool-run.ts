@@ -4,6 +4,7 @@ import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { Chat } from "../entities/chat.js"
 import { setChatTags } from "../entities/kit/system-tools.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
+import { traced } from "../observability/tracing.js"
 import type { ModelToolCall } from "../ports/text-model.js"
 import { faultsOfArguments } from "./arguments.js"
 import { awaitClient, requestOfClient } from "./client-call.js"
@@ -71,7 +72,8 @@ async function acrossTheBorder(context: RequestContext, turn: CallingTurn, tool:
   })
   if (!noted || "output" in noted) return noted
   const { row, call } = noted
-  const came = await carriedOut(context, row, call)
+  const attributes = { "gen_ai.tool.name": row.name, "gen_ai.tool.type": row.type }
+  const came = await traced("tool", attributes, () => carriedOut(context, row, call))
   return context.transaction(async (tx) => {
     const chat = await lockedChat(tx.unit, turn.chatId)
     // The log entry is deleted with its tool; the output frame is still written.

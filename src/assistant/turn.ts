@@ -10,6 +10,7 @@ import { storableText } from "../entities/kit/storable.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import { resultLost, ToolCall } from "../entities/tool-call.js"
 import { append } from "../messages/append.js"
+import { traced } from "../observability/tracing.js"
 import { ModelFailure, type TextModel } from "../ports/text-model.js"
 import { type Memory, remember } from "./memory.js"
 import { TurnProgress } from "./progress.js"
@@ -65,7 +66,11 @@ export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Pro
 }
 
 /** Answers a chat: asks the model, and stores its answer unless the turn was taken away meanwhile. */
-export async function answerChat(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
+export const answerChat = (lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> =>
+  traced("turn", { "platform.chat_id": claimed.chatId, "gen_ai.request.model": claimed.model.name }, () => answer(lease, claimed))
+
+async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
+  const { metrics } = lease.context.services
   const progress = new TurnProgress(lease.context, claimed.chatId, claimed.id)
   const turn: Turn = { ...claimed, progress }
   try {
@@ -73,8 +78,10 @@ export async function answerChat(lease: Lease<Chat>, claimed: ClaimedTurn): Prom
     if (!conclusion) throw new LeaseLost()
     const isStored = await lease.store((chat, tx) => conclude(tx.unit, chat, turn, conclusion))
     progress.end(isStored ? conclusion.text : null)
+    metrics.turns.inc({ outcome: !isStored ? "lost" : conclusion.handOver ? "handed_off" : "answered" })
   } catch (error) {
     progress.end(null)
+    metrics.turns.inc({ outcome: error instanceof LeaseLost ? "lost" : lease.signal.aborted ? "released" : "failed" })
     throw error
   }
 }

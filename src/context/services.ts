@@ -9,6 +9,7 @@ import type { Sequencer } from "../events/sequencer.js"
 import type { EventStreamOptions } from "../events/stream.js"
 import type { WakeUp } from "../events/wake-up.js"
 import type { MediaUrls } from "../media/signed-url.js"
+import type { Metrics } from "../observability/metrics.js"
 import type { Crawler } from "../ports/crawler.js"
 import type { Embedding } from "../ports/embedding.js"
 import type { Extractor } from "../ports/extractor.js"
@@ -54,6 +55,8 @@ export interface Services extends UnitServices {
   sequencer: Sequencer
   wakeUp: WakeUp
   signInLimit: SignInLimit
+  /** Prometheus metrics of this process. */
+  metrics: Metrics
   /** Background work that a stop waits for. */
   running: { add(work: Promise<void>): Promise<void>; idle(): Promise<void> }
   /** Aborted when the process is asked to stop. */

@@ -27,7 +27,12 @@ const place = {
 }
 
 /** Assigns positions in the log to committed events, one instance at a time, and notifies readers. */
-export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger): Sequencer & { stop(): Promise<void> } {
+export function startSequencer(
+  database: Database,
+  wakeUp: WakeUp,
+  log: Logger,
+  onPlaced: (count: number) => void = () => {},
+): Sequencer & { stop(): Promise<void> } {
   let running: Promise<void> | null = null
   let waiting: (() => void)[] = []
   let stopped = false
@@ -42,8 +47,10 @@ export function startSequencer(database: Database, wakeUp: WakeUp, log: Logger):
       const served = waiting
       waiting = []
       try {
-        do lately = await placeBatch(database, wakeUp)
-        while (lately === eventLimits.eventBatch && !stopped)
+        do {
+          lately = await placeBatch(database, wakeUp)
+          onPlaced(lately)
+        } while (lately === eventLimits.eventBatch && !stopped)
       } catch (error) {
         log.error({ err: error }, "positions could not be assigned; the next poll retries")
       }

@@ -56,6 +56,11 @@ export class OpenSockets {
     await this.#looking
   }
 
+  /** How many sockets are open. */
+  get size() {
+    return this.#open.size
+  }
+
   /** Registers a socket, which is closed with 4403 when its JWT expires; returns how to unregister it. */
   enter(identity: Identity, close: OpenSocket["close"], companyId: string | null = null): () => void {
     const socket = { identity, companyId, close }

@@ -1,0 +1,52 @@
+import { timingSafeEqual } from "node:crypto"
+import Router, { type RouterContext } from "@koa/router"
+import ipaddr from "ipaddr.js"
+import type { Context, Middleware } from "koa"
+import { Forbidden, Unauthenticated } from "../errors.js"
+import type { Metrics } from "../observability/metrics.js"
+import { describeSpan, isTracing, tracedRequest } from "../observability/tracing.js"
+
+/** Measures every HTTP request under its matched route, and gives it a span when tracing is on. */
+export function observeRequests(metrics: Metrics): Middleware {
+  return async (ctx, next) => {
+    const begin = performance.now()
+    const finish = () => {
+      const route = routeOf(ctx)
+      metrics.requests.observe({ method: ctx.method, route, status: ctx.status }, (performance.now() - begin) / 1000)
+      describeSpan(`${ctx.method} ${route}`, { "http.route": route, "http.response.status_code": ctx.status })
+    }
+    if (!isTracing()) return next().finally(finish)
+    return tracedRequest(ctx.headers, ctx.method, () => next().finally(finish))
+  }
+}
+
+/** The pattern of the route that served a request: never its path, which a client chooses. */
+function routeOf(ctx: Context): string {
+  const matched = (ctx as { _matchedRoute?: string | RegExp })._matchedRoute
+  if (matched) return String(matched)
+  return ctx.path === "/graphql" ? "/graphql" : "other"
+}
+
+/** `GET /metrics` in Prometheus's format: for the bearer of METRICS_TOKEN, or without one for clients on this machine. */
+export function metricsRouter(metrics: Metrics, token: string | null): Router {
+  return new Router().get("/metrics", async (ctx) => {
+    mustBeAllowed(ctx, token)
+    ctx.set("Cache-Control", "no-store")
+    ctx.type = metrics.registry.contentType
+    ctx.body = await metrics.registry.metrics()
+  })
+}
+
+function mustBeAllowed(ctx: RouterContext, token: string | null) {
+  if (token) {
+    const given = Buffer.from(ctx.get("Authorization"))
+    const expected = Buffer.from(`Bearer ${token}`)
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      throw new Unauthenticated("Metrics need METRICS_TOKEN as bearer token")
+    return
+  }
+  // Behind a proxy that is not trusted every client has the proxy's address.
+  const isForwarded = !ctx.app.proxy && (ctx.get("X-Forwarded-For") || ctx.get("Forwarded"))
+  if (isForwarded || ipaddr.process(ctx.ip).range() !== "loopback")
+    throw new Forbidden("Metrics answer clients on the server's own machine only, unless METRICS_TOKEN is set")
+}

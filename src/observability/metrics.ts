@@ -1,0 +1,72 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+
+const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** A value that is read when metrics are scraped: one number, or one for each value of the gauge's label. */
+export type Reading = () => number | Map<string, number> | Promise<number | Map<string, number>>
+
+/** The Prometheus metrics of this process. Every label has a bounded set of values: schema fields, routes, codes, kinds of work, models. */
+export class Metrics {
+  readonly registry = new Registry()
+
+  /** GraphQL operations of all transports, REST and event payloads included, by root field and outcome ("OK" or the error code). */
+  readonly operations = this.histogram("platform_operation_duration_seconds", "Duration of operations.", [
+    "transport",
+    "kind",
+    "field",
+    "outcome",
+  ])
+
+  /** HTTP requests by matched route and status. */
+  readonly requests = this.histogram("platform_http_request_duration_seconds", "Duration of HTTP requests.", ["method", "route", "status"])
+
+  /** Ended assistant turns by outcome. */
+  readonly turns = new Counter({
+    name: "platform_turns_total",
+    help: "Ended assistant turns.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  })
+
+  /** Calls of text models by model and outcome. */
+  readonly modelCalls = this.histogram("platform_model_call_duration_seconds", "Duration of text model calls.", ["model", "outcome"])
+
+  /** Tokens of text models by model and direction ("input" or "output"). */
+  readonly modelTokens = new Counter({
+    name: "platform_model_tokens_total",
+    help: "Tokens that text models counted.",
+    labelNames: ["model", "direction"],
+    registers: [this.registry],
+  })
+
+  /** Events that this instance's sequencer gave their positions. */
+  readonly eventsPlaced = new Counter({
+    name: "platform_events_placed_total",
+    help: "Events that got their position in the log from this instance.",
+    registers: [this.registry],
+  })
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry })
+  }
+
+  /** Adds a gauge whose value is read at each scrape; a failed reading leaves the gauge out and does not fail the scrape. */
+  gauge(name: string, help: string, read: Reading, label?: string) {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: label ? [label] : [],
+      registers: [this.registry],
+      async collect() {
+        gauge.reset()
+        const value = await Promise.resolve(read()).catch(() => null)
+        if (typeof value === "number") gauge.set(value)
+        else for (const [each, number] of value ?? []) gauge.set({ [label!]: each }, number)
+      },
+    })
+  }
+
+  private histogram<L extends string>(name: string, help: string, labelNames: L[]) {
+    return new Histogram({ name, help, labelNames, buckets: seconds, registers: [this.registry] })
+  }
+}

@@ -1,0 +1,27 @@
+import type { Pool } from "pg"
+import type { Metrics } from "./metrics.js"
+
+const unplaced = {
+  name: "unplaced-events",
+  text: "select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from event where position is null",
+}
+
+/** Adds gauges of the database pool, of open sockets and of the sequencer's lag. */
+export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () => number) {
+  metrics.gauge(
+    "platform_database_connections",
+    "Connections of the database pool by state; waiting are requests for a connection.",
+    () =>
+      new Map([
+        ["used", pool.totalCount - pool.idleCount],
+        ["idle", pool.idleCount],
+        ["waiting", pool.waitingCount],
+      ]),
+    "state",
+  )
+  metrics.gauge("platform_open_sockets", "Open graphql-ws connections of this instance.", openSockets)
+  metrics.gauge("platform_events_unplaced", "Committed events without a position in the log.", async () => (await lag(pool)).count)
+  metrics.gauge("platform_sequencer_lag_seconds", "Age of the oldest event without a position.", async () => (await lag(pool)).seconds)
+}
+
+const lag = async (pool: Pool): Promise<{ count: number; seconds: number }> => (await pool.query(unplaced)).rows[0]
