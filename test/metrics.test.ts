@@ -93,21 +93,33 @@ describe("OTEL_EXPORTER_OTLP_ENDPOINT", () => {
     await once(collector, "listening")
     const { port } = collector.address() as { port: number }
     const traceId = "0af7651916cd43dd8448eb211c80319c"
-    const { url, stop } = await w.another({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
+    const { url, stop } = await w.another({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, REPLY_DEBOUNCE_MS: "0" })
     await supertest(url)
       .post("/graphql")
       .set({ "X-Access-Token": acme.token, traceparent: `00-${traceId}-b7ad6b7169203331-01` })
       .send({ query: '{ chatFolders(companyId: null) { id name } chats(search: "a secret word") { nodes { id } } }' })
       .expect(200)
+    const post = (path: string, body: object) => supertest(url).post(path).set("X-Access-Token", acme.token).send(body).expect(201)
+    const { body: chat } = await post("/api/chats", {
+      messenger: "playground",
+      fromId: "playground",
+      externalId: "traced-customer",
+      assistantId: acme.assistant.id,
+    })
+    await post("/api/messages", { chatId: chat.id, role: "Customer", text: "a secret word" })
+    const answered = async () =>
+      (await supertest(url).get(`/api/messages?chatId=${chat.id}`).set("X-Access-Token", acme.token)).body.data.length > 1
+    // In real time: the debounce is 0, and the turn runs in the background.
+    while (!(await answered())) await new Promise((wait) => setTimeout(wait, 50))
     // A stop exports what is left.
     await stop()
     collector.close()
-    const spans: OtlpSpan[] = received
+    const all: OtlpSpan[] = received
       .split(/(?<=\})(?=\{"resourceSpans")/)
       .flatMap((part) => JSON.parse(part).resourceSpans)
       .flatMap(({ scopeSpans }) => scopeSpans)
       .flatMap((scope: { spans: OtlpSpan[] }) => scope.spans)
-      .filter((span: OtlpSpan) => span.traceId === traceId)
+    const spans = all.filter((span) => span.traceId === traceId)
     const request = spans.find(({ name }) => name === "POST /graphql")!
     const operation = spans.find(({ name }) => name === "query chatFolders")!
     expect(request.parentSpanId).toBe("b7ad6b7169203331")
@@ -115,6 +127,8 @@ describe("OTEL_EXPORTER_OTLP_ENDPOINT", () => {
     expect(
       spans.filter(({ parentSpanId, name }) => parentSpanId === operation.spanId && /^(SELECT|WITH)/.test(name)).length,
     ).toBeGreaterThan(0)
+    const turn = all.find(({ name }) => name === "turn")!
+    expect(all.filter(({ parentSpanId }) => parentSpanId === turn.spanId).map(({ name }) => name)).toContain("model")
     expect(received).not.toContain("a secret word")
   })
 })

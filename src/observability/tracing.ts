@@ -69,7 +69,13 @@ function endedBy<T>(span: Span, work: () => T): T {
   }
   try {
     const result = work()
-    if (result instanceof Promise) return result.then((value) => (span.end(), value), fail) as T
+    if (result instanceof Promise) {
+      const end = (value: unknown) => {
+        span.end()
+        return value
+      }
+      return result.then(end, fail) as T
+    }
     span.end()
     return result
   } catch (error) {
