@@ -71,10 +71,6 @@ export const limits = {
   sealedBatch: 500,
   /** Longest name of an access token. */
   accessTokenName: 100,
-  /** Random base62 characters in an access token. */
-  accessTokenRandomCharacters: 36,
-  /** Base62 digits of an access token's CRC-32. */
-  accessTokenChecksumCharacters: 6,
   /** First characters of an access token, shown as `tokenPrefix`. */
   tokenPrefixLength: 12,
   /** `lastUsedAt` of an access token is written at most once in this time. */
@@ -259,8 +255,6 @@ export const limits = {
   detachBatch: 1_000,
   /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */
   busyChatBatch: 50,
-  /** Color of a folder or a tag when nothing is said. */
-  defaultColor: "#808080",
   /** Longest text of a message. */
   messageText: 16_000,
   /** Most `mediaIds` of one message. */
@@ -291,8 +285,6 @@ export const limits = {
   markupCharacters: 64 * 1024,
   /** Life of a signed media url in an answer. */
   mediaUrlSeconds: 60 * 60,
-  /** Life of a signed media url that is handed to a channel. */
-  mediaUrlForChannelSeconds: 7 * 24 * 60 * 60,
 
   // The assistant's turn (Limits table; contract, section 5)
 
@@ -364,8 +356,6 @@ export const limits = {
   lostToolCallSeconds: 180,
   /** How often those are looked for; ours. */
   lostToolCallSweepSeconds: 30,
-  /** Times that a newer customer message may restart a running turn. */
-  turnRestarts: 1,
   /** A sweep looks at least once in this share of the time that it watches … */
   sweepShare: 1 / 10,
   /** … and at least this often. */
@@ -407,21 +397,9 @@ export const limits = {
   socketDocuments: 500,
   /** Open sockets of a revoked credential are closed within this time; they are looked up this often when no wake-up came. */
   revokedSocketMs: 1_000,
-  /** Waits before the second and each later attempt of an outbound event webhook; jitter is added. */
-  eventWebhookRetrySeconds: [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600],
-  /** An endpoint that failed for this long is disabled. */
-  eventWebhookGiveUpSeconds: 5 * 24 * 60 * 60,
-  /** How long the old secret of an event webhook stays valid after a rotation. */
-  eventWebhookSecretOverlapSeconds: 24 * 60 * 60,
 
   // Channels (contract, section 8)
 
-  /** Attempts to deliver one message to its channel. */
-  deliveryAttempts: 8,
-  /** Wait before the second delivery attempt; it doubles with each. */
-  deliveryBackoffMs: 1_000,
-  /** Longest wait between two delivery attempts. */
-  deliveryBackoffMaxMs: 5 * 60_000,
   /** Life of a widget visitor's token, from its last use. */
   visitorTokenSeconds: 30 * 24 * 60 * 60,
 
@@ -429,6 +407,4 @@ export const limits = {
 
   /** How long a call waits for a free line before it ends as `not_dialed`; default of `CALL_QUEUE_WAIT_MS`. */
   callQueueWaitMs: 5 * 60_000,
-  /** Real time that a simulated call takes; the contract says "about three seconds". */
-  simulatedCallMs: 3_000,
 } as const
