@@ -85,7 +85,7 @@ async function ask(viewer: Viewer, work: Taken, signal: AbortSignal): Promise<vo
 }
 
 /** What is said of a provider that this deployment does not have. */
-export const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
+const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
 
 async function fail(viewer: Viewer, work: Taken, error: unknown): Promise<void> {
   const { log } = viewer.request

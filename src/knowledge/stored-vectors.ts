@@ -35,7 +35,7 @@ export class StoredVectors implements VectorSearch {
  * The index knows neither companies nor assistants: a scan of it goes on until it has found enough among those that are meant. Where the
  * planner expects few of them, it reads them all instead. Set for the transaction.
  */
-export const scanOn: Statement = {
+const scanOn: Statement = {
   name: "scan-vectors-on",
   text: `select set_config('hnsw.iterative_scan', 'strict_order', true),
            set_config('hnsw.ef_search', '${limits.knowledgeCandidates}', true)`,
