@@ -1,9 +1,8 @@
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { BenchDatabase } from "./database.js"
-import { cores, end, freePort, startNode, untilAnswers } from "./processes.js"
+import { cores, end, freePort, startArguments, startNode, untilAnswers } from "./processes.js"
 import type { Contestant } from "./requests.js"
 
 /** A running server that takes part. */
@@ -18,12 +17,6 @@ export interface Server {
 
 type Program = "ours" | "LIMIT-rows" | "LIMIT" | "PostGraphile"
 const data = fileURLToPath(new URL("data/server", import.meta.url))
-
-/** What `npm start` gives to Node, so that what is measured is what is run. */
-function startArguments(): string[] {
-  const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { scripts: Record<string, string> }
-  return /exec node (.+)$/.exec(scripts["start"]!)![1]!.split(" ")
-}
 
 const programs: Record<Program, { args: string[]; env: (database: BenchDatabase) => NodeJS.ProcessEnv }> = {
   ours: {

@@ -3,7 +3,7 @@ import type { Workload } from "./options.js"
 import type { Contestant } from "./requests.js"
 
 /** The middle one; of an even number the mean of the two in the middle. */
-export function median(values: number[]): number {
+function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2
   return sorted.length % 2 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2

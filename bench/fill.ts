@@ -1,6 +1,3 @@
-/** Chats that hold many messages: every 20th, with 105; the others hold 5, which makes 10 on average. */
-export const isLong = (index: number) => index % 20 === 0
-
 const phrases = [
   "Hello! Is the blue one still available in size M?",
   "Good afternoon, thank you for writing to us.",
@@ -43,6 +40,7 @@ export const filling = (chats: number): string[] => [
    select ${idAt("now()")}, now(), now(), company.id, 'Folder ' || n, '#3366' || lpad(to_hex(n), 2, '0') from company, generate_series(1, 12) n`,
   `insert into chat_tag (id, created_at, updated_at, company_id, name, color)
    select ${idAt("now()")}, now(), now(), company.id, 'Tag ' || n, '#8080' || lpad(to_hex(n), 2, '0') from company, generate_series(1, 40) n`,
+  // Every 20th chat holds 105 messages and the others 5, which makes 10 on average.
   // A chat's place by recency has nothing to do with its place by age: 7,919 is prime to the number of chats.
   `create temporary table plan as
    select n, ${idAt("opened")} as id, opened, latest, case when n % 20 = 0 then 105 else 5 end as messages

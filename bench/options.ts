@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util"
 
 /** What is put under load. W6 is page 1,000 of the list whose page 1 is W1. */
-export const workloads = ["W1", "W6", "W2", "W3", "W4", "W5"] as const
+const workloads = ["W1", "W6", "W2", "W3", "W4", "W5"] as const
 export type Workload = (typeof workloads)[number]
 
 /** The whole history of one chat, as one streamed answer: it is read, not put under load. */

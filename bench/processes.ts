@@ -23,6 +23,12 @@ function hasTaskset() {
   }
 }
 
+/** What `npm start` gives to Node, so that what is measured is what is run. */
+export function startArguments(): string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { scripts: Record<string, string> }
+  return /exec node (.+)$/.exec(scripts["start"]!)![1]!.split(" ")
+}
+
 /** Starts Node on a core, from the root of the repository; its output of errors is ours. */
 export function startNode(core: number, args: string[], env: NodeJS.ProcessEnv = {}, ipc = false): ChildProcess {
   const command = canPin ? ["taskset", "-c", String(core), process.execPath, ...args] : [process.execPath, ...args]

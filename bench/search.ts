@@ -6,7 +6,19 @@ import pg from "pg"
 import { connect } from "../src/database/connect.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
 import { migrate } from "../src/database/migrate.js"
-import { cores, cpuMs, end, freePort, pinPostgres, postgresCpuMs, postmasterOf, residentMb, startNode, untilAnswers } from "./processes.js"
+import {
+  cores,
+  cpuMs,
+  end,
+  freePort,
+  pinPostgres,
+  postgresCpuMs,
+  postmasterOf,
+  residentMb,
+  startArguments,
+  startNode,
+  untilAnswers,
+} from "./processes.js"
 import { fillSearched, type SearchedAssistant, sizes } from "./search-fill.js"
 
 const data = join(fileURLToPath(new URL(".", import.meta.url)), "data")
@@ -37,7 +49,7 @@ export async function measureSearch(say: (line: string) => void): Promise<string
   const searched = await fillSearched(client)
 
   const port = await freePort()
-  const server = startNode(cores.server, ["--enable-source-maps", "dist/src/main.js"], {
+  const server = startNode(cores.server, startArguments(), {
     NODE_ENV: "production",
     DATABASE_URL: url,
     DATA_DIR: join(data, "search"),

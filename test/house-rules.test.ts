@@ -317,10 +317,11 @@ describe("the house", () => {
     expect(table).toContain(`| **${real.reduce((sum, [, lines]) => sum + Number(lines), 0)}** |`)
   })
 
-  it("an image starts Node as npm start does", () => {
-    const { scripts } = JSON.parse(readFileSync(posix.join(root, "package.json"), "utf8"))
-    const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync(posix.join(root, "Dockerfile"), "utf8"))!
-    expect(scripts.start.split("exec ")[1]).toBe(JSON.parse(command!).join(" "))
+  it("has no limit that nothing keeps", () => {
+    expect(rules.unusedLimits(code)).toEqual([])
+    const limits = made("src/limits.ts", "export const limits = {", "  kept: 1,", "  taken: 2,", "  forgotten: 3,", "}")
+    const user = made("src/app.ts", "const { taken: most } = limits", "// limits.forgotten", "use(limits.kept)")
+    expect(rules.unusedLimits([limits, user])).toEqual(["forgotten"])
   })
 
   rule("a limit stands in limits.ts", {

@@ -66,7 +66,7 @@ function wishOf(assistant: Assistant): VoiceAgentSettings {
 }
 
 /** What is said of a provider that this deployment does not have. */
-export const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
+const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
 
 /** Logs why a provider did not do it. Making an agent is tried for a while, removing one until it succeeds or nobody here can reach it. */
 export function voiceFailure(context: RequestContext, error: unknown, claimed: ClaimedTask): Failure {

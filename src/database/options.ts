@@ -22,7 +22,7 @@ import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 
 /** Every stored noun. */
-export const entities = [
+const entities = [
   Company,
   Member,
   Subscription,

@@ -18,7 +18,7 @@ function base62(value: number, digits: number) {
 const checksum = (body: string) => base62(crc32(body), 6)
 
 /** A fresh token: `amp_`, 36 random base62 characters, `_`, and the CRC-32 of the 40 before it (contract, section 2). */
-export function newTokenValue(): string {
+function newTokenValue(): string {
   const body = `amp_${Array.from({ length: 36 }, () => alphabet[randomInt(62)]).join("")}`
   return `${body}_${checksum(body)}`
 }

@@ -90,4 +90,4 @@ export class MessageMedia {
 }
 
 /** Where the storage keeps a file: nothing that a stranger wrote is in it. */
-export const storageKeyOf = (companyId: string, mediaId: string) => `${companyId}/${mediaId}`
+const storageKeyOf = (companyId: string, mediaId: string) => `${companyId}/${mediaId}`

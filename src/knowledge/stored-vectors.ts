@@ -35,7 +35,7 @@ export class StoredVectors implements VectorSearch {
  * The index holds vectors of all companies and assistants: iterative scans continue until enough rows pass the filter. Where the planner
  * expects few rows, it reads them all instead. Set for the transaction.
  */
-export const scanOn: Statement = {
+const scanOn: Statement = {
   name: "scan-vectors-on",
   text: `select set_config('hnsw.iterative_scan', 'strict_order', true),
            set_config('hnsw.ef_search', '${knowledgeLimits.knowledgeCandidates}', true)`,

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { STATUS_CODES } from "node:http"
+import { isBuiltin } from "node:module"
 import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -57,6 +58,13 @@ const code = (text: string) => text.replace(/\/\*.*?\*\//gs, "").replace(/(^|\s)
 function importsOf({ path, text }: Source): string[] {
   const named = [...code(text).matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name!)
   return named.map((name) => (name.startsWith(".") ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts") : name))
+}
+
+/** The packages that a file imports, without the paths inside them and without what Node has itself. */
+export function packagesOf({ text }: Source): string[] {
+  const statements = /^\s*(?:import|export)\b(?:[^"';(]*?\bfrom)?\s*"([^"]+)"|\bimport\(\s*"([^"]+)"/gm
+  const names = [...code(text).matchAll(statements)].map(([, name, later]) => (name ?? later)!)
+  return names.flatMap((name) => (isBuiltin(name) ? [] : (/^(@[\w-]+\/)?[\w-][\w.-]*(?=\/|$)/.exec(name)?.[0] ?? [])))
 }
 
 const isOurs = (imported: string) => imported.startsWith("src/")
@@ -317,6 +325,15 @@ export const limitsStandInLimits: Rule = {
       .filter((number) => !harmless.has(Number(number.replaceAll("_", ""))) && !own?.test(number))
       .map((number) => `has the number ${number}`)
   },
+}
+
+/** Limits that no code keeps, of all the files that hold limits. */
+export function unusedLimits(sources: Source[]): string[] {
+  const holdsLimits = ({ path }: Source) => /(^|\/)limits\.ts$/.test(path)
+  const names = sources.filter(holdsLimits).flatMap(({ text }) => [...text.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name!))
+  const users = sources.filter((source) => !holdsLimits(source)).map(({ text }) => code(text))
+  const use = (name: string) => new RegExp(`[lL]imits\\.${name}\\b|\\{[^{}]*\\b${name}\\b[^{}]*\\} = \\w*[lL]imits\\b`)
+  return names.filter((name) => !users.some((text) => use(name).test(text)))
 }
 
 /** The most lines that a file may have and still be read in one go. */

@@ -27,7 +27,7 @@ export function words(text: string): string[] {
 const set = (list: string) => new Set(words(list))
 
 /** Words that carry no subject, by language; they also tell which language a text is in. */
-export const stopWords: Record<Language, Set<string>> = {
+const stopWords: Record<Language, Set<string>> = {
   en: set(`a about again all also am an and any are as at be been but by can could did do does doing don't for from get give go got had has
     have he her here him his how i i'd i'll i'm i've if in into is isn't it it's its just know let like long many may me might more most much my
     need no not now of off on one or our out over please possible really she should so some someone tell than that that's the their them then

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs"
+import { posix } from "node:path"
+import { committedSources, packagesOf, root } from "./kit/house-rules.js"
+
+const read = (path: string) => readFileSync(posix.join(root, path), "utf8")
+const manifest = JSON.parse(read("package.json"))
+const production = Object.keys(manifest.dependencies)
+const development = Object.keys(manifest.devDependencies)
+const declared = [...production, ...development]
+
+const sources = committedSources()
+const code = sources.filter(({ path }) => /\.[jt]s$/.test(path))
+/** Imports of the code below these folders: package by package, who imports it. */
+function importers(isIn: (path: string) => boolean) {
+  const found = new Map<string, string[]>()
+  for (const source of code.filter(({ path }) => isIn(path)))
+    for (const name of packagesOf(source)) found.set(name, [...(found.get(name) ?? []), source.path])
+  return found
+}
+const ofServer = importers((path) => /^(src|migrations)\/|^mikro-orm\.config\.ts$/.test(path))
+const ofAll = importers(() => true)
+
+/** Packages that nothing imports, each with who uses it. */
+const usedOtherwise: Record<string, string> = {
+  "@biomejs/biome": "npm run check",
+  "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
+  "@swc/core": "what @swc/jest runs",
+  "@swc/jest": "jest.config.js",
+  "graphql-http": "test/graphql.test.ts reads its audits by their path, since it does not export them",
+  graphiql: "a page, src/pages/browser/libraries.json",
+  jest: "test/kit/run.ts",
+  react: "a page, src/pages/browser/libraries.json",
+  "react-dom": "a page, src/pages/browser/libraries.json",
+  "swagger-ui-dist": "a page, src/pages/browser/libraries.json",
+  tsx: "node --import tsx, in package.json and for what the sources start",
+  typescript: "scripts/build.ts and npm run check",
+}
+
+/** The package that types are for, such as `@koa/router` of `@types/koa__router`. */
+const typed = (name: string) => name.replace("@types/", "").replace(/^(.+)__/, "@$1/")
+
+describe("package.json", () => {
+  it("has what the server imports among its dependencies", () => {
+    expect([...ofServer].filter(([name]) => !production.includes(name))).toEqual([])
+  })
+
+  it("has what anything else imports", () => {
+    const bench = Object.keys(JSON.parse(read("bench/package.json")).dependencies)
+    const isDeclared = (name: string, by: string[]) =>
+      declared.includes(name) || (bench.includes(name) && by.every((path) => path.startsWith("bench/postgraphile")))
+    expect([...ofAll].filter(([name, by]) => !isDeclared(name, by))).toEqual([])
+  })
+
+  it("has nothing that is not used, and installs nothing in production that the server does not use", () => {
+    const isUsed = (name: string) =>
+      name.startsWith("@types/") ? declared.includes(typed(name)) || ["node", "jest"].includes(typed(name)) : ofAll.has(name)
+    expect(declared.filter((name) => !isUsed(name) && !usedOtherwise[name])).toEqual([])
+    expect(production.filter((name) => !ofServer.has(name) && name !== "@mikro-orm/cli")).toEqual([])
+    expect(Object.keys(usedOtherwise).filter((name) => !declared.includes(name) || ofAll.has(name))).toEqual([])
+  })
+
+  it("names every version exactly, and one version of what comes in parts", () => {
+    const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
+    expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+    const ofMapper = Object.entries(versions).filter(([name]) => name.startsWith("@mikro-orm/"))
+    expect(new Set(ofMapper.map(([, version]) => version)).size).toBe(1)
+  })
+
+  it("has the query builder of the mapper itself, so that there is one", () => {
+    const lock = JSON.parse(read("package-lock.json")).packages
+    expect(manifest.dependencies.kysely).toBe(lock["node_modules/@mikro-orm/sql"].dependencies.kysely)
+    expect(Object.keys(lock).filter((path) => path.endsWith("node_modules/kysely"))).toEqual(["node_modules/kysely"])
+  })
+
+  it("says in one place with which flags Node starts the server", () => {
+    const [, flags] = /&& exec node (.+) dist\/src\/main\.js$/.exec(manifest.scripts.start)!
+    const shown = sources
+      .filter(({ path }) => !path.endsWith(".ts"))
+      .flatMap(({ path, text }) => text.split("\n").map((line) => ({ path, command: line.replace(/["`,]/g, "") })))
+      .filter(({ command }) => /\bnode\b.*dist\/src\/main\.js/.test(command))
+    expect(new Set(shown.map(({ path }) => path))).toEqual(
+      new Set(["package.json", "Dockerfile", "README.md", ".env.example", "docs/operations.md"]),
+    )
+    expect(shown.filter(({ command }) => !command.includes(`${flags} dist/src/main.js`))).toEqual([])
+  })
+})
