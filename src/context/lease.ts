@@ -5,15 +5,9 @@ import type { RequestContext } from "./request-context.js"
 /** Work was taken away while it ran: there is nothing left to store. */
 export class LeaseLost extends Error {}
 
-/** What a lease is on, and on which terms. */
+/** On which terms a worker holds work. */
 export interface LeaseTerms<T> {
-  context: RequestContext
   entity: EntityClass<T>
-  /** The row that the work is on. */
-  id: string
-  /** The run that has taken the work: its fence. */
-  runId: string
-  /** How often the lease is renewed. */
   renewMs: number
   /** Extends the lease; false when the work was taken away. */
   renew(): Promise<boolean>
@@ -27,21 +21,19 @@ export interface LeaseTerms<T> {
 
 /** A worker's hold on work: renewed while it runs, and the only way to store its result. */
 export class Lease<T extends CompanyOwned> {
+  readonly #lost = new AbortController()
   /** Aborts when the work was taken away, or when the process stops. */
   readonly signal: AbortSignal
-  readonly context: RequestContext
-  readonly id: string
-  readonly runId: string
-  readonly #lost = new AbortController()
   readonly #timer: NodeJS.Timeout
 
-  constructor(private readonly terms: LeaseTerms<T>) {
-    const { context, id, runId, renewMs } = terms
-    this.context = context
-    this.id = id
-    this.runId = runId
+  constructor(
+    readonly context: RequestContext,
+    /** The row that the work is on. */
+    readonly id: string,
+    private readonly terms: LeaseTerms<T>,
+  ) {
     this.signal = AbortSignal.any([this.#lost.signal, context.services.stopping])
-    this.#timer = setInterval(() => void this.#renew(), renewMs)
+    this.#timer = setInterval(() => void this.#renew(), terms.renewMs)
   }
 
   /** Whether it is known that the work was taken away; the fence decides when something is stored. */
@@ -49,15 +41,16 @@ export class Lease<T extends CompanyOwned> {
     return this.#lost.signal.aborted
   }
 
-  /** Stores the result and ends the work, in one transaction that has locked the row; false, and nothing is stored, when the work was taken away. */
+  /** Stores the result and ends the work in one transaction, which locks the row; false, and nothing is stored, when the work was taken away. */
   async store(write: (row: T, tx: RequestContext) => unknown): Promise<boolean> {
-    const { context, entity, id, holds, always, end } = this.terms
-    const isOurs = await context.transaction(async (tx) => {
-      const row = await tx.em.findOne(entity, { id } as FilterQuery<T>, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    const { entity, holds, always, end } = this.terms
+    const isOurs = await this.context.transaction(async (tx) => {
+      const where = { id: this.id } as FilterQuery<T>
+      const row = (await tx.em.findOne(entity, where, { lockMode: LockMode.PESSIMISTIC_WRITE })) as T | null
       await always(tx)
-      if (!row || !holds(row as T)) return false
-      await write(row as T, tx)
-      end(row as T)
+      if (!row || !holds(row)) return false
+      await write(row, tx)
+      end(row)
       return true
     })
     if (!isOurs) this.#lost.abort()

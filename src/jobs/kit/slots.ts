@@ -28,8 +28,8 @@ export class Slots {
     return new Map(this.#running)
   }
 
-  /** Whether all slots are taken, or as many as a company may have; whoever asks waits for the next one. */
-  isFull(companyId?: string): boolean {
+  /** Whether all slots are taken, or as many as a company may have: what has to wait is looked for when a slot is given back. */
+  mustWait(companyId?: string): boolean {
     const isFull = this.free <= 0 || (companyId !== undefined && (this.#running.get(companyId) ?? 0) >= this.limits.company)
     this.#isAwaited ||= isFull
     return isFull

@@ -44,7 +44,7 @@ export class Worker<T extends CompanyOwned, Input> {
     const { services, slots, work } = this
     // Each row once: what another instance is just taking, or somebody writes to, is left to them.
     const tried: string[] = []
-    while (!services.stopping.aborted && !slots.isFull()) {
+    while (!services.stopping.aborted && !slots.mustWait()) {
       const { free, running } = slots
       const values = [clock.now(), tried, [...running.keys()], [...running.values()], slots.limits.company, free]
       const rows = await unscoped(services.database, this.statements.due, values)
@@ -59,14 +59,14 @@ export class Worker<T extends CompanyOwned, Input> {
       tried.push(...rows.map(({ id }) => id))
       // All that is due was seen, except for what companies have beyond their share: where they still have it, it waits.
       const sharedOut = [...running].filter(([, count]) => count >= slots.limits.company)
-      if (rows.length < free && sharedOut.every(([companyId]) => slots.isFull(companyId))) return
+      if (rows.length < free && sharedOut.every(([companyId]) => slots.mustWait(companyId))) return
     }
   }
 
   /** Claims a row and begins its work, if it is due and there is a slot; otherwise a sweep, or the end of other work, finds it again. */
   async begin(companyId: string, id: string, lock: LockMode): Promise<void> {
     const { services, slots, work } = this
-    if (services.stopping.aborted || slots.isFull(companyId)) return
+    if (services.stopping.aborted || slots.mustWait(companyId)) return
     slots.take(companyId)
     const key = `${work.entity.name.charAt(0).toLowerCase()}${work.entity.name.slice(1)}Id`
     const context = systemContext(services, companyId, services.log.child({ [key]: id }))
@@ -130,11 +130,8 @@ export class Worker<T extends CompanyOwned, Input> {
 
   private leaseOn(context: RequestContext, id: string, runId: string, input: Input): Lease<T> {
     const { entity, lease, holds, cost } = this.work
-    return new Lease<T>({
-      context,
+    return new Lease<T>(context, id, {
       entity,
-      id,
-      runId,
       renewMs: lease.renewMs,
       renew: async () => {
         const until = new Date(clock.now().getTime() + lease.ms)
