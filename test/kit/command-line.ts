@@ -1,27 +1,23 @@
 import { execFile } from "node:child_process"
+import { execute } from "../../src/admin/command-line.js"
 import type { World } from "./world.js"
 
-/** How a command ended. */
-export interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
+/** Runs a command of the administration command line. */
+export type RunAdmin = (args: string[], env: Record<string, string>) => Promise<{ code: number; stdout: string; stderr: string }>
 
-/** Runs a command of the administration command line as an operator does: a process of its own, with its environment. */
-export function runAdmin(args: string[], env: Record<string, string>): Promise<Ended> {
+/** Runs a command as an operator does: a process of its own, of about a second. */
+export const adminProcess: RunAdmin = (args, env) => {
   const { PATH = "", HOME = "" } = process.env
+  const node = ["--enable-source-maps", "dist/src/admin/main.js", ...args]
   return new Promise((resolve) => {
-    // Built by the run of the tests: from the sources each would first be compiled, which is half of its time.
-    const node = ["--enable-source-maps", "dist/src/admin/main.js", ...args]
     execFile(process.execPath, node, { env: { PATH, HOME, ...env } }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
   })
 }
 
-/** The administration of a world's database, while its server runs. */
-export function administration(world: World) {
+/** The administration of a world's database, while its server runs; in this process, unless it is to be one of its own. */
+export function administration(world: World, runAdmin: RunAdmin = execute) {
   const run = (command: string, options: Record<string, string> = {}, json = true) => {
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
     return runAdmin([command, ...args, ...(json ? ["--json"] : [])], {
