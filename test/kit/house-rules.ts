@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { STATUS_CODES } from "node:http"
 import { posix } from "node:path"
-import { fileURLToPath } from "node:url"
 
 /** A file of the repository: its path from the root, with forward slashes, and its text. */
 export interface Source {
@@ -19,7 +18,7 @@ export interface Rule {
 }
 
 /** The root of the repository. */
-export const root = fileURLToPath(new URL("../..", import.meta.url))
+export const root = process.cwd()
 const notOurs = new Set(["node_modules", "dist", "data", "coverage", ".git", ".cache"])
 
 /** Every text file below a folder of the repository. */
@@ -158,7 +157,7 @@ export const rawAccess: Record<string, string> = {
   "src/schema/kit/sign-in-limit.ts": "counts attempts of people who are nobody yet",
   "src/doors/health.ts": "select 1",
   "src/server.ts": "lends the pool to the wake-up",
-  "src/admin/main.ts": "lends the pool to the wake-up",
+  "src/admin/command-line.ts": "lends the pool to the wake-up",
   "src/events/sequencer.ts": "gives places in the log, looks at no payload",
   "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
   "src/jobs/kit/clockwork.ts": "Agenda's own pool on its own table, no rows of ours",
