@@ -1,23 +1,17 @@
-/** Jest on ESM: TypeScript through swc with the same legacy decorators as the build. */
+/** Jest on the build of the server and of its tests (tsconfig.test.json), loaded by Node itself: see test/kit/jest. */
+const kit = "<rootDir>/dist/test/kit/jest"
+
 export default {
-  testEnvironment: "node",
-  extensionsToTreatAsEsm: [".ts"],
-  moduleNameMapper: { "^(\\.{1,2}/.*)\\.js$": "$1" },
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  transform: {
-    "^.+\\.ts$": [
-      "@swc/jest",
-      {
-        jsc: {
-          target: "es2022",
-          parser: { syntax: "typescript", decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: false, useDefineForClassFields: false },
-          keepClassNames: true,
-        },
-        module: { type: "es6" },
-      },
-    ],
-  },
+  testEnvironment: `${kit}/environment.js`,
+  testRunner: `${kit}/runner.js`,
+  globalSetup: `${kit}/build.js`,
+  transform: {},
+  // For `--watch` and `--findRelatedTests`, which follow the imports of the sources.
+  moduleNameMapper: { "^(\\.{1,2}/.*)\\.js$": "$1" },
+  modulePathIgnorePatterns: ["<rootDir>/dist"],
   testTimeout: 30000,
   maxWorkers: 2,
+  // With a limit Jest starts workers for a single file too, and replaces one that has grown beyond it.
+  workerIdleMemoryLimit: "2GB",
 }

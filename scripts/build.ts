@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 /**
  * Compiles the server into `dist`, and puts the files of its pages beside it, those of libraries too: a production installation has neither the
- * compiler nor these libraries. There it builds nothing and says what to do if nothing was built before.
+ * compiler nor these libraries. There it builds nothing and says what to do if nothing was built before. Usage: node scripts/build.ts [PROJECT]
  */
 function build(): number {
   if (!existsSync("node_modules/typescript")) {
@@ -13,7 +13,7 @@ function build(): number {
     return 1
   }
   try {
-    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { stdio: "inherit" })
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", process.argv[2] ?? "tsconfig.json"], { stdio: "inherit" })
   } catch {
     // The compiler has said what is wrong.
     return 1

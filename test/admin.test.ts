@@ -1,12 +1,8 @@
-import { jest } from "@jest/globals"
 import { v7 } from "uuid"
-import { administration, runAdmin } from "./kit/command-line.js"
+import { administration, adminProcess } from "./kit/command-line.js"
 import { password } from "./kit/make.js"
 import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
-
-// Every command is a process of its own, of about a second.
-jest.setTimeout(120_000)
 
 const w = world()
 const { acme, globex, rest, gql, sql } = w
@@ -21,13 +17,8 @@ const open = async (credential: string) => {
   return socket
 }
 
-/** Commands that may fail side by side: a process each, two at a time. */
 async function allRefused(code: 1 | 2, cases: [string, Record<string, string>, RegExp][]) {
-  const waiting = [...cases]
-  const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) expect(await refused(code, next[0], next[1])).toMatch(next[2])
-  }
-  await Promise.all([worker(), worker()])
+  for (const [command, options, words] of cases) expect(await refused(code, command, options)).toMatch(words)
 }
 
 describe("a company", () => {
@@ -99,6 +90,8 @@ describe("a company", () => {
 })
 
 describe("what is taken away is gone at once from the running server", () => {
+  const { done } = administration(w, adminProcess)
+
   it("a token, with its open sockets", async () => {
     const record = (await done("token:create", { company: acme.id, name: "Short-lived" })) as { id: string; token: string }
     const socket = await open(record.token)
@@ -255,14 +248,14 @@ describe("the exit code", () => {
       ["subscription:set", { company: acme.id, plan: "pro", status: "active", "ends-at": "soon" }, /--ends-at must be a date/],
       ["balance:set", { company: acme.id, "voice-lines": "1.5" }, /--voice-lines must be a whole number/],
     ])
-    const twice = await runAdmin(["company:create", "--name", "A", "--name", "B"], { DATABASE_URL: w.databaseUrl })
+    const twice = await adminProcess(["company:create", "--name", "A", "--name", "B"], { DATABASE_URL: w.databaseUrl })
     expect(twice).toMatchObject({ code: 2, stdout: "", stderr: "--name is given twice\n" })
   })
 
   it("is 1, with one line, when there is no database or the configuration is wrong", async () => {
     const [unreachable, wrong] = await Promise.all([
-      runAdmin(["company:list"], { DATABASE_URL: "postgres://127.0.0.1:1/nothing" }),
-      runAdmin(["company:list"], { DATABASE_URL: "mysql://localhost" }),
+      adminProcess(["company:list"], { DATABASE_URL: "postgres://127.0.0.1:1/nothing" }),
+      adminProcess(["company:list"], { DATABASE_URL: "mysql://localhost" }),
     ])
     expect(unreachable).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^[^\n]+\n$/) })
     expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^DATABASE_URL: [^\n]+\n$/) })
@@ -270,7 +263,7 @@ describe("the exit code", () => {
 })
 
 it("says what there is without a command, and prints for people without --json", async () => {
-  const [usage, list] = await Promise.all([runAdmin([], {}), run("company:list", {}, false)])
+  const [usage, list] = await Promise.all([adminProcess([], {}), administration(w, adminProcess).run("company:list", {}, false)])
   expect(usage).toMatchObject({ code: 0, stderr: "" })
   for (const name of ["company:create", "member:remove", "balance:set", "channel:connect", "token:revoke"])
     expect(usage.stdout).toContain(name)

@@ -1,6 +1,6 @@
 import supertest from "supertest"
 import { v7 } from "uuid"
-import { doors } from "./kit/graphql-door.js"
+import { bothDoors } from "./kit/both-doors.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
 import { world } from "./kit/world.js"
 
@@ -16,10 +16,10 @@ beforeAll(async () => {
 })
 afterAll(() => endpoint.close())
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe("over both doors:", () => {
   const w = world()
   const { acme, globex, sql } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
 
   let count = 0
   const newName = () => `tool${++count}`

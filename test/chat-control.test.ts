@@ -1,12 +1,12 @@
 import { v7 } from "uuid"
-import { doors } from "./kit/graphql-door.js"
+import { bothDoors } from "./kit/both-doors.js"
 import { subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe("over both doors:", () => {
   const w = world()
   const { acme, globex, gql, clock } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
 
   const control = (id: string, body: object, company = acme) => rest.as(company.token).patch(`/api/chats/${id}/ai-control`, body)
   const assign = (id: string, assistantId: unknown) => rest.as(acme.token).patch(`/api/chats/${id}/assign-assistant`, { assistantId })

@@ -1,10 +1,10 @@
-import { doors } from "./kit/graphql-door.js"
+import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe("over both doors:", () => {
   const w = world()
   const { acme, globex, sql } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
 
   const post = (path: string, body: object, as = acme.token) => rest.as(as).post(path, body)
 

@@ -1,11 +1,11 @@
 import { v7 } from "uuid"
-import { doors } from "./kit/graphql-door.js"
+import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe("over both doors:", () => {
   const w = world()
   const { acme, globex, sql, clock } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
 
   // biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
   type Chat = any

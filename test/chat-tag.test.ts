@@ -1,12 +1,12 @@
-import { doors } from "./kit/graphql-door.js"
+import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
 const path = "/api/chat-tags"
 
-describe.each(doors)("chat tags over %s", (_name, door) => {
+describe("chat tags over both doors", () => {
   const w = world()
   const { acme, globex } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
   const post = (body: object, as = acme.token) => rest.as(as).post(path, body)
   const patch = (id: string, body: object) => rest.as(acme.token).patch(`${path}/${id}`, body)
 

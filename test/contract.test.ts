@@ -1,6 +1,10 @@
+import { type GraphQLScalarType, isEnumType, isObjectType, printType } from "graphql"
 import { v7 } from "uuid"
+import { BadUserInput } from "../src/errors.js"
 import type { Route } from "../src/rest/kit/routes.js"
 import { routeTable } from "../src/rest/table.js"
+import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
+import { bothDoors } from "./kit/both-doors.js"
 import type { Method } from "./kit/doors.js"
 import { unsigned } from "./kit/files.js"
 import { type Door, doors } from "./kit/graphql-door.js"
@@ -12,6 +16,7 @@ import {
   credentialFor,
   everyRoute,
   everythingOf,
+  fullBodies,
   isPublic,
   parametersIn,
   queryFor,
@@ -20,6 +25,7 @@ import { world } from "./kit/world.js"
 
 const w = world()
 const { acme, globex, rest } = w
+const both = bothDoors(w)
 let own: Belongings
 let foreign: Belongings
 
@@ -41,8 +47,8 @@ const ask = (route: Route, address: string, credential = credentialFor(route, ac
     .send(bodyFor(route, own) as object)
 
 /** The same through either door. */
-const askThrough = (door: Door, route: Route, address: string, things = own) =>
-  door.as(credentialFor(route, things.company))[route.method.toLowerCase() as "post"](address, bodyFor(route, things))
+const askThrough = (door: Door, route: Route, address: string, things = own, body = bodyFor(route, things)) =>
+  door.as(credentialFor(route, things.company))[route.method.toLowerCase() as "post"](address, body)
 
 describe("credentials", () => {
   it.each(guarded)("%s requires them, whatever the body", async (_name, route) => {
@@ -62,7 +68,7 @@ describe("credentials", () => {
   )
 })
 
-describe.each(doors)("ids in a path over %s", (_door, through) => {
+describe("ids in a path, over both doors", () => {
   const cases = withIds.flatMap(([name, route]) => parametersIn(route.path).map((parameter) => [name, parameter, route] as const))
 
   // What is taken off a chat and is not on it was taken off already: no error (specification, Errors).
@@ -73,8 +79,8 @@ describe.each(doors)("ids in a path over %s", (_door, through) => {
     const status = parameter === "companyId" ? 403 : 404
     const before = await everythingOf(w, globex.id)
     const theirs = new RegExp(`([\\w-]+)/\\{${parameter}\\}`).exec(route.path)![1]!
-    const refused = await askThrough(through(w), route, addressOf(route, own, { [parameter]: foreign[theirs]! })).expect(status)
-    const missing = await askThrough(through(w), route, addressOf(route, own, { [parameter]: v7() })).expect(status)
+    const refused = await askThrough(both, route, addressOf(route, own, { [parameter]: foreign[theirs]! })).expect(status)
+    const missing = await askThrough(both, route, addressOf(route, own, { [parameter]: v7() })).expect(status)
 
     expect({ ...refused.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" })
     expect(await everythingOf(w, globex.id)).toBe(before)
@@ -82,13 +88,13 @@ describe.each(doors)("ids in a path over %s", (_door, through) => {
 
   it.each(cases.filter(([, parameter]) => parameter !== "label"))("%s: a malformed {%s} is 400", async (_name, parameter, route) => {
     for (const malformed of ["not-a-uuid", "123", "%00", `${v7()}0`]) {
-      const { body } = await askThrough(through(w), route, addressOf(route, own, { [parameter]: malformed })).expect(400)
+      const { body } = await askThrough(both, route, addressOf(route, own, { [parameter]: malformed })).expect(400)
       expect(body).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: parameter }] })
     }
   })
 
   it("are taken in any case", async () => {
-    const { body } = await through(w).as(acme.token).get(`/api/chats/${own["chats"]!.toUpperCase()}`).expect(200)
+    const { body } = await both.as(acme.token).get(`/api/chats/${own["chats"]!.toUpperCase()}`).expect(200)
     expect(body.id).toBe(own["chats"])
   })
 })
@@ -99,12 +105,12 @@ it("what an address says that cannot be decoded is 400", async () => {
     await rest.as(acme.token).delete(`/api/chats/${own["chats"]}/meta/labels/${label}`).expect(400)
 })
 
-describe.each(doors)("companies over %s", (_door, through) => {
+describe("companies, over both doors", () => {
   const lists = reading.filter(([, route]) => route.run.includes("$companyId") && !route.path.includes("{companyId}"))
 
   it.each(lists)("%s of a company out of reach is 403", async (_name, route) => {
-    for (const companyId of [globex.id, v7()]) await askThrough(through(w), route, `${route.path}?companyId=${companyId}`).expect(403)
-    await askThrough(through(w), route, `${route.path}?companyId=${acme.id}`).expect(200)
+    for (const companyId of [globex.id, v7()]) await askThrough(both, route, `${route.path}?companyId=${companyId}`).expect(403)
+    await askThrough(both, route, `${route.path}?companyId=${acme.id}`).expect(200)
   })
 
   // Knowledge and tools belong to their assistant's company and name none; so does what is made of something that is there.
@@ -114,7 +120,7 @@ describe.each(doors)("companies over %s", (_door, through) => {
 
   it.each(makers)("%s for a company out of reach is 403", async (_name, route) => {
     const before = await everythingOf(w, globex.id)
-    await through(w)
+    await both
       .as(acme.token)
       .post(route.path, { ...bodyFor(route, own), companyId: globex.id })
       .expect(403)
@@ -231,15 +237,24 @@ describe("REST and GraphQL", () => {
 
   const changing = everyRoute.filter(([, route]) => route.method !== "GET" && !isPublic(route) && !route.multipart)
 
+  /** What a route answers through a door when it is asked about things of its own; all of them are alike. */
+  async function aboutOwn(door: Door, route: Route, bodyOf = (things: Belongings) => bodyFor(route, things)) {
+    const things = await belongings(acme)
+    const { status, body } = await askThrough(door, route, addressOf(route, things), things, bodyOf(things))
+    return { status, body: alike(body) }
+  }
+
   it.each(changing)("%s answers the same object, about things that are alike", async (_name, route) => {
-    const about = async (door: Door) => {
-      const things = await belongings(acme)
-      const { status, body } = await askThrough(door, route, addressOf(route, things), things)
-      return { status, body: alike(body) }
-    }
-    const shown = await about(w.rest as unknown as Door)
+    const shown = await aboutOwn(w.rest as unknown as Door, route)
     expect(shown.status).toBe(route.status ?? (route.method === "POST" ? 201 : 200))
-    expect(await about(graphql())).toEqual(shown)
+    expect(await aboutOwn(graphql(), route)).toEqual(shown)
+  })
+
+  it.each(fullBodies)("%s %s answers the same object", async (name, _says, body) => {
+    const route = everyRoute.find(([named]) => named === name)![1]
+    const shown = await aboutOwn(w.rest as unknown as Door, route, body)
+    expect(shown.status).toBe(route.status ?? (route.method === "POST" ? 201 : 200))
+    expect(await aboutOwn(graphql(), route, body)).toEqual(shown)
   })
 
   /** With a number for each id, by its first place, and nothing of the moment. */
@@ -253,4 +268,26 @@ describe("REST and GraphQL", () => {
       .replace(/(Tag |visitor-|tool|"latencyMs":)[#\d]+/g, "$10")
     return JSON.parse(text)
   }
+
+  describe("are one schema, in which REST has its own words for enums alone:", () => {
+    const schema = buildPlatformSchema()
+    const ofRest = inRestWords(schema)
+    const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith("__"))
+
+    it.each(types.filter((type) => !isEnumType(type)).map((type) => [type.name, type] as const))("%s", (name, type) => {
+      const own = ofRest.getType(name)!
+      expect(printType(own)).toBe(printType(type))
+      if (!isObjectType(type)) return
+      const resolvers = (each: typeof type) => Object.values(each.getFields()).map(({ resolve, subscribe }) => ({ resolve, subscribe }))
+      expect(resolvers(own as typeof type)).toEqual(resolvers(type))
+    })
+
+    it.each(types.filter(isEnumType).map((type) => [type.name, type] as const))("%s", (name, type) => {
+      const words = ofRest.getType(name) as GraphQLScalarType
+      for (const { name: called, value } of type.getValues()) {
+        expect([words.parseValue(value), words.serialize(value), type.parseValue(called)]).toEqual([value, value, value])
+        if (called !== value) expect(() => words.parseValue(called)).toThrow(BadUserInput)
+      }
+    })
+  })
 })

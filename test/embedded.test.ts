@@ -13,7 +13,6 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs"
-import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -27,8 +26,7 @@ import { findPostmaster, stopPostmaster } from "../src/database/embedded/postmas
 
 const root = process.getuid?.() === 0
 const NOBODY = 65_534
-const module = pathToFileURL(join(process.cwd(), "src/database/embedded.ts")).href
-const tsx = pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve("tsx")).href
+const module = pathToFileURL(join(process.cwd(), "dist/src/database/embedded.js")).href
 
 // A process of its own that opens the database, prints its address, and stops it at the end of its input; SIGINT is not for it.
 const HOLDER = `
@@ -61,7 +59,7 @@ function folder(mode = 0o755): string {
 }
 
 function hold(dataDir: string, role: "server" | "command", options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {}) {
-  const child = spawn(process.execPath, ["--import", tsx, "--input-type=module", "-e", HOLDER, dataDir, role], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", HOLDER, dataDir, role], {
     stdio: ["pipe", "pipe", "inherit"],
     detached: true,
     ...options,

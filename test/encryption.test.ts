@@ -1,15 +1,11 @@
 import { spawn } from "node:child_process"
 import { createCipheriv, randomBytes } from "node:crypto"
-import { jest } from "@jest/globals"
 import { v7 } from "uuid"
 import { sealedColumns } from "../src/admin/encryption.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../src/entities/kit/sealed.js"
 import { administration } from "./kit/command-line.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
 import { world } from "./kit/world.js"
-
-// Every command is a process of its own, of about a second.
-jest.setTimeout(120_000)
 
 const w = world()
 const { acme, rest, sql } = w

@@ -3,16 +3,14 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "platform-eval-test-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Runs the command on a file; no model is configured, so the offline one answers. */
 async function evaluate(...args: string[]) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OPENAI|ANTHROPIC|EMBEDDING|NODE_OPTIONS)/.test(name)))
-  const child = spawn(process.execPath, ["--import", "tsx", "eval/main.ts", ...args], { cwd: root, env })
+  const child = spawn(process.execPath, ["dist/eval/main.js", ...args], { env })
   let [printed, told] = ["", ""]
   child.stdout.on("data", (text) => (printed += text))
   child.stderr.on("data", (text) => (told += text))

@@ -13,8 +13,8 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from "graphql"
+import { auditServer } from "graphql-http"
 import { v7 } from "uuid"
-import { auditServer } from "../node_modules/graphql-http/lib/audits/index.mjs"
 import { type Credential, headersOf } from "./kit/doors.js"
 import { world } from "./kit/world.js"
 

@@ -1,15 +1,15 @@
 import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
+import { bothDoors } from "./kit/both-doors.js"
 import { folderOfItsOwn, pathOf, samples, unsigned, upload, uploadByGraphql } from "./kit/files.js"
-import { doors } from "./kit/graphql-door.js"
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe("over both doors:", () => {
   const w = world({ DATA_DIR: folderOfItsOwn() })
   const { acme, globex, sql, gql } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
 
   const file = async (name: keyof typeof samples = "png", company = acme) =>
     (await upload(w, company.token, samples[name], `file.${name}`).expect(201)).body

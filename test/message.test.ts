@@ -1,12 +1,13 @@
 import { v7 } from "uuid"
-import { doors } from "./kit/graphql-door.js"
+import { bothDoors } from "./kit/both-doors.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
+import { stillTime } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe("over both doors:", () => {
   const w = world()
   const { acme, globex, sql, clock } = w
-  const rest = door(w)
+  const rest = bothDoors(w)
 
   const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", { text: "Hello", ...fields })
   const chatOf = async (id: string) => (await rest.as(acme.token).get(`/api/chats/${id}?include=assistant`).expect(200)).body
@@ -182,6 +183,8 @@ describe.each(doors)("over %s:", (_name, door) => {
   })
 
   describe("a customer's message", () => {
+    stillTime()
+
     it("is inbound: stored, from the customer, and unread", async () => {
       const chat = await acme.chat({ messenger: "telegram" })
       const message = await acme.message({ chatId: chat.id, role: "Customer" })
@@ -200,24 +203,19 @@ describe.each(doors)("over %s:", (_name, door) => {
       return due && new Date(due).getTime() - new Date(message.createdAt).getTime()
     }
     const customer = (chatId: string) => acme.message({ chatId, role: "Customer" })
-    /** Two readings of the clock in one request are a moment apart. */
-    const about = (ms: number) => ({
-      asymmetricMatch: (value: unknown) => typeof value === "number" && Math.abs(value - ms) < 250,
-      toString: () => `about ${ms}`,
-    })
 
     it("has the answer due 4 s after it, and at most 7 s after the first of its burst", async () => {
       const { id } = await acme.chat({ assistantId: acme.assistant.id })
       const first = await customer(id)
-      expect(await dueAfter(first)).toEqual(about(4_000))
+      expect(await dueAfter(first)).toBe(4_000)
       clock.advance(2_000)
-      expect(await dueAfter(await customer(id))).toEqual(about(4_000))
+      expect(await dueAfter(await customer(id))).toBe(4_000)
       clock.advance(3_900)
       await customer(id)
-      expect(await dueAfter(first)).toEqual(about(7_000))
+      expect(await dueAfter(first)).toBe(7_000)
       clock.advance(1_000)
       await customer(id)
-      expect(await dueAfter(first)).toEqual(about(7_000))
+      expect(await dueAfter(first)).toBe(7_000)
     })
 
     it("is not hurried, put off or called off by ours", async () => {
@@ -226,7 +224,7 @@ describe.each(doors)("over %s:", (_name, door) => {
       clock.advance(2_000)
       await acme.message({ chatId })
       await acme.message({ chatId, role: "System" })
-      expect(await dueAfter(first)).toEqual(about(4_000))
+      expect(await dueAfter(first)).toBe(4_000)
       expect((await chatOf(chatId)).isUnderAiControl).toBe(true)
     })
 

@@ -41,8 +41,8 @@ const kysely = new Kysely<any>({
 
 const embedding = offlineEmbedding()
 const embed = (texts: string[]) => embedding.embed(texts, new AbortController().signal)
-const folder = new URL("./fixtures/retrieval/", import.meta.url)
-const fixture = (name: string) => readFileSync(new URL(name, folder), "utf8")
+const folder = "test/fixtures/retrieval/"
+const fixture = (name: string) => readFileSync(folder + name, "utf8")
 const chapters = readdirSync(folder).filter((name) => name.endsWith(".md"))
 const questions: string[] = JSON.parse(fixture("questions.json")).map(({ ask }: { ask: string }) => ask)
 
@@ -103,7 +103,7 @@ describe("search by pgvector", () => {
   let small: Assistant
   beforeAll(async () => {
     expect(await hasVectors(ask)).toBe(true)
-    for (const file of readdirSync(new URL("../migrations/", import.meta.url))
+    for (const file of readdirSync("migrations")
       .filter((name) => name.endsWith(".ts"))
       .sort()) {
       const made = Object.values(await import(`../migrations/${file.replace(/\.ts$/, ".js")}`))[0] as new (...args: unknown[]) => Migration

@@ -9,8 +9,8 @@ import { world } from "./kit/world.js"
 const w = world()
 const { acme, rest, sql } = w
 
-const folder = new URL("./fixtures/retrieval/", import.meta.url)
-const fixture = (name: string) => readFileSync(new URL(name, folder), "utf8")
+const folder = "test/fixtures/retrieval/"
+const fixture = (name: string) => readFileSync(folder + name, "utf8")
 
 /** What people ask, and some words of the handbook, in it once, that whoever answers has to have read. */
 type Question = { ask: string; answer: string }

@@ -5,9 +5,8 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
+const root = process.cwd()
 const readme = readFileSync(join(root, "README.md"), "utf8")
 
 /** A part of the tour: the words in bold before its block, and the block as it is to be pasted. */

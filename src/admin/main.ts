@@ -1,51 +1,6 @@
-import "reflect-metadata"
-import { ConfigError, readConfig } from "../config.js"
-import { ApiError } from "../errors.js"
-import { checkCommands } from "./checks.js"
-import { connectionCommands } from "./connections.js"
-import { encryptionCommands } from "./encryption.js"
-import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
-import { knowledgeCommands } from "./knowledge.js"
-import { openDesk } from "./open.js"
-import { peopleCommands } from "./people.js"
+import { execute } from "./command-line.js"
 
-const commands: Record<string, Command> = {
-  ...peopleCommands,
-  ...connectionCommands,
-  ...knowledgeCommands,
-  ...encryptionCommands,
-  ...checkCommands,
-}
-
-/** The usage text of the command line. */
-function usage(): string {
-  const lines = Object.entries(commands).map(([name, { options, does }]) => {
-    const words = Object.entries(options).map(([option, { required }]) => (required ? `--${option} …` : `[--${option} …]`))
-    return `  ${[name, ...words].join(" ")}\n      ${does}`
-  })
-  return ["npm run --silent admin -- COMMAND [--json]", ...lines].join("\n")
-}
-
-/** Runs one command on the server's database. */
-async function run(command: Command, args: string[]): Promise<object> {
-  const options = readOptions(command, args)
-  await using stack = new AsyncDisposableStack()
-  const desk = await openDesk(readConfig(process.env), stack)
-  // Awaited here: the stack is closed when the command has ended.
-  return await command.run(desk, options)
-}
-
-async function main() {
-  const [name, ...args] = process.argv.slice(2)
-  if (!name || name === "--help") return void process.stdout.write(`${usage()}\n`)
-  const command = commands[name]
-  if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; without a command all are listed`)
-  const result = await run(command, args)
-  process.stdout.write(`${args.includes("--json") ? JSON.stringify(result) : JSON.stringify(result, null, 2)}\n`)
-}
-
-main().catch((error: unknown) => {
-  const isSentence = [Refusal, ApiError, UsageError, ConfigError].some((kind) => error instanceof kind) || !(error as Error).stack
-  process.stderr.write(`${isSentence ? (error as Error).message : (error as Error).stack}\n`)
-  process.exitCode = error instanceof UsageError ? 2 : 1
-})
+const { code, stdout, stderr } = await execute(process.argv.slice(2), process.env)
+process.stdout.write(stdout)
+process.stderr.write(stderr)
+process.exitCode = code

@@ -1,20 +1,15 @@
 import { execFile } from "node:child_process"
+import { execute } from "../../src/admin/command-line.js"
 import type { World } from "./world.js"
 
-/** How a command ended. */
-export interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
+/** Runs a command of the administration command line. */
+export type RunAdmin = (args: string[], env: Record<string, string>) => Promise<{ code: number; stdout: string; stderr: string }>
 
-/** Runs a command of the administration command line as an operator does: a process of its own, with its environment. */
-export const runAdmin = (args: string[], env: Record<string, string>): Promise<Ended> =>
-  // Built by the run of the tests: from the sources each would first be compiled, which is half of its time.
-  runNode(["dist/src/admin/main.js", ...args], env)
+/** Runs a command as an operator does: a process of its own, of about a second. */
+export const adminProcess: RunAdmin = (args, env) => runNode(["dist/src/admin/main.js", ...args], env)
 
 /** Runs Node in a process of its own, with its environment. */
-function runNode(args: string[], env: Record<string, string>): Promise<Ended> {
+function runNode(args: string[], env: Record<string, string>): ReturnType<RunAdmin> {
   const { PATH = "", HOME = "" } = process.env
   return new Promise((resolve) => {
     execFile(process.execPath, ["--enable-source-maps", ...args], { env: { PATH, HOME, ...env } }, (error, stdout, stderr) =>
@@ -39,8 +34,8 @@ const changeOfChat = `
     chat.changed()
   })`
 
-/** The administration of a world's database, while its server runs. */
-export function administration(world: World) {
+/** The administration of a world's database, while its server runs; in this process, unless it is to be one of its own. */
+export function administration(world: World, runAdmin: RunAdmin = execute) {
   const environment = () => ({
     DATABASE_URL: world.databaseUrl,
     JWT_SECRET: world.services.secrets.jwtSecret,

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs"
 import { STATUS_CODES } from "node:http"
 import { isBuiltin } from "node:module"
 import { posix } from "node:path"
-import { fileURLToPath } from "node:url"
 
 /** A file of the repository: its path from the root, with forward slashes, and its text. */
 export interface Source {
@@ -20,7 +19,7 @@ export interface Rule {
 }
 
 /** The root of the repository. */
-export const root = fileURLToPath(new URL("../..", import.meta.url))
+export const root = process.cwd()
 const notOurs = new Set(["node_modules", "dist", "data", "coverage", ".git", ".cache"])
 
 /** Every text file below a folder of the repository. */

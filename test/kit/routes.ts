@@ -123,6 +123,85 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "POST /api/messages": { chatId: own["chats"], text: "Hello" },
 })
 
+/** Bodies that say all that a route takes, or what it shows no other way: the name of the route, and what is special. */
+export const fullBodies: [route: string, says: string, body: (own: Belongings) => Record<string, unknown>][] = [
+  [
+    "POST /api/chats",
+    "with everything",
+    (own) => ({
+      companyId: own.company.id,
+      messenger: "telegram-bot",
+      fromId: "shop",
+      externalId: `visitor-${++count}`,
+      name: "Ann",
+      accountName: "Shop",
+      username: "ann",
+      phoneNumber: "+380 44 123",
+      chatType: "private",
+      assistantId: own["assistants-new"],
+      managerId: own.company.member.id,
+      sourceChannel: "prom",
+    }),
+  ],
+  [
+    "PATCH /api/chats/{id}",
+    "with everything",
+    (own) => ({ name: null, assistantId: own["assistants-new"], managerId: own.company.owner.id, isUnderAiControl: true }),
+  ],
+  ["PATCH /api/chats/{id}", "taking all away", () => ({ name: "", assistantId: null, managerId: null, isUnderAiControl: false })],
+  [
+    "POST /api/messages",
+    "of a customer",
+    (own) => ({ chatId: own["chats"], role: "Customer", type: "Text", text: "Hi", companyId: own.company.id }),
+  ],
+  ["POST /api/messages", "that quotes", (own) => ({ chatId: own["chats"], role: "System", text: "Hi", replyToMessageId: own["messages"] })],
+  [
+    "POST /api/assistant-tools-new",
+    "with everything",
+    (own) => ({
+      assistantId: own["assistants-new"],
+      name: `tool${++count}`,
+      description: "Looks.",
+      params: { type: "object", properties: { id: { type: "string", description: "An id" } } },
+      type: "webhook_postcall",
+      apiCallUrl: "https://example.com/",
+      httpMethod: "PUT",
+      timeoutSeconds: 7,
+      webhookSecret: "word",
+      disabled: true,
+    }),
+  ],
+  ["PATCH /api/assistant-tools-new/{id}", "with another kind", () => ({ type: "webhook_init", httpMethod: "DELETE", disabled: true })],
+  [
+    "POST /api/assistants-new",
+    "with everything",
+    (own) => ({
+      companyId: own.company.id,
+      name: "Helper",
+      prompt: "You help.",
+      greeting: "Hello!",
+      language: "en",
+      temperature: 0.5,
+      excludedTags: ["VIP"],
+      isDraft: true,
+      draftOfId: own["assistants-new"],
+    }),
+  ],
+  [
+    "POST /api/assistant-knowledge-new",
+    "of a page",
+    (own) => ({
+      assistantId: own["assistants-new"],
+      name: "Prices",
+      kind: "url",
+      resourceUrl: "http://127.0.0.1:9/",
+      isVector: false,
+      chunkSize: 500,
+      chunkOverlap: 50,
+    }),
+  ],
+]
+
 /** Everything that is stored for a company, as one text: what must not change does not change this. */
 export async function everythingOf(world: World, companyId: string): Promise<string> {
   const tables = await world.sql("select table_name from information_schema.columns where column_name = 'company_id' order by 1")

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { constants, tmpdir } from "node:os"
@@ -7,14 +7,14 @@ import pg from "pg"
 import { connect } from "../../src/database/connect.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
 import { migrate } from "../../src/database/migrate.js"
+import { build } from "./jest/build.js"
 
 /** The migrated, empty database that every world is a copy of. */
 const TEMPLATE = "template_world"
 
 /** `npm test`: the build, one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
 async function main(): Promise<number> {
-  // What tests start as a process of its own is the build, as operators have it.
-  execFileSync(process.execPath, ["scripts/build.ts"], { stdio: "inherit" })
+  const built = build()
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
   // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
   chmodSync(folder, 0o755)
@@ -22,6 +22,7 @@ async function main(): Promise<number> {
   try {
     await prepareCluster(database.url)
     await makeTemplate(database.url)
+    await built
     return await jest({ TEST_DATABASE_URL: database.url, TEST_TEMPLATE: TEMPLATE, TEST_DATA_DIR: folder })
   } finally {
     await database.stop()
@@ -49,7 +50,7 @@ async function makeTemplate(url: string) {
 
 /** Runs Jest and answers its exit code; an interrupt goes to Jest, and the database is stopped when Jest has ended. */
 async function jest(env: Record<string, string>): Promise<number> {
-  const args = ["--experimental-vm-modules", "--no-warnings", "node_modules/jest/bin/jest.js", ...process.argv.slice(2)]
+  const args = ["node_modules/jest/bin/jest.js", ...process.argv.slice(2)]
   const child = spawn(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...env } })
   const interrupt = () => child.kill("SIGINT")
   stopping.addEventListener("abort", interrupt)

@@ -6,20 +6,11 @@ import type { World } from "./world.js"
 
 /** Stops the time of this process for the tests of a file: from here on only `pass` moves it. */
 export function stillTime() {
-  const { now: ticking } = clock
-  let still = ticking().getTime()
-  beforeAll(() => {
-    still = ticking().getTime()
-    clock.now = () => new Date(still)
-  })
-  afterAll(() => {
-    clock.now = ticking
-  })
+  beforeAll(() => clock.stop())
+  afterAll(() => clock.reset())
   return {
-    now: () => still,
-    pass(ms: number) {
-      still += ms
-    },
+    now: () => clock.now().getTime(),
+    pass: (ms: number) => clock.advance(ms),
   }
 }
 

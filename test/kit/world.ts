@@ -129,11 +129,3 @@ async function administer(url: string, statement: string) {
   await client.query(statement)
   await client.end()
 }
-
-/** Agenda leaves a timer of 5 s behind for every job it ran, also when it is stopped: Jest shall not wait for those. */
-const { setTimeout } = globalThis
-const patient = (...args: Parameters<typeof setTimeout>) => {
-  const timer = setTimeout(...args)
-  return args[1] === 5_000 ? timer.unref() : timer
-}
-globalThis.setTimeout = Object.defineProperties(patient, Object.getOwnPropertyDescriptors(setTimeout)) as typeof setTimeout

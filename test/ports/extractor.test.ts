@@ -39,13 +39,11 @@ describe("a poisoned document", () => {
 
   it("is not read on when the server is gone", async () => {
     const script = `
-      import { DocumentProcesses } from "./src/ports/extractor/processes.ts"
+      import { DocumentProcesses } from "./dist/src/ports/extractor/processes.js"
       const extractor = new DocumentProcesses()
       extractor.text({ bytes: Buffer.from(${JSON.stringify("<div>")}.repeat(100000)), type: "text/html" }, new AbortController().signal)
       setTimeout(() => console.log([...extractor.all.keys()][0].pid), 2000)`
-    const server = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
-      stdio: ["ignore", "pipe", "inherit"],
-    })
+    const server = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] })
     const pid = Number(String((await once(server.stdout, "data"))[0]))
     const lives = () => {
       try {

@@ -1,0 +1,63 @@
+import "reflect-metadata"
+import { ConfigError, readConfig } from "../config.js"
+import { ApiError } from "../errors.js"
+import { checkCommands } from "./checks.js"
+import { connectionCommands } from "./connections.js"
+import { encryptionCommands } from "./encryption.js"
+import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
+import { knowledgeCommands } from "./knowledge.js"
+import { openDesk } from "./open.js"
+import { peopleCommands } from "./people.js"
+
+const commands: Record<string, Command> = {
+  ...peopleCommands,
+  ...connectionCommands,
+  ...knowledgeCommands,
+  ...encryptionCommands,
+  ...checkCommands,
+}
+
+/** The usage text of the command line. */
+function usage(): string {
+  const lines = Object.entries(commands).map(([name, { options, does }]) => {
+    const words = Object.entries(options).map(([option, { required }]) => (required ? `--${option} …` : `[--${option} …]`))
+    return `  ${[name, ...words].join(" ")}\n      ${does}`
+  })
+  return ["npm run --silent admin -- COMMAND [--json]", ...lines].join("\n")
+}
+
+/** Runs one command on the server's database. */
+async function run(command: Command, args: string[], environment: NodeJS.ProcessEnv): Promise<object> {
+  const options = readOptions(command, args)
+  await using stack = new AsyncDisposableStack()
+  const desk = await openDesk(readConfig(environment), stack)
+  // Awaited here: the stack is closed when the command has ended.
+  return await command.run(desk, options)
+}
+
+/** How a command ended. */
+export interface Ended {
+  code: 0 | 1 | 2
+  stdout: string
+  stderr: string
+}
+
+/** Runs a command line and returns its output and exit code. */
+export async function execute([name, ...args]: string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
+  try {
+    const result = await answer(name, args, environment)
+    return { code: 0, stdout: `${result}\n`, stderr: "" }
+  } catch (error) {
+    const isSentence = [Refusal, ApiError, UsageError, ConfigError].some((kind) => error instanceof kind) || !(error as Error).stack
+    const stderr = `${isSentence ? (error as Error).message : (error as Error).stack}\n`
+    return { code: error instanceof UsageError ? 2 : 1, stdout: "", stderr }
+  }
+}
+
+async function answer(name: string | undefined, args: string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  if (!name || name === "--help") return usage()
+  const command = commands[name]
+  if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; without a command all are listed`)
+  const result = await run(command, args, environment)
+  return args.includes("--json") ? JSON.stringify(result) : JSON.stringify(result, null, 2)
+}

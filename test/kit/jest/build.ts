@@ -1,0 +1,14 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+
+/** Builds the server and its tests into `dist`. */
+export async function build() {
+  const compiler = spawn(process.execPath, ["scripts/build.ts", "tsconfig.test.json"], { stdio: "inherit" })
+  const [code] = await once(compiler, "exit")
+  if (code !== 0) throw new Error("The tests could not be built")
+}
+
+/** Jest's global setup: whoever watches has changed something since the run was built. */
+export default async ({ watch, watchAll }: { watch: boolean; watchAll: boolean }) => {
+  if (watch || watchAll) await build()
+}
