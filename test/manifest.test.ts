@@ -20,7 +20,7 @@ function importers(isIn: (path: string) => boolean) {
 const ofServer = importers((path) => /^(src|migrations)\/|^mikro-orm\.config\.ts$/.test(path))
 const ofAll = importers(() => true)
 
-/** Packages that nothing imports, each with who uses it. */
+/** Packages that nothing imports and no script of package.json names, each with who uses it. */
 const usedOtherwise: Record<string, string> = {
   "@biomejs/biome": "npm run check",
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
@@ -32,9 +32,12 @@ const usedOtherwise: Record<string, string> = {
   react: "a page, src/pages/browser/libraries.json",
   "react-dom": "a page, src/pages/browser/libraries.json",
   "swagger-ui-dist": "a page, src/pages/browser/libraries.json",
-  tsx: "node --import tsx, in package.json and for what the sources start",
   typescript: "scripts/build.ts and npm run check",
 }
+
+const scripts = Object.values<string>(manifest.scripts)
+  .join(" ")
+  .split(/[\s;&]+/)
 
 /** The package that types are for, such as `@koa/router` of `@types/koa__router`. */
 const typed = (name: string) => name.replace("@types/", "").replace(/^(.+)__/, "@$1/")
@@ -52,11 +55,11 @@ describe("package.json", () => {
   })
 
   it("has nothing that is not used, and installs nothing in production that the server does not use", () => {
-    const isUsed = (name: string) =>
-      name.startsWith("@types/") ? declared.includes(typed(name)) || ["node", "jest"].includes(typed(name)) : ofAll.has(name)
+    const isTyped = (name: string) => declared.includes(typed(name)) || typed(name) === "node"
+    const isUsed = (name: string) => (name.startsWith("@types/") ? isTyped(name) : ofAll.has(name) || scripts.includes(name))
     expect(declared.filter((name) => !isUsed(name) && !usedOtherwise[name])).toEqual([])
     expect(production.filter((name) => !ofServer.has(name) && name !== "@mikro-orm/cli")).toEqual([])
-    expect(Object.keys(usedOtherwise).filter((name) => !declared.includes(name) || ofAll.has(name))).toEqual([])
+    expect(Object.keys(usedOtherwise).filter((name) => !declared.includes(name) || isUsed(name))).toEqual([])
   })
 
   it("names every version exactly, and one version of what comes in parts", () => {
