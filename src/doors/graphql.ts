@@ -4,7 +4,7 @@ import { ApolloServerPluginCacheControlDisabled } from "@apollo/server/plugin/di
 import type { GraphQLSchema } from "graphql"
 import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
-import { BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
+import { ApiError, BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { limits } from "../limits.js"
 import { compiled } from "../schema/kit/compiled.js"
 import { refuseExcess } from "../schema/kit/operation-limits.js"
@@ -14,6 +14,7 @@ import { type Form, openForm } from "./form.js"
 import { KnownOperations } from "./known-operations.js"
 import { responseJson, shownError, statusOf } from "./operation-answer.js"
 import { currentRequest, type Reception, refuse } from "./request.js"
+import { checkUploadMap } from "./upload-map.js"
 
 /** Refuses what is over the limits before any of it runs. */
 const beforeExecution = (schema: GraphQLSchema, known: KnownOperations): ApolloServerPlugin<Viewer & BaseContext> => ({
@@ -116,7 +117,9 @@ function send(ctx: Context, status: number, type: string | undefined, text: stri
 /** The operation of a multipart request, its file on the way (GraphQL multipart request specification). */
 async function operationIn(form: Form, ctx: Context) {
   const options = { maxFieldSize: limits.bodyBytes, maxFiles: 1 }
+  form.onParser = checkUploadMap
   return processRequest(form as unknown as IncomingMessage, ctx.res, options).catch((error: Error & { status?: number }) => {
+    if (error instanceof ApiError) throw error
     // Broken off: the form knows why.
     if (/disconnected/.test(error.message)) throw form.reason
     if (/max file uploads/.test(error.message)) throw new BadUserInput("A request carries one file: send others in requests of their own")
