@@ -77,9 +77,15 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
     socket.removeAllListeners("error").on("error", (error) => services.log.debug({ err: error }, "a socket sent a broken frame"))
   })
   http.on("upgrade", (request, socket, head) => {
+    // From here on Node listens to the socket no more: without a listener, a client that resets the connection would end the process.
+    socket.on("error", (error) => services.log.debug({ err: error }, "an upgrade was broken off"))
     // Not by URL, which throws at addresses that a stranger may well send; nobody would catch it here.
     const path = request.url?.split("?")[0]
-    if (path !== "/graphql" && path !== "/ws") return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n")
+    if (path !== "/graphql" && path !== "/ws") {
+      // The client may never close its side.
+      socket.once("finish", () => socket.destroy())
+      return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    }
     wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request))
   })
   return {
