@@ -47,6 +47,24 @@ export const limits = {
   /** Longest `Idempotency-Key`; the contract names none, 255 is the field's convention. */
   idempotencyKeyCharacters: 255,
 
+  // The database (contract, section 1: a request is refused within 5 s when it does not answer)
+
+  /** How long a statement waits for a connection; ours. */
+  databaseWaitMs: 4_000,
+  /** How often the database is asked whether it answers; ours … */
+  heartbeatMs: 1_000,
+  /** … and how long that answer may take; the two together stay below 5 s; ours. */
+  heartbeatAnswerMs: 3_000,
+  /** Wait before a lost connection is made again; it doubles with each failure; ours … */
+  reconnectMs: 200,
+  /** … up to this; ours. */
+  reconnectMaxMs: 2_000,
+  /** `Retry-After` of a request that the database, or another service, did not answer; ours. */
+  unavailableRetrySeconds: 2,
+  /** How long Redis may take to accept a connection, and to answer; ours. */
+  redisConnectMs: 3_000,
+  redisAnswerMs: 1_000,
+
   // Signing in (contract, section 2)
 
   /** Life of an access JWT; default of `JWT_TTL_SECONDS` (Limits table: 15 minutes). */

@@ -3,6 +3,7 @@ import pino, { type Logger } from "pino"
 import { listen, openDoors } from "./app.js"
 import { type Config, publicUrl } from "./config.js"
 import { connect } from "./database/connect.js"
+import { Heartbeat } from "./database/heartbeat.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
 import { OpenSockets } from "./events/open-sockets.js"
@@ -63,8 +64,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
   const represent = representer(restSchema, (id) => mediaUrls.of(id))
-  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
+  const heartbeat = new Heartbeat(database, log)
+  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : postgresWakeUp(heartbeat, database.pool)
   stack.defer(() => wakeUp.close())
+  await heartbeat.start()
+  stack.defer(() => heartbeat.stop())
   const sequencer = startSequencer(database, wakeUp, log)
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)

@@ -10,7 +10,7 @@ import { snapshotSelection } from "../schema/kit/snapshot.js"
 export interface Desk {
   config: Config
   database: Database
-  wakeUp: WakeUp
+  wakeUp: Pick<WakeUp, "publish">
   encryptionKey: Buffer
 }
 

@@ -5,7 +5,7 @@ import { connect } from "../database/connect.js"
 import { openEmbedded } from "../database/embedded.js"
 import { migrate } from "../database/migrate.js"
 import { ApiError } from "../errors.js"
-import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
+import { postgresPublisher, redisWakeUp } from "../events/wake-up.js"
 import { loadSecrets } from "../secrets.js"
 import { checkCommands } from "./checks.js"
 import { connectionCommands } from "./connections.js"
@@ -43,8 +43,9 @@ async function run(command: Command, args: string[]): Promise<object> {
   const database = await connect(url)
   stack.defer(() => database.close())
   await migrate(database)
-  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(url, database.pool, log)
-  stack.defer(() => wakeUp.close())
+  const redis = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : null
+  stack.defer(() => redis?.close())
+  const wakeUp = redis ?? postgresPublisher(database.pool)
   const { encryptionKey } = await loadSecrets(config)
   // Awaited here: what is put away below must outlive the command.
   return await command.run({ config, database, wakeUp, encryptionKey }, options)

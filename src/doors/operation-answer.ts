@@ -4,9 +4,12 @@ import type { Viewer } from "../schema/kit/viewer.js"
 
 export const responseJson = "application/graphql-response+json"
 
-/** Logs what is ours to repair and makes the error that a client is shown. */
-export function shownError(error: unknown, request: { requestId: string; log: Viewer["request"]["log"] }): GraphQLError {
-  if (describe(error).unexpected) request.log.error({ err: error }, "operation failed")
+/** Logs what is ours to repair and makes the error that a client is shown; when to come back is a header of the whole answer. */
+export function shownError(error: unknown, request: Pick<Viewer["request"], "requestId" | "log" | "headers">): GraphQLError {
+  const { unexpected, statusCode, headers } = describe(error)
+  if (unexpected) request.log.error({ err: error }, "operation failed")
+  else if (statusCode === 503) request.log.warn({ reason: (error as Error).message }, "operation refused: a service does not answer")
+  if (headers["Retry-After"]) request.headers["Retry-After"] = headers["Retry-After"]
   return toGraphQLError(error, request.requestId)
 }
 

@@ -54,7 +54,9 @@ export function requestFrame(log: Logger): Middleware {
 /** Sets status and headers of a refusal, and logs what is ours to repair. */
 export function refuse(ctx: Context, error: unknown) {
   const { statusCode, headers, unexpected } = describe(error)
-  if (unexpected) ctx.state["request"].log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
+  const { log }: RequestFacts = ctx.state["request"]
+  if (unexpected) log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
+  else if (statusCode === 503) log.warn({ reason: (error as Error).message, path: ctx.path }, "request refused: a service does not answer")
   ctx.status = statusCode
   ctx.set(headers as Record<string, string>)
 }

@@ -15,7 +15,7 @@ import { LRUCache } from "lru-cache"
 import { v7 } from "uuid"
 import { type WebSocket, WebSocketServer } from "ws"
 import { isUuid } from "../entities/kit/scalars.js"
-import { ApiError } from "../errors.js"
+import { ApiError, describe } from "../errors.js"
 import { limits } from "../limits.js"
 import { authenticate, type Credentials, ExpiredCredentials } from "../schema/kit/authenticate.js"
 import { compiled } from "../schema/kit/compiled.js"
@@ -28,6 +28,8 @@ import type { OpenSockets } from "./open-sockets.js"
 /** Close codes of the contract, section 7. */
 const unauthorized = 4401
 const forbidden = 4403
+/** The stock client comes back after it, unlike after 1011. */
+const tryAgainLater = 1013
 
 interface Opened extends Extra, Record<PropertyKey, unknown> {
   identity?: Identity
@@ -61,9 +63,14 @@ export function serveSockets(http: Server, schema: GraphQLSchema, services: Serv
       execute: (args: ExecutionArgs) =>
         compiled(schema, args.document, args.operationName ?? "")(args.contextValue, args.variableValues ?? {}),
       subscribe,
-      onNext(_open, _id, _payload, args, result) {
-        const { request } = args.contextValue as Viewer
-        return result.errors ? { ...result, errors: result.errors.map((error) => showError(error, request)) } : result
+      onNext(open, _id, _payload, args, result) {
+        if (!result.errors) return result
+        const errors = result.errors.map((error) => showError(error, (args.contextValue as Viewer).request))
+        // An event that could not be completed would be lost behind its cursor: the subscriber comes back and gets it whole.
+        const isEvent = result.data !== undefined && getOperationAST(args.document, args.operationName)?.operation === "subscription"
+        if (isEvent && errors.some(({ extensions }) => extensions["statusCode"] === 503))
+          (open as Open).extra.socket.close(tryAgainLater, "Try again later; resume with after")
+        return { ...result, errors }
       },
       onError(open, _id, _payload, errors) {
         const { request } = viewerOf(open as Open)
@@ -112,6 +119,8 @@ async function connect(services: Services, sockets: OpenSockets, open: Open): Pr
     identity = await authenticate(services, credentials(parameters))
   } catch (error) {
     if (error instanceof ExpiredCredentials) return refuse(forbidden, "The token has expired")
+    const { statusCode } = describe(error)
+    if (statusCode === 503) return refuse(tryAgainLater, "Try again later")
     if (error instanceof ApiError) return refuse(unauthorized, "Unauthorized")
     services.log.error({ err: error }, "a socket could not be opened")
     return refuse(1011, "Something went wrong on our side")

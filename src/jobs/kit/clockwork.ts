@@ -32,7 +32,8 @@ export interface RunningClockwork extends Clockwork {
 async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
   if (!config.mongodbUrl) {
     // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
-    const pool = new Pool({ connectionString: database.url, max: limits.clockConnections })
+    const options = { connectionString: database.url, max: limits.clockConnections, connectionTimeoutMillis: limits.databaseWaitMs }
+    const pool = database.guard.guard(new Pool(options))
     // An idle connection that the database ended is replaced when the next is needed; unheard, it would end the process.
     pool.on("error", () => {})
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
@@ -56,6 +57,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
 /** Makes the clock; nothing runs before `start`. */
 export async function makeClockwork(config: Config, database: Database, log: Logger): Promise<RunningClockwork> {
   const { backend, close } = await backendOf(config, database)
+  releaseLocksSafely(backend, log)
   const agenda = new Agenda({
     backend,
     processEvery: limits.clockTickMs,
@@ -92,11 +94,18 @@ export async function makeClockwork(config: Config, database: Database, log: Log
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
     async stop() {
-      await agenda.stop(false)
+      // The locks that it holds end by themselves.
+      await agenda.stop(false).catch((error) => log.warn({ err: error }, "the locks of jobs were not released"))
       // By ourselves: Agenda leaves the connections of a clock open that never started.
       await close()
     },
   }
+}
+
+/** Agenda does not wait until a lock is released: a failure would end the process. A lock that stays ends by itself. */
+function releaseLocksSafely({ repository }: AgendaBackend, log: Logger) {
+  const release = repository.unlockJob.bind(repository)
+  repository.unlockJob = (job) => release(job).catch((error) => log.warn({ err: error }, "the lock of a job was not released"))
 }
 
 /** A job that fails is logged and left to the sweep; what it was to do still stands on the row. */
