@@ -174,6 +174,7 @@ export const adaptersAreChosenInOnePlace = imports(
 /** Files that reach the database past the mapper's filter, each with what keeps the company border there. */
 export const rawAccess: Record<string, string> = {
   "src/database/connect.ts": "opens the one pool",
+  "src/database/heartbeat.ts": "asks whether the database answers, and listens; no rows",
   "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
   "src/database/unit-of-work.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
   "src/database/pipelined.ts": "runs what the planned reads hand it, which Reader has narrowed",

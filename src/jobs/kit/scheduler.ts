@@ -5,6 +5,7 @@ import type { Logger } from "pino"
 import type { Config } from "../../config.js"
 import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
+import { rootLimits } from "../../limits.js"
 import { sentence } from "../../sentence.js"
 import { jobLimits } from "../limits.js"
 
@@ -34,7 +35,8 @@ export interface RunningScheduler extends JobScheduler {
 async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
   if (!config.mongodbUrl) {
     // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
-    const pool = new Pool({ connectionString: database.url, max: jobLimits.clockConnections })
+    const options = { connectionString: database.url, max: jobLimits.clockConnections, connectionTimeoutMillis: rootLimits.databaseWaitMs }
+    const pool = database.guard.guard(new Pool(options))
     // An idle connection that the database ended is replaced when the next is needed; unheard, it would end the process.
     pool.on("error", () => {})
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
@@ -58,6 +60,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
 /** Makes the clock; nothing runs before `start`. */
 export async function makeScheduler(config: Config, database: Database, log: Logger): Promise<RunningScheduler> {
   const { backend, close } = await backendOf(config, database)
+  releaseLocksSafely(backend, log)
   const agenda = new Agenda({
     backend,
     processEvery: jobLimits.clockTickMs,
@@ -101,12 +104,19 @@ export async function makeScheduler(config: Config, database: Database, log: Log
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
     pause: () => agenda.stop(false),
     async stop() {
-      await agenda.stop(false)
+      // The locks that it holds end by themselves.
+      await agenda.stop(false).catch((error) => log.warn({ err: error }, "the locks of jobs were not released"))
       await Promise.all(storing)
       // By ourselves: Agenda leaves the connections of a clock open that never started.
       await close()
     },
   }
+}
+
+/** Agenda does not wait until a lock is released: a failure would end the process. A lock that stays ends by itself. */
+function releaseLocksSafely({ repository }: AgendaBackend, log: Logger) {
+  const release = repository.unlockJob.bind(repository)
+  repository.unlockJob = (job) => release(job).catch((error) => log.warn({ err: error }, "the lock of a job was not released"))
 }
 
 /** A job that fails is logged and left to the sweep; what it was to do still stands on the row. */
