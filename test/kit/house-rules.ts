@@ -19,7 +19,7 @@ export interface Rule {
 }
 
 /** The root of the repository. */
-export const root = process.cwd()
+export const root = `${process.cwd()}/`
 const notOurs = new Set(["node_modules", "dist", "data", "coverage", ".git", ".cache"])
 
 /** Every text file below a folder of the repository. */
