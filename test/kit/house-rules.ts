@@ -97,7 +97,7 @@ export const entitiesStandAlone = imports(
 export const restKnowsDocuments = imports(
   "src/rest/",
   "A REST route is a row of data: an address and a GraphQL document. What it does is a root field of the schema; add or change that instead.",
-  (imported) => isOurs(imported) && !/^src\/(rest\/|graphql\/|context\/limits\.ts$|errors\.ts$)/.test(imported),
+  (imported) => isOurs(imported) && !/^src\/(rest\/|graphql\/|context\/(limits|access|refuse-nul)\.ts$|errors\.ts$)/.test(imported),
 )
 
 const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunInTransaction\(/g, /\bnew UnitOfWork\(/g, /\binTransaction\(/g]
