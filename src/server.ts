@@ -47,7 +47,7 @@ export const makeLog = (config: Config): Logger =>
     pino.destination({ dest: 2, sync: false }),
   )
 
-/** Starts everything on a database: schema, ports, clock, doors. What fails on the way stops what was started before. */
+/** Starts everything on a database: schema, ports, job scheduler, HTTP. A failure stops what was started before. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
@@ -111,7 +111,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const doors = await createApp(services, schema, restSchema, sockets)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
-  // First of all: jobs that this process would refuse from now on are left to another instance.
+  // First of all: wake-ups that this process would ignore from now on are left to another instance.
   stack.defer(() => scheduler.pause())
   const port = await listen(doors.http, config.port, config.host)
   address = publicUrl(config, port)
