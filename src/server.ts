@@ -138,7 +138,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const doors = await createApp(services, engine, schema, restSchema, sockets, startPage)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
-  // First of all: jobs that this process would refuse from now on are left to another instance.
+  // First of all: wake-ups that this process would ignore from now on are left to another instance.
   stack.defer(() => scheduler.pause())
   const port = await listen(doors.http, config.port, config.host)
   address = publicUrl(config, port)
