@@ -1,5 +1,4 @@
 import { ApolloServer } from "@apollo/server"
-import { jest } from "@jest/globals"
 import { v7 } from "uuid"
 import { world } from "./kit/world.js"
 
