@@ -5,6 +5,7 @@ export default {
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   testEnvironment: `${kit}/environment.js`,
   testRunner: `${kit}/runner.js`,
+  testSequencer: `${kit}/sequencer.js`,
   globalSetup: `${kit}/build.js`,
   transform: {},
   // For `--watch` and `--findRelatedTests`, which follow the imports of the sources.

@@ -17,7 +17,7 @@ interface LandedDatabase {
   rows: Record<string, Record<string, unknown>[]>
 }
 
-const landed: LandedDatabase = JSON.parse(readFileSync(new URL("fixtures/landed-database.json", import.meta.url), "utf8"))
+const landed: LandedDatabase = JSON.parse(readFileSync("test/fixtures/landed-database.json", "utf8"))
 const { demo, dueChatId, answers } = landed
 
 /** What a later version answers beside the fields of the older one, and what changes with every answer: signed addresses expire. */

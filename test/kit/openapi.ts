@@ -8,9 +8,19 @@ type Document = any
 /** Holds an answer against the OpenAPI document: throws when it does not fit, or when its status is not in it. */
 export type FitsOpenApi = (method: string, path: string, response: Pick<Response, "status" | "headers" | "body">) => void
 
-/** Reads a server's own OpenAPI document; its schemas are compiled as they are needed. */
+/** What holds answers against a document, by its text: the servers of a worker have the same one. */
+const compiled = new Map<string, FitsOpenApi>()
+
+/** Reads a server's own OpenAPI document. */
 export async function readOpenApi(url: string): Promise<{ document: Document; fits: FitsOpenApi }> {
-  const document: Document = await (await fetch(`${url}/api/openapi.json`)).json()
+  const text = await (await fetch(`${url}/api/openapi.json`)).text()
+  const fits = compiled.get(text) ?? compile(JSON.parse(text))
+  compiled.set(text, fits)
+  return { document: JSON.parse(text), fits }
+}
+
+/** The schemas of a document are compiled as they are needed. */
+function compile(document: Document): FitsOpenApi {
   const ajv = new Ajv.default({ strict: false, allErrors: true })
   formats.default(ajv)
   // Narrower than the words: ids in lower case, moments in UTC with milliseconds (contract, section 1).
@@ -22,25 +32,35 @@ export async function readOpenApi(url: string): Promise<{ document: Document; fi
     if (!found) throw new Error(`openapi.json has nothing at ${pointer}`)
     return found as ValidateFunction
   }
-  return { document, fits: (method, path, response) => hold(document, validator, method, path, response) }
+  const templates = templatesOf(document)
+  return (method, path, response) => {
+    const template = templates.find(({ pattern }) => pattern.test(path.split("?")[0]!))?.template
+    hold(template, template && document.paths[template][method === "head" ? "get" : method], validator, method, path, response)
+  }
+}
+
+/** The documented paths; a literal one before one with parameters, since an address may be both. */
+function templatesOf(document: Document) {
+  const templates = Object.keys(document.paths).sort((a, b) => a.split("{").length - b.split("{").length)
+  return templates.map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}/?$`) }))
 }
 
 function hold(
-  document: Document,
+  template: string | undefined,
+  // biome-ignore lint/suspicious/noExplicitAny: an operation is walked by name.
+  operation: any,
   validator: (pointer: string) => ValidateFunction,
   method: string,
   path: string,
   response: Parameters<FitsOpenApi>[2],
 ) {
   const asked = `${method.toUpperCase()} ${path} → ${response.status}`
-  const template = templateOf(document, path.split("?")[0]!)
-  const operation = template && document.paths[template][method === "head" ? "get" : method]
   if (operation && !operation.responses[response.status])
     throw new Error(`${asked}: openapi.json does not know this status\n${JSON.stringify(response.body)}`)
   if (method === "head") return
   if (!/^application\/json\b/.test(response.headers["content-type"] ?? "")) throw new Error(`${asked}: not application/json`)
   const pointer = operation
-    ? `/paths/${pointerPart(template)}/${method}/responses/${response.status}/content/application~1json/schema`
+    ? `/paths/${pointerPart(template!)}/${method}/responses/${response.status}/content/application~1json/schema`
     : "/components/schemas/Error"
   const validate = validator(pointer)
   if (!validate(response.body)) {
@@ -50,9 +70,3 @@ function hold(
 }
 
 const pointerPart = (name: string) => encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))
-
-/** The documented path that an address is one of; a literal one before one with parameters. */
-function templateOf(document: Document, path: string): string | undefined {
-  const fits = Object.keys(document.paths).filter((template) => new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}/?$`).test(path))
-  return fits.sort((a, b) => a.split("{").length - b.split("{").length)[0]
-}

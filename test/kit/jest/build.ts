@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
-/** Builds the server and its tests into `dist`. */
+/** Builds the server as `npm start` does, which then finds nothing to build, and the tests beside it. */
 export async function build() {
   const compiler = spawn(process.execPath, ["scripts/build.ts", "tsconfig.test.json"], { stdio: "inherit" })
   const [code] = await once(compiler, "exit")
