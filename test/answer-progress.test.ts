@@ -167,7 +167,7 @@ it("that cannot be told is no matter to the answer, and the next word tries agai
   expect(await watching.next()).toMatchObject({ text: "At nine.", done: false })
   model.end()
   await done
-  expect(w.logged.slice(logged)).toMatchObject([{ msg: "the words of a running answer were not told" }])
+  expect(w.logged.slice(logged)).toMatchObject([{ msg: "the text of a running answer could not be published" }])
   expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: At nine."])
 })
 

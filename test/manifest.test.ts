@@ -26,6 +26,7 @@ const usedOtherwise: Record<string, string> = {
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
   graphiql: "a page, src/pages/browser/libraries.json",
   jest: "test/kit/run.ts",
+  "@jest/test-sequencer": "test/kit/jest/sequencer.ts requires it",
   "@jest/globals": "test/kit/jest/runner.ts asks Jest's runtime for it",
   "jest-circus": "test/kit/jest/runner.ts requires it",
   react: "a page, src/pages/browser/libraries.json",
