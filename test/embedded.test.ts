@@ -26,7 +26,7 @@ import { findPostmaster, stopPostmaster } from "../src/database/embedded/postmas
 
 const root = process.getuid?.() === 0
 const NOBODY = 65_534
-const module = pathToFileURL(join(process.cwd(), "dist/src/database/embedded.js")).href
+const module = pathToFileURL(join(process.cwd(), "dist/src/database/embedded/open.js")).href
 
 // A process of its own that opens the database, prints its address, and stops it at the end of its input; SIGINT is not for it.
 const HOLDER = `
