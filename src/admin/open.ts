@@ -4,8 +4,6 @@ import { connect } from "../database/connect.js"
 import { openEmbedded } from "../database/embedded/open.js"
 import { migrate } from "../database/migrate.js"
 import { postgresPublisher, redisWakeUp } from "../events/wake-up.js"
-// Declares the read models of all types: a command's events show rows of any of them.
-import "../graphql/schema.js"
 import { append } from "../messages/append.js"
 import { snapshotOf } from "../rest/kit/representation.js"
 import { loadSecrets } from "../secrets.js"
@@ -24,5 +22,7 @@ export async function openDesk(config: Config, stack: AsyncDisposableStack): Pro
   stack.defer(() => redis?.close())
   const wakeUp = redis ?? postgresPublisher(database.pool)
   const { encryptionKey } = await loadSecrets(config)
-  return { config, database, wakeUp, encryptionKey, snapshotOf, append }
+  // Most commands show no row: loading the schema would double their time.
+  const loadReadModels = () => import("../graphql/schema.js")
+  return { config, database, wakeUp, encryptionKey, snapshotOf, loadReadModels, append }
 }

@@ -35,6 +35,8 @@ export interface Statement {
 export interface UnitServices {
   /** What the REST representation of a type selects: the payload of its events. */
   snapshotOf(type: string): Selection
+  /** Loads the read models by which rows are shown, where a process has not loaded them yet. */
+  loadReadModels?(): Promise<unknown>
   /** Appends a message to a chat inside the unit. */
   append(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
 }
@@ -151,6 +153,7 @@ export class UnitOfWork {
   }
 
   private async snapshot(type: string, id: string) {
+    await this.services.loadReadModels?.()
     const selection = this.services.snapshotOf(type)
     const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
     return storedSnapshot(type, row ?? null)
