@@ -65,7 +65,7 @@ export const makeLog = (config: Config): Logger =>
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
   if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
-  const metrics = new Metrics()
+  const metrics = new Metrics(log)
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
   stack.defer(() => database.close())
   await migrate(database)

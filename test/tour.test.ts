@@ -211,7 +211,7 @@ describe("the README", () => {
       },
     })
     expect(shown["Make a company of your own."]).toMatch(/"email":"me@example.com"(.*\n)+.*"role":"owner"(.*\n)+amp_\w{8}\nBearer$/)
-  }, 35_000)
+  }, 120_000)
 
   it("stops with Ctrl+C, and finds everything again at the next start", async () => {
     const { token } = demo()

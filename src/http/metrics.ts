@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto"
 import Router, { type RouterContext } from "@koa/router"
 import ipaddr from "ipaddr.js"
 import type { Context, Middleware } from "koa"
+import { Registry } from "prom-client"
 import { Forbidden, Unauthenticated } from "../errors.js"
 import type { Metrics } from "../observability/metrics.js"
 import { describeSpan, isTracing, tracedRequest } from "../observability/tracing.js"
@@ -32,8 +33,8 @@ export function metricsRouter(metrics: Metrics, token: string | null): Router {
   return new Router().get("/metrics", async (ctx) => {
     mustBeAllowed(ctx, token)
     ctx.set("Cache-Control", "no-store")
-    ctx.type = metrics.registry.contentType
-    ctx.body = await metrics.registry.metrics()
+    ctx.type = Registry.PROMETHEUS_CONTENT_TYPE
+    ctx.body = await metrics.text()
   })
 }
 

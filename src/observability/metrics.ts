@@ -1,4 +1,9 @@
+import type { Logger } from "pino"
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+
+/** CPU, memory, event loop and garbage collection: of the process, however many servers it runs. */
+const processRegistry = new Registry()
+collectDefaultMetrics({ register: processRegistry })
 
 const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -7,9 +12,9 @@ export type Reading = () => number | Map<string, number> | Promise<number | Map<
 
 /** The Prometheus metrics of this process. Every label has a bounded set of values: schema fields, routes, codes, kinds of work, models. */
 export class Metrics {
-  readonly registry = new Registry()
+  private readonly registry = new Registry()
 
-  /** GraphQL operations of all transports, REST and event payloads included, by root field and outcome ("OK" or the error code). */
+  /** GraphQL operations of all transports, REST included, by root field and outcome ("OK" or the error code). */
   readonly operations = this.histogram("platform_operation_duration_seconds", "Duration of operations.", [
     "transport",
     "kind",
@@ -46,12 +51,16 @@ export class Metrics {
     registers: [this.registry],
   })
 
-  constructor() {
-    collectDefaultMetrics({ register: this.registry })
+  constructor(private readonly log: Logger) {}
+
+  /** All metrics in Prometheus's text format. */
+  async text(): Promise<string> {
+    return `${await processRegistry.metrics()}\n${await this.registry.metrics()}`
   }
 
-  /** Adds a gauge whose value is read at each scrape; a failed reading leaves the gauge out and does not fail the scrape. */
+  /** Adds a gauge whose value is read at each scrape; a failed reading is logged, leaves the gauge out and does not fail the scrape. */
   gauge(name: string, help: string, read: Reading, label?: string) {
+    const { log } = this
     const gauge: Gauge = new Gauge({
       name,
       help,
@@ -59,9 +68,13 @@ export class Metrics {
       registers: [this.registry],
       async collect() {
         gauge.reset()
-        const value = await Promise.resolve(read()).catch(() => null)
-        if (typeof value === "number") gauge.set(value)
-        else for (const [each, number] of value ?? []) gauge.set({ [label!]: each }, number)
+        try {
+          const value = await read()
+          if (typeof value === "number") gauge.set(value)
+          else for (const [each, number] of value) gauge.set({ [label!]: each }, number)
+        } catch (error) {
+          log.warn({ err: error, metric: name }, "a metric could not be read")
+        }
       },
     })
   }
