@@ -57,7 +57,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => database.close())
   await migrate(database)
 
-  const schema = buildPlatformSchema()
+  const schema = buildPlatformSchema(database.orm)
   const restSchema = inRestWords(schema)
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)

@@ -53,11 +53,11 @@ export async function awaitClient(context: RequestContext, tool: AssistantTool, 
   return { success: false, status: null, latencyMs: Math.round(performance.now() - begin), body: null, error }
 }
 
-const isOutputOf = (event: LoggedEvent, callId: string) => event.message?.["functionCallOutput"]?.callId === callId
+const isOutputOf = (event: LoggedEvent, callId: string) => event.message?.functionCallOutput?.callId === callId
 
 async function isPending(context: RequestContext, callId: string): Promise<boolean> {
-  const call = await context.freshReader().byId(toolCallReadModel, callId, { status: {} })
-  return call?.["status"] === "pending"
+  const call = await context.reader.byId(toolCallReadModel, callId, { status: {} })
+  return call?.status === "pending"
 }
 
 /** A client's answer: written like any other result, and read by whoever waits for it. */

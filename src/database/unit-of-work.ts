@@ -1,13 +1,15 @@
 import type { EntityManager } from "@mikro-orm/postgresql"
-import { CompiledQuery } from "kysely"
-import { type Actor } from "../entities/control-change.js"
+import type { Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
 import { append } from "../messages/append.js"
 import { meaningOf } from "./conflicts.js"
-import type { Database, Sql } from "./connect.js"
-import { type PlainRow, readModelOf, type Selection } from "./read-model.js"
+import type { Database } from "./connect.js"
+import { inTransaction } from "./kit/in-transaction.js"
+import { readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
+import { runQuery } from "./run-query.js"
+import type { Tables } from "./tables.js"
 
 /** Who works, and on which companies. */
 export interface Scope {
@@ -24,10 +26,12 @@ export interface AfterCommit {
   jobs: ScheduledJob[]
 }
 
-/** A prepared statement of a hot path: planned once per connection, by its name. */
-export interface Statement {
+/** A prepared statement of a hot path: planned once per connection, by its name. `R` is the type of its rows. */
+export interface Statement<R = Record<string, unknown>> {
   name: string
   text: string
+  /** Never set: it carries the type alone. */
+  row?: R
 }
 
 /** The one place where a scope is put on an EntityManager; a read without it throws. */
@@ -58,21 +62,15 @@ export class UnitOfWork {
 
   /** Reads inside the transaction. */
   get reader(): Reader {
-    const sql = this.em.getKysely() as unknown as Sql
-    this.#reader ??= new Reader(
-      this.database.orm,
-      sql,
-      this.scope.companyIds,
-      (statement, values) => this.run(statement, values),
-      this.mediaUrl,
-    )
+    const { orm } = this.database
+    const sql = this.em.getKysely<Tables>()
+    this.#reader ??= new Reader(orm, sql, this.scope.companyIds, inTransaction(sql), this.mediaUrl)
     return this.#reader
   }
 
   /** Runs a statement inside the transaction. */
-  async run(statement: { text: string }, values: unknown[]): Promise<PlainRow[]> {
-    const result = await this.reader.sql.executeQuery<PlainRow>(CompiledQuery.raw(statement.text, values))
-    return result.rows
+  run<R = Record<string, unknown>>({ text }: { text: string; row?: R }, values: unknown[]): Promise<R[]> {
+    return runQuery<R>(this.reader, { sql: text, parameters: values })
   }
 
   /** Says that a statement wrote event rows by itself. */
@@ -144,8 +142,7 @@ export class UnitOfWork {
 
   private async snapshot(type: string, id: string) {
     const selection = this.snapshotOf(type)
-    const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
-    return { [type.toLowerCase()]: row ?? null }
+    return { [type.toLowerCase()]: await this.reader.byId(readModelOf(type)!, id, selection) }
   }
 }
 

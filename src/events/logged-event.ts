@@ -1,9 +1,10 @@
-import type { PlainRow } from "../database/read-model.js"
+import type { PlannedRow } from "../database/read-model.js"
+import type { Columns } from "../database/tables.js"
 import type { EventType } from "../entities/event.js"
 import { BadUserInput } from "../errors.js"
 
 /** Makes the REST representation of a row. */
-export type Representer = (type: "Message" | "Chat", row: PlainRow) => unknown
+export type Representer = (type: "Message" | "Chat", row: PlannedRow<"Message"> | PlannedRow<"Chat">) => unknown
 
 /** An event as readers of the log see it. */
 export interface LoggedEvent {
@@ -16,21 +17,21 @@ export interface LoggedEvent {
   createdAt: string
   /** As REST shows the resource at commit; made once, when the first subscriber asks. */
   readonly payload: unknown
-  message: PlainRow | null
-  chat: PlainRow | null
+  message: PlannedRow<"Message"> | null
+  chat: PlannedRow<"Chat"> | null
 }
 
 /** Reads an event from its row. */
-export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent {
-  const stored = row["payload"] as { value?: unknown; message?: PlainRow; chat?: PlainRow }
+export function loggedEvent(row: Columns<"Event">, represent: Representer): LoggedEvent {
+  const stored = row.payload as { value?: unknown; message?: PlannedRow<"Message">; chat?: PlannedRow<"Chat"> }
   let payload: unknown
   return {
-    position: BigInt(row["position"]),
-    id: eventCursor(row["position"]),
-    type: row["type"],
-    companyId: row["company_id"],
-    chatId: row["chat_id"],
-    createdAt: row["created_at"],
+    position: BigInt(row.position!),
+    id: eventCursor(row.position!),
+    type: row.type,
+    companyId: row.company_id,
+    chatId: row.chat_id,
+    createdAt: row.created_at,
     message: stored.message ?? null,
     chat: stored.chat ?? null,
     get payload() {

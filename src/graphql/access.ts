@@ -97,6 +97,5 @@ async function presented(result: unknown, context: RequestContext, info: GraphQL
   if (!(result instanceof Row)) return result
   const source = readModelOf(result.constructor.name)
   if (!source) return result
-  const [row] = await context.reader.list(source, selectionOf(info), (query) => query.where("t.id", "=", result.id))
-  return row
+  return context.reader.byId(source, result.id, selectionOf(info))
 }

@@ -1,7 +1,8 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { type RequestContext, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
@@ -24,7 +25,7 @@ export interface Indexing {
 }
 
 /** What is due, one item of each company before a second of any: nobody's thousand pages hold up another's one. */
-const dueItems = {
+const dueItems: Statement<RowOf<"Knowledge", "id" | "company_id">> = {
   name: "due-knowledge",
   text: `
     select id, company_id from (
@@ -51,7 +52,7 @@ export async function indexDue(services: Services): Promise<void> {
     const free = knowledgeLimits.indexingConcurrency - services.indexing.busy
     if (free <= 0) return
     const due = await unscoped(services.database, dueItems, [clock.now(), free])
-    const begun = await Promise.all(due.map((row) => indexItem(services, row["company_id"], row["id"])))
+    const begun = await Promise.all(due.map((row) => indexItem(services, row.company_id, row.id)))
     if (!begun.includes(true)) return
   }
 }

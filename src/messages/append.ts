@@ -1,6 +1,6 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
-import { columnsOf, type PlainRow } from "../database/read-model.js"
+import { columnsOf, type PlannedRow } from "../database/read-model.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { deliveredByEvent } from "../entities/channel.js"
 import { clock } from "../entities/kit/clock.js"
@@ -24,7 +24,8 @@ export interface MessageDraft {
   functionCallOutput?: FunctionCallOutput | null
 }
 
-const statements = new WeakMap<MikroORM, { plain: Statement; withMedia: Statement }>()
+type Append = Statement<{ message: PlannedRow<"Message"> }>
+const statements = new WeakMap<MikroORM, Record<"plain" | "withMedia", Append>>()
 
 /** What an event keeps of a file: its address is signed when it is shown. */
 const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
@@ -33,11 +34,11 @@ const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt
  * The one way a message gets into a chat, in one statement: the chat's row is locked and gives the next place, the message is inserted, the
  * chat's recency and unread count move, and the event is written. Answers the message as the event shows it; a chat out of reach yields no row.
  */
-export function appendMessage(orm: MikroORM): Statement {
+export function appendMessage(orm: MikroORM): Append {
   return statementsOf(orm).plain
 }
 
-function statementsOf(orm: MikroORM) {
+function statementsOf(orm: MikroORM): Record<"plain" | "withMedia", Append> {
   const known = statements.get(orm)
   if (known) return known
   const of = columnsOf(orm, "Media").of
@@ -95,13 +96,13 @@ function textOf(orm: MikroORM, attached: string, messageMedia: string): string {
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 
 /** Appends a message inside a unit and answers its row. */
-export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlainRow> {
+export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlannedRow<"Message">> {
   const values = appendValues(draft, unit.scope.companyIds, clock.now())
   const { plain, withMedia } = statementsOf(unit.database.orm)
   const ids = draft.mediaIds ?? []
   const [row] = await (ids.length === 0 ? unit.run(plain, values) : unit.run(withMedia, [...values, ids.map(() => v7()), ids]))
   unit.wroteEvents()
-  return row!["message"]
+  return row!.message
 }
 
 /** The values of the statement above, for a draft. */

@@ -6,7 +6,7 @@ import { copyAssistant } from "../assistant/copy.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Query as Sql } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
 import { Assistant, spokenFields } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { Channel } from "../entities/channel.js"
@@ -61,13 +61,13 @@ export class AssistantResolver {
     @Arg("take", () => Int, { nullable: true, description: "How many, 1 to 100; 10 when absent." }) take?: number,
     @Arg("includeVariants", () => Boolean, { nullable: true, description: "Whether drafts are listed too." }) includeVariants?: boolean,
   ) {
-    const filter = (query: Sql) => {
+    const filter: Narrow<"Assistant"> = (query) => {
       let found = query
       if (folderId) found = found.where("t.folder_id", "=", folderId)
       if (q?.trim()) found = found.where(sql<boolean>`strpos(lower(t.name), lower(${q.trim()})) > 0`)
       return includeVariants ? found : found.where("t.is_draft", "=", false)
     }
-    const order = (query: Sql) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
+    const order: Narrow<"Assistant"> = (query) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
     return offsetPage(
       context.reader,
       assistantReadModel,

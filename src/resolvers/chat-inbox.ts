@@ -1,6 +1,7 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql"
 import { v7 } from "uuid"
 import type { RequestContext } from "../context/request-context.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { clock } from "../entities/kit/clock.js"
@@ -136,13 +137,13 @@ export class ChatInboxResolver {
   async markChatUnread(@Ctx() context: RequestContext, @Arg("id", () => UUID) id: string) {
     const chat = await context.find(Chat, id)
     const [since] = await context.run(sinceOurLast, [chat.id, chat.companyId])
-    const ours = since!["sequence"] ? { sequence: since!["sequence"], at: new Date(since!["at"]) } : null
-    return chat.unread(ours, Number(since!["count"]))
+    const { sequence, at, count } = since!
+    return chat.unread(sequence && at ? { sequence, at: new Date(at) } : null, Number(count))
   }
 }
 
 /** When our side last spoke, and how many customer messages came after. */
-const sinceOurLast = {
+const sinceOurLast: Statement<{ at: string | null; sequence: number | null; count: string }> = {
   name: "since-our-last",
   text: `with ours as (
            select sequence, created_at from message

@@ -3,7 +3,8 @@ import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Query, Resolver } from "type-graphql"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Query as Sql } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
+import type { FilterTemplate } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
@@ -37,7 +38,7 @@ function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first
   }
 }
 
-const everything = { key: "all", values: [], build: (query: Sql) => query }
+const everything: FilterTemplate<"Chat"> = { key: "all", values: [], build: (query) => query }
 
 @Resolver()
 export class ChatListResolver {
@@ -80,7 +81,7 @@ export class ChatListResolver {
     const isWhole = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
     if (isWhole) return connection(context.reader, chatReadModel, selectionOf(info), walk, everything, context.reach(companyId))
     const matching = filtered(context, conditions)
-    const found = (query: Sql) => {
+    const found: Narrow<"Chat"> = (query) => {
       let list = matching(query)
       if (sourceChannel) list = list.where("t.source_channel", "=", sourceChannel)
       if (fromId) list = list.where("t.from_id", "=", fromId)

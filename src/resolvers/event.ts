@@ -51,13 +51,13 @@ export class EventResolver {
   ) {
     const { id, type, createdAt } = event
     if (context.identity.kind === "visitor") {
-      const message = withMediaUrls(forVisitor(event.message!), context.freshReader().mediaUrl)
+      const message = withMediaUrls(forVisitor(event.message!), context.reader.mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)
     const whole = async (name: "message" | "chat", source: string) =>
       event[name] && selection[name]
-        ? (await context.freshReader().complete(readModelOf(source)!, [{ ...event[name] }], selection[name]))[0]
+        ? (await context.reader.complete(readModelOf(source)!, [{ ...event[name] }], selection[name]))[0]
         : null
     const [message, chat] = [await whole("message", "Message"), await whole("chat", "Chat")]
     return { id, type, createdAt, message, chat, payload: selection["payload"] ? event.payload : null }

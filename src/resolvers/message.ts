@@ -7,7 +7,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { nodesOf, selectionOf } from "../context/selection.js"
 import { snapshotSelection } from "../context/snapshot.js"
 import type { PlainRow } from "../database/read-model.js"
-import type { QueryTemplate } from "../database/reader.js"
+import type { FilterTemplate } from "../database/reader.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import { outboundReplies } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
@@ -69,13 +69,13 @@ async function quoted(context: RequestContext, chat: Chat, id: string, hasMedia:
   return message
 }
 
-const ofChat = (chatId: string): QueryTemplate => ({
+const ofChat = (chatId: string): FilterTemplate<"Message", [string]> => ({
   key: "of a chat",
   values: [chatId],
   build: (query, [id]) => query.where("t.chat_id", "=", id),
 })
 
-const ofChatForVisitors = (chatId: string): QueryTemplate => ({
+const ofChatForVisitors = (chatId: string): FilterTemplate<"Message", [string]> => ({
   key: "of a chat, for visitors",
   values: [chatId],
   build: (query, values) =>
@@ -110,8 +110,8 @@ export class MessageResolver {
     placeOf(walk)
     const { identity } = context
     if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
-    const isThere = context.reader.byIds(chatReadModel, [chatId], {}).then(({ size }) => {
-      if (size === 0) throw notYours()
+    const isThere = context.reader.byId(chatReadModel, chatId, {}).then((chat) => {
+      if (!chat) throw notYours()
     })
     const selection = selectionOf(info)
     if (identity.kind !== "visitor") {
@@ -155,7 +155,7 @@ export class MessageResolver {
       const values = appendValues({ ...draft, chatId }, context.companyIds, clock.now())
       const [row] = await context.statement(appendMessage(context.services.database.orm), values)
       if (!row) throw notYours()
-      return row["message"]
+      return row.message
     }
     return context.transaction((tx) =>
       idempotent(tx, tx.unit, "Message", input, () =>

@@ -12,6 +12,7 @@ import { compileQuery, isCompiledQuery } from "graphql-jit"
 import { declareSnapshot } from "../context/snapshot.js"
 import type { PlainRow, Selection } from "../database/read-model.js"
 import type { Representer } from "../events/logged-event.js"
+import { refuseFieldResolvers } from "../graphql/object-fields.js"
 import { withMediaUrls } from "../schema/media.js"
 import { chatExtras, chatFields } from "./chat.js"
 import { mediaFields } from "./media.js"
@@ -35,6 +36,7 @@ export function representer(restSchema: GraphQLSchema, mediaUrl: (id: string) =>
 function compile(schema: GraphQLSchema, type: "Message" | "Chat") {
   const document = parse(`{ shown${type} { ${fields[type]} } }`)
   declareSnapshot(type, selected((rootSelection(document).selections[0] as FieldNode).selectionSet!))
+  refuseFieldResolvers(schema, document)
   const query = compileQuery(schema, document)
   if (!isCompiledQuery(query)) throw new Error(`The REST representation of ${type} does not fit the schema`)
   const absent = Object.fromEntries(nulls[type].map((name) => [name, null]))

@@ -1,50 +1,44 @@
-import { belongsTo, type PlainRow, readModel } from "../database/read-model.js"
-import { anyOf, arrayOf, type Reader } from "../database/reader.js"
+import { belongsTo, hasMany, type PlainRow, type PlannedRow, type Relation, readModel } from "../database/read-model.js"
 
 export const mediaReadModel = readModel("Media", {
-  url: {
-    needs: [],
-    load: (rows, reader) => {
-      for (const row of rows) row["url"] = reader.mediaUrl(row["id"])
-    },
-  },
+  url: { needs: [], load: (rows, reader) => rows.map(({ id }) => reader.mediaUrl(id)) },
 })
 
-export const messageMediaReadModel = readModel("MessageMedia", { media: belongsTo("media", () => mediaReadModel, "mediaId") })
+export const messageMediaReadModel = readModel("MessageMedia", { media: belongsTo(() => mediaReadModel, "mediaId") })
 
-const mayHaveMedia = (row: PlainRow) => ["Photo", "Video", "Audio", "Document"].includes(row["type"])
+/** A row, or the snapshot of one out of an event, with its files. */
+interface WithFiles extends PlainRow {
+  messageMedia?: (PlainRow & { media?: PlainRow | null })[]
+}
 
-/** The files of messages, in their order; a text has none, so that a list of texts asks for none. */
-export const messageMedia = {
+const links = hasMany(
+  () => messageMediaReadModel,
+  "messageId",
+  (query, ids) => query.where("t.message_id", "=", ids).orderBy("t.position"),
+)
+
+const mayHaveMedia = ({ type }: PlannedRow<"Message">) => type !== undefined && ["Photo", "Video", "Audio", "Document"].includes(type)
+
+/** The files of messages, in their order. A text has none, so a list of texts reads none. */
+export const messageMedia: Relation<"Message"> = {
   needs: ["type"],
-  async load(rows: PlainRow[], reader: Reader, selection: object) {
-    const [kept, bare] = [rows.filter((row) => row["messageMedia"]), rows.filter((row) => !row["messageMedia"])]
-    // Out of an event they bring theirs, as it was then.
-    for (const row of kept) row["messageMedia"] = withUrls(row["messageMedia"], reader.mediaUrl)
-    const ids = bare.filter(mayHaveMedia).map((row) => row["id"])
-    const found =
-      ids.length === 0
-        ? []
-        : await reader.fixedList(
-            messageMediaReadModel,
-            { ...selection, messageId: {} },
-            {
-              key: "of messages",
-              values: [arrayOf(ids)],
-              build: (query, [list]) => query.where("t.message_id", "=", anyOf(list)).orderBy("t.position"),
-            },
-          )
-    for (const row of bare) row["messageMedia"] = found.filter((link) => link["messageId"] === row["id"])
+  async load(rows: (PlannedRow<"Message"> & WithFiles)[], reader, selection) {
+    const ids = rows.filter((row) => !row.messageMedia && mayHaveMedia(row)).map(({ id }) => id)
+    const lists = await reader.manyOf(links, ids, selection)
+    const found = new Map(ids.map((id, index) => [id, lists[index]]))
+    // The snapshot of an event brings its files, as they were then.
+    return rows.map(({ id, messageMedia }) => (messageMedia ? withUrls(messageMedia, reader.mediaUrl) : (found.get(id) ?? [])))
   },
 }
 
-/** A message or a chat out of an event, with the addresses of its files: what is kept has none, because they expire. */
-export function withMediaUrls(row: PlainRow, urlOf: (id: string) => string): PlainRow {
-  const shown = { ...row }
-  if (row["messageMedia"]) shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)
-  for (const field of ["replyTo", "lastMessage"]) if (row[field]) shown[field] = withMediaUrls(row[field], urlOf)
+/** A message or a chat out of an event, with the addresses of its files: a snapshot has none, because they expire. */
+export function withMediaUrls<R extends object>(row: R, urlOf: (id: string) => string): R {
+  const shown: R & { replyTo?: object | null; lastMessage?: object | null } & Partial<WithFiles> = { ...row }
+  if (shown.messageMedia) shown.messageMedia = withUrls(shown.messageMedia, urlOf)
+  if (shown.replyTo) shown.replyTo = withMediaUrls(shown.replyTo, urlOf)
+  if (shown.lastMessage) shown.lastMessage = withMediaUrls(shown.lastMessage, urlOf)
   return shown
 }
 
-const withUrls = (links: PlainRow[], urlOf: (id: string) => string) =>
-  links.map((link) => ({ ...link, media: link["media"] && { ...link["media"], url: urlOf(link["media"].id) } }))
+const withUrls = (files: NonNullable<WithFiles["messageMedia"]>, urlOf: (id: string) => string) =>
+  files.map((file) => ({ ...file, media: file.media && { ...file.media, url: urlOf(file.media.id) } }))

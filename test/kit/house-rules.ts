@@ -151,7 +151,7 @@ export const rawAccess: Record<string, string> = {
   "src/database/connect.ts": "opens the one pool",
   "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
   "src/database/unit-of-work.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
-  "src/database/pipelined.ts": "runs what the planned reads hand it, which Reader has narrowed",
+  "src/database/kit/pipelined.ts": "runs what the planned reads hand it, which Reader has narrowed",
   "src/database/migrate.ts": "changes the schema under a lock, reads no rows",
   "src/database/vector-index.ts": "asks whether there is pgvector, makes an index, reads no rows of ours",
   "src/database/embedded/init.ts": "makes the database itself",

@@ -1,6 +1,7 @@
 import { sql } from "kysely"
 import type { Query } from "../../database/read-model.js"
-import type { QueryTemplate } from "../../database/reader.js"
+import type { FilterTemplate, ListTemplate } from "../../database/reader.js"
+import type { EntityName } from "../../database/tables.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 
@@ -59,11 +60,11 @@ export function placeOf({ after, list, keys }: Walk): unknown[] | null {
 }
 
 /** A query in the order of its walk. */
-export const ordered = (query: Query, { keys, descending }: Walk): Query =>
-  keys.reduce((page, { column }) => page.orderBy(`t.${column}`, descending ? "desc" : "asc"), query)
+export const ordered = <N extends EntityName, O>(query: Query<N, O>, { keys, descending }: Walk): Query<N, O> =>
+  keys.reduce((page, { column }) => page.orderBy(sql.ref(`t.${column}`), descending ? "desc" : "asc"), query)
 
 /** The rows of a page from a place on, and the one that follows it. */
-export function walked(query: Query, walk: Walk, place: unknown[] | null): Query {
+export function walked<N extends EntityName, O>(query: Query<N, O>, walk: Walk, place: unknown[] | null): Query<N, O> {
   let page = ordered(query, walk)
   if (place) {
     const columns = sql.join(walk.keys.map((key) => sql.ref(`t.${key.column}`)))
@@ -76,8 +77,8 @@ export function walked(query: Query, walk: Walk, place: unknown[] | null): Query
   return page.limit(sql.lit(walk.size + 1))
 }
 
-/** The same as a fixed part. */
-export function walkedFixed(filter: QueryTemplate, walk: Walk, place: unknown[] | null): QueryTemplate {
+/** The same as a template. */
+export function walkedTemplate<N extends EntityName>(filter: FilterTemplate<N>, walk: Walk, place: unknown[] | null): ListTemplate<N> {
   const count = filter.values.length
   const { keys, descending, size } = walk
   return {
