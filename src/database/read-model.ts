@@ -64,12 +64,15 @@ export const belongsTo = <N extends EntityName, T extends EntityName>(
   key: keyof Properties<N> & string,
 ): Relation<N> => ({
   needs: [key],
-  load: (rows, reader, selection) =>
-    reader.byIds(
+  async load(rows, reader, selection) {
+    const ids = rows.map((row) => row[key] as string | null)
+    const found = await reader.byIds(
       target(),
-      rows.map((row) => row[key] as string | null),
+      [...new Set(ids)].filter((id) => id !== null),
       selection,
-    ),
+    )
+    return ids.map((id) => (id && found.get(id)) || null)
+  },
 })
 
 /** A field that is computed from columns of the row. */
@@ -99,12 +102,11 @@ export function hasMany<T extends EntityName>(target: () => ReadModel<T>, key: s
     templateKey: `list ${lists++}`,
     of,
     needs: [],
-    load: (rows, reader, selection) =>
-      reader.manyOf(
-        relation,
-        rows.map(({ id }) => id),
-        selection,
-      ),
+    async load(rows, reader, selection) {
+      const ids = rows.map(({ id }) => id)
+      const lists = await reader.manyOf(relation, ids, selection)
+      return ids.map((id) => lists.get(id) ?? [])
+    },
   }
   return relation
 }

@@ -7,6 +7,7 @@ import {
   columnsOf,
   type HasMany,
   type Narrow,
+  type PlainRow,
   type PlannedRow,
   plannedProperties,
   type Query,
@@ -35,7 +36,7 @@ export interface FilterTemplate<N extends EntityName, V extends unknown[] = unkn
  * and never a row of a company out of reach.
  */
 export class Reader implements Connection {
-  readonly #loaders = new Map<object, Map<string, DataLoader<string, unknown>>>()
+  readonly #loaders = new Map<object, Map<string, Loader<unknown>>>()
   readonly send: Connection["send"]
 
   constructor(
@@ -107,8 +108,7 @@ export class Reader implements Connection {
     if (missing.length > 0) {
       const ids = rows.map(({ id }) => id)
       const found = await this.byIds(model, ids, Object.fromEntries(missing.map((property) => [property, {}])))
-      for (const [index, row] of rows.entries())
-        for (const property of missing) Object.assign(row, { [property]: found[index]?.[property] ?? null })
+      for (const row of rows) for (const property of missing) (row as PlainRow)[property] = found.get(row.id)?.[property] ?? null
     }
     return this.withRelations(model, rows, selection)
   }
@@ -121,9 +121,7 @@ export class Reader implements Connection {
     if (rows.length === 0) return rows
     const put = async (field: string) => {
       const values = await model.relations[field]!.load(rows, this, selection[field]!, selection)
-      rows.forEach((row, index) => {
-        Object.assign(row, { [field]: values[index] })
-      })
+      for (let index = 0; index < rows.length; index++) (rows[index] as PlainRow)[field] = values[index]
     }
     await Promise.all(relationsIn(model, selection).map(put))
     return rows
@@ -167,77 +165,78 @@ export class Reader implements Connection {
   }
 
   /** One row by its id, or null when it is missing or out of reach; ids that are asked for together are read in one statement. */
-  byId<N extends EntityName>(model: ReadModel<N>, id: string, selection: Selection): Promise<PlannedRow<N> | null> {
-    return this.rowLoader(model, selection).load(id)
+  async byId<N extends EntityName>(model: ReadModel<N>, id: string, selection: Selection): Promise<PlannedRow<N> | null> {
+    return (await this.byIds(model, [id], selection)).get(id) ?? null
   }
 
-  /** Rows by their ids, in the same order; null for what is null, missing or out of reach. */
-  async byIds<N extends EntityName>(
-    model: ReadModel<N>,
-    ids: readonly (string | null | undefined)[],
-    selection: Selection,
-  ): Promise<(PlannedRow<N> | null)[]> {
-    const loader = this.rowLoader(model, selection)
-    const unique = [...new Set(ids)].filter((id) => id != null)
-    const found = new Map((await Promise.all(unique.map((id) => loader.load(id)))).map((row, index) => [unique[index], row]))
-    return ids.map((id) => found.get(id!) ?? null)
-  }
-
-  /** The rows that belong to a row, as a relation declares them; asked for together, those of many rows are read in one statement. */
-  many<T extends EntityName>(relation: HasMany<T>, id: string, selection: Selection): Promise<PlannedRow<T>[]> {
-    return this.listLoader(relation, selection).load(id)
-  }
-
-  /** The same for several rows. */
-  manyOf<T extends EntityName>(relation: HasMany<T>, ids: readonly string[], selection: Selection): Promise<PlannedRow<T>[][]> {
-    const loader = this.listLoader(relation, selection)
-    return Promise.all(ids.map((id) => loader.load(id)))
-  }
-
-  private rowLoader<N extends EntityName>(model: ReadModel<N>, selection: Selection) {
-    return this.loader<PlannedRow<N> | null>(model, selection, async (ids) => {
+  /** The same for several ids: the rows that were found, by their ids. */
+  byIds<N extends EntityName>(model: ReadModel<N>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<N>>> {
+    const read = async (list: readonly string[]) => {
       const rows = await this.list(
         model,
         selection,
         model.scope
-          ? (query) => query.where(sql<boolean>`t.id = ${anyOf(arrayOf(ids))}`)
-          : { key: "by ids", values: [arrayOf(ids)], build: (query, [list]) => query.where(sql<boolean>`t.id = ${anyOf(list)}`) },
+          ? (query) => query.where(sql<boolean>`t.id = ${anyOf(arrayOf(list))}`)
+          : { key: "by ids", values: [arrayOf(list)], build: (query, [array]) => query.where(sql<boolean>`t.id = ${anyOf(array)}`) },
       )
-      const found = new Map(rows.map((row) => [row.id, row]))
-      return (id) => found.get(id) ?? null
-    })
+      return new Map(rows.map((row) => [row.id, row]))
+    }
+    return this.load(model, selection, ids, read)
   }
 
-  private listLoader<T extends EntityName>(relation: HasMany<T>, selection: Selection) {
-    return this.loader<PlannedRow<T>[]>(relation, selection, async (ids) => {
+  /** The rows that belong to a row, as a relation declares them; asked for together, those of many rows are read in one statement. */
+  async many<T extends EntityName>(relation: HasMany<T>, id: string, selection: Selection): Promise<PlannedRow<T>[]> {
+    return (await this.manyOf(relation, [id], selection)).get(id) ?? []
+  }
+
+  /** The same for several rows: the lists that are not empty, by the ids of the rows that they belong to. */
+  manyOf<T extends EntityName>(relation: HasMany<T>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<T>[]>> {
+    const read = async (list: readonly string[]) => {
       const { target, key, templateKey, of } = relation
       const rows = await this.list(
         target(),
         { ...selection, [key]: {} },
-        { key: templateKey, values: [arrayOf(ids)], build: (query, [list]) => of(query, anyOf(list)) },
+        { key: templateKey, values: [arrayOf(list)], build: (query, [array]) => of(query, anyOf(array)) },
       )
-      const lists = new Map(ids.map((id) => [id, [] as PlannedRow<T>[]]))
+      const lists = new Map<string, PlannedRow<T>[]>()
+      for (const row of rows) lists.set(row[key] as string, [])
       for (const row of rows) lists.get(row[key] as string)!.push(row)
-      return (id) => lists.get(id)!
-    })
+      return lists
+    }
+    return this.load(relation, selection, ids, read)
   }
 
   /**
-   * The DataLoader of a relation with a selection. It batches and remembers nothing: a mutation reads again what it has written, and the
-   * context of a subscription lives for hours.
+   * Loads through the DataLoader of a relation with a selection, which reads in one statement what is asked for together. A load asks for the
+   * ids of a whole page, since a promise per row costs more than reading the row. Nothing is remembered: a mutation reads again what it has
+   * written, and the context of a subscription lives for hours.
    */
-  private loader<V>(of: object, selection: Selection, batch: (ids: string[]) => Promise<(id: string) => V>): DataLoader<string, V> {
-    const loaders = this.#loaders.get(of) ?? new Map<string, DataLoader<string, unknown>>()
-    this.#loaders.set(of, loaders)
+  private async load<V>(
+    relation: object,
+    selection: Selection,
+    ids: readonly string[],
+    read: (ids: readonly string[]) => Promise<Map<string, V>>,
+  ): Promise<Map<string, V>> {
+    if (ids.length === 0) return new Map()
+    const loaders = this.#loaders.get(relation) ?? new Map<string, Loader<unknown>>()
+    this.#loaders.set(relation, loaders)
     const key = JSON.stringify(selection)
-    const known = loaders.get(key) as DataLoader<string, V> | undefined
-    if (known) return known
-    const load = async (ids: readonly string[]) => ids.map(await batch([...new Set(ids)]))
-    const made = new DataLoader<string, V>(load, { cache: false })
-    loaders.set(key, made as DataLoader<string, unknown>)
-    return made
+    const loader =
+      (loaders.get(key) as Loader<V> | undefined) ??
+      new DataLoader(
+        async (lists) => {
+          const found = await read(lists.length === 1 ? lists[0]! : [...new Set(lists.flat())])
+          return lists.map(() => found)
+        },
+        { cache: false },
+      )
+    loaders.set(key, loader)
+    return loader.load(ids)
   }
 }
+
+/** Loads what belongs to ids: rows, or lists of rows. */
+type Loader<V> = DataLoader<readonly string[], Map<string, V>>
 
 /** Planned reads on the connection pool, outside any transaction. */
 export const readerOnPool = ({ orm, sql, pool }: Database, companyIds: string[], mediaUrl: (id: string) => string) =>

@@ -26,32 +26,37 @@ import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./access.js"
 import { checkObjectFields, readPropertiesDirectly } from "./object-fields.js"
 
+type Resolver = new () => object
+
+/** The resolvers of every feature: root fields and field resolvers. */
+export const resolvers: [Resolver, ...Resolver[]] = [
+  SessionResolver,
+  CompanyResolver,
+  MemberResolver,
+  AccessTokenResolver,
+  AssistantResolver,
+  AssistantFolderResolver,
+  AssistantToolResolver,
+  ToolCallResolver,
+  KnowledgeResolver,
+  KnowledgeQueryResolver,
+  ChannelResolver,
+  ChatFolderResolver,
+  ChatTagResolver,
+  ChatInboxResolver,
+  ChatListResolver,
+  ChatResolver,
+  MessageResolver,
+  MediaResolver,
+  EventResolver,
+  AnswerProgressResolver,
+]
+
 /** The schema of the server, every root field behind its access rule; throws when one has none, or when a field of a row comes from nowhere. */
 export function buildPlatformSchema(orm: MikroORM): GraphQLSchema {
   readPropertiesDirectly()
   const schema = buildSchemaSync({
-    resolvers: [
-      SessionResolver,
-      CompanyResolver,
-      MemberResolver,
-      AccessTokenResolver,
-      AssistantResolver,
-      AssistantFolderResolver,
-      AssistantToolResolver,
-      ToolCallResolver,
-      KnowledgeResolver,
-      KnowledgeQueryResolver,
-      ChannelResolver,
-      ChatFolderResolver,
-      ChatTagResolver,
-      ChatInboxResolver,
-      ChatListResolver,
-      ChatResolver,
-      MessageResolver,
-      MediaResolver,
-      EventResolver,
-      AnswerProgressResolver,
-    ],
+    resolvers,
     validate: false,
     // Asked for by type-graphql and used by nothing: subscriptions read the event log.
     pubSub: { publish: neverPublish, subscribe: neverPublish },

@@ -62,13 +62,19 @@ export const chatReadModel = readModel("Chat", {
     ["isUnderAiControl", "aiDisableReason"],
     ({ isUnderAiControl, aiDisableReason }) => !isUnderAiControl && aiDisableReason === "auto",
   ),
-  tags: { needs: [], load: (rows, reader, _selection, ofChat) => loadTags(rows, reader, ofChat) },
+  tags: {
+    needs: [],
+    async load(rows, reader, _selection, ofChat) {
+      const tags = await loadTags(rows, reader, ofChat)
+      return rows.map(({ id }) => tags.get(id) ?? [])
+    },
+  },
   meta: {
     needs: ["comments", "sourceChannel"],
     async load(rows, reader, selection, ofChat) {
-      const tags = selection["labels"] ? await loadTags(rows, reader, ofChat) : []
-      return rows.map(({ comments, sourceChannel }, index) => ({
-        labels: tags[index]?.map(({ name }) => name) ?? [],
+      const tags = selection["labels"] && (await loadTags(rows, reader, ofChat))
+      return rows.map(({ id, comments, sourceChannel }) => ({
+        labels: tags?.get(id)?.map(({ name }) => name) ?? [],
         comments,
         sourceChannel,
       }))

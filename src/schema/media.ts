@@ -24,8 +24,7 @@ export const messageMedia: Relation<"Message"> = {
   needs: ["type"],
   async load(rows: (PlannedRow<"Message"> & WithFiles)[], reader, selection) {
     const ids = rows.filter((row) => !row.messageMedia && mayHaveMedia(row)).map(({ id }) => id)
-    const lists = await reader.manyOf(links, ids, selection)
-    const found = new Map(ids.map((id, index) => [id, lists[index]]))
+    const found = await reader.manyOf(links, ids, selection)
     // The snapshot of an event brings its files, as they were then.
     return rows.map(({ id, messageMedia }) => (messageMedia ? withUrls(messageMedia, reader.mediaUrl) : (found.get(id) ?? [])))
   },

@@ -166,6 +166,19 @@ export const rawAccess: Record<string, string> = {
   "src/jobs/kit/scheduler.ts": "Agenda's own pool on its own table, no rows of ours",
 }
 
+export const queriesRunInOnePlace = words(
+  "src/",
+  "A query of Kysely is run by runQuery(reader, query): it knows the transaction, sends together what is started together, and prepares templates.",
+  [/\.execute(?:Query|TakeFirst|TakeFirstOrThrow)?\(/g],
+  (path) => path === "src/database/kit/in-transaction.ts",
+)
+
+export const databaseKitStaysInside = imports(
+  "src/",
+  "How statements are compiled, prepared and sent stands behind src/database/run-query.ts and the Reader. Use those.",
+  (imported, path) => imported.startsWith("src/database/kit/") && !path.startsWith("src/database/"),
+)
+
 /** Who reads past the company border by name, and why it must. */
 export const unscopedCallers: Record<string, string> = {
   "src/context/authenticate.ts": "whose credentials are these? The company is the answer",
