@@ -25,7 +25,7 @@ afterAll(async () => {
   await postgres.close()
 })
 
-const ask: Ask = async (text) => (await postgres.query(text)).rows
+const ask: Ask = async <R>(text: string) => (await postgres.query<R>(text)).rows
 const run = (text: string, values: unknown[] = []) => postgres.query(text, values)
 const client = {
   query: async (text: string, values: readonly unknown[]) => {

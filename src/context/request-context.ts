@@ -95,7 +95,7 @@ export class RequestContext {
     return [companyId]
   }
 
-  /** One row by plan, NOT_FOUND when it is missing or foreign. */
+  /** One row by a planned read; throws NOT_FOUND when it is missing or out of reach. */
   async one<N extends EntityName>(
     model: ReadModel<N>,
     id: string,

@@ -65,12 +65,9 @@ export const belongsTo = <N extends EntityName, T extends EntityName>(
 ): Relation<N> => ({
   needs: [key],
   async load(rows, reader, selection) {
-    const ids = rows.map((row) => row[key] as string | null)
-    const found = await reader.byIds(
-      target(),
-      [...new Set(ids)].filter((id) => id !== null),
-      selection,
-    )
+    const ids = rows.map((row) => row[key] as string | null | undefined)
+    const unique = [...new Set(ids)].filter((id) => id != null)
+    const found = await reader.byIds(target(), unique, selection)
     return ids.map((id) => (id && found.get(id)) || null)
   },
 })

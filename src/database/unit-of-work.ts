@@ -11,13 +11,13 @@ import { Reader } from "./reader.js"
 import { runQuery } from "./run-query.js"
 import type { Tables } from "./tables.js"
 
-/** Who works, and on which companies. */
+/** Who makes a change, and the companies in reach. */
 export interface Scope {
   companyIds: string[]
   actor: Actor
 }
 
-/** What a unit leaves behind for the world outside the database, told after the commit. */
+/** What happens after the commit. */
 export interface AfterCommit {
   /** Whether event rows were written. */
   events: boolean
@@ -34,14 +34,14 @@ export interface Statement<R = Record<string, unknown>> {
   row?: R
 }
 
-/** The one place where a scope is put on an EntityManager; a read without it throws. */
+/** Returns an EntityManager that sees only these companies; a read on one without companies throws. */
 export function scopedManager(database: Database, companyIds: string[]): EntityManager {
   const em = database.orm.em.fork() as EntityManager
   em.setFilterParams("company", { ids: companyIds })
   return em
 }
 
-/** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
+/** One transaction: a scoped EntityManager, and the domain events of its rows as event rows. */
 export class UnitOfWork {
   readonly em: EntityManager
   readonly afterCommit: AfterCommit = { events: false, isTakeOver: false, jobs: [] }
@@ -73,12 +73,12 @@ export class UnitOfWork {
     return runQuery<R>(this.reader, { sql: text, parameters: values })
   }
 
-  /** Says that a statement wrote event rows by itself. */
+  /** Notes that a statement has written event rows itself. */
   wroteEvents() {
     this.afterCommit.events = true
   }
 
-  /** Writes everything that is pending, with what it entails and the events of what it noted, in their order. */
+  /** Writes all pending changes, their transaction steps and their events, in order. */
   async flush(): Promise<void> {
     if (await this.emitEvents()) await this.em.flush()
   }
@@ -96,7 +96,7 @@ export class UnitOfWork {
     this.shownLater.push({ target, type, id })
   }
 
-  /** Makes events of what was noted since the last time; answers whether there were any. */
+  /** Writes the domain events that rows have emitted since the last call; returns whether there were any. */
   private async emitEvents(): Promise<boolean> {
     const facts = (await this.flushed()).filter((fact) => this.isFirst(fact))
     for (const fact of facts) {
@@ -110,7 +110,7 @@ export class UnitOfWork {
     return facts.length > 0
   }
 
-  /** A row that changed twice in a unit is told once, and what was just created is not told as changed. */
+  /** Whether an event is the first of its kind for its row: a row that changes twice is one event, and a created row is not also changed. */
   private isFirst(fact: DomainEvent): boolean {
     if ("value" in fact.payload) return Boolean(this.emitted.add(fact.type))
     const key = `${fact.type} ${fact.payload.id}`
@@ -119,7 +119,7 @@ export class UnitOfWork {
     return true
   }
 
-  /** Flushes, and takes the facts of the rows that were touched. */
+  /** Flushes, and takes the domain events of the rows that were touched. */
   private async flushed(): Promise<DomainEvent[]> {
     const rows = this.touchedRows()
     await this.em.flush()
@@ -146,7 +146,7 @@ export class UnitOfWork {
   }
 }
 
-/** Runs a unit of work and commits it; what it throws undoes all of it. */
+/** Runs a unit of work and commits it; rolls back when it throws. */
 export async function runInTransaction<T>(unit: UnitOfWork, work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
   await unit.em.begin()
   try {

@@ -95,7 +95,7 @@ function guard(
 /** A mutation that returns a row answers through the same planned read as a query, inside its transaction. */
 async function presented(result: unknown, context: RequestContext, info: GraphQLResolveInfo) {
   if (!(result instanceof Row)) return result
-  const source = readModelOf(result.constructor.name)
-  if (!source) return result
-  return context.reader.byId(source, result.id, selectionOf(info))
+  const model = readModelOf(result.constructor.name)
+  if (!model) return result
+  return context.reader.byId(model, result.id, selectionOf(info))
 }

@@ -31,8 +31,7 @@ export interface Connection<R extends PlainRow> {
   totalCount?: number
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the item is a class that type-graphql knows at run time.
-type ItemClass = new (...args: any[]) => object
+type ItemClass = new (...args: never[]) => object
 
 /** Declares the Relay connection type of an item. */
 export function connectionOf(item: ItemClass) {
@@ -130,7 +129,7 @@ interface Found<R> {
   totalCount?: number
 }
 
-/** The rows of a page with the one that follows, and how many the whole list has, where that is counted. */
+/** The rows of a page and the one that follows it; with the total when it is counted. */
 async function found<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
@@ -160,7 +159,7 @@ async function found<N extends EntityName>(
   return { rows, totalCount }
 }
 
-/** Whether so few rows fit a filter that reading on until a page is full costs more than taking it from all that were counted. */
+/** Whether a filter matches so few rows that scanning until a page is full costs more than sorting all matches, which are counted anyway. */
 async function isRare<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
@@ -173,7 +172,7 @@ async function isRare<N extends EntityName>(
   return (await reader.count(model, (query) => filter(query.where(sql<boolean>`t.id in ${nearest}`)), companyIds)) <= walk.size
 }
 
-/** Of so many rows at most one fits a rare filter. Both ways cost the same where one in fifty fits, but to look that far costs more. */
+/** A filter is rare when at most one row in so many matches. Both ways cost the same at one in fifty, but finding that out costs more. */
 const rarity = 10
 
 /** Reads one page by offset; the total is counted only when it is selected. */
