@@ -3,6 +3,7 @@ import type { Kysely } from "kysely"
 import type { Pool } from "pg"
 import { sentence } from "../sentence.js"
 import { ormOptions } from "./options.js"
+import type { Tables } from "./tables.js"
 
 /** The one connection pool, seen as the mapper and as plain PostgreSQL. */
 export interface Database {
@@ -15,18 +16,18 @@ export interface Database {
   close(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: planned reads name their columns at run time, from the mapper's metadata.
-export type Sql = Kysely<any>
+/** Builds queries, typed by the columns of the tables. */
+export type Sql = Kysely<Tables>
 
 /** Opens the pool; throws a sentence when the database cannot be reached. */
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
   const orm = await MikroORM.init(ormOptions(url, undefined, log))
-  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool>; getClient(): Sql }
+  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   const pool = await connection.getNativeClient().catch(async (error) => {
     await orm.close()
     throw unreachable(url, error)
   })
-  return { orm, pool, sql: connection.getClient(), url, close: () => orm.close() }
+  return { orm, pool, sql: orm.em.fork().getKysely<Tables>(), url, close: () => orm.close() }
 }
 
 /** The address may hold a password: its host says enough. Where a name has several addresses, the error has a code and no words. */
