@@ -173,7 +173,7 @@ function asApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   if (error instanceof GraphQLError) return fromGraphQL(error)
   const foreign = isNativeError(error) ? foreignAnswer(error) : null
-  return foreign && new ApiError(foreign.statusCode, foreign.code, foreign.message)
+  return foreign && new ApiError(foreign.statusCode, foreign.code, foreign.message, [], foreign.headers)
 }
 
 /** Status of the codes that graphql-js, Apollo or a scalar put on a GraphQLError; the last three are Apollo's own words for a bad request. */

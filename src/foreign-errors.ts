@@ -5,15 +5,16 @@ export interface ForeignAnswer {
   statusCode: number
   code: string
   message: string
+  headers?: Record<string, string>
 }
 
 /**
- * Errors of addresses, body parsers and PostgreSQL that are the caller's doing, or null for those that are ours. A status alone is not believed: errors
- * of outgoing calls carry one too, and a vendor's 404 must not become our answer.
+ * Errors of addresses, body parsers, PostgreSQL and connections that have an answer of their own, or null for those that are ours to repair. A
+ * status alone is not believed: errors of outgoing calls carry one too, and a vendor's 404 must not become our answer.
  */
 export function foreignAnswer(error: Error): ForeignAnswer | null {
   if (error.name === "URIError") return bad("The address is not properly percent-encoded")
-  return ofBody(error) ?? ofDatabase(error)
+  return ofBody(error) ?? ofConnection(error) ?? ofDatabase(error)
 }
 
 /** co-body's malformed JSON, raw-body's and busboy's http-errors, formidable's, zlib's. */
@@ -30,6 +31,24 @@ function ofBody(error: Error): ForeignAnswer | null {
   return refused === 400 ? bad("The request body is incomplete or malformed") : null
 }
 
+/** System errors of a connection that cannot be made, or that broke. */
+const brokenConnection = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
+/** PostgreSQL's errors of a connection (08), of too many connections, and of a server that stops or starts. */
+const postgresAway = /^(08...|53300|57P0[1235])$/
+/** What the driver, its pool and the query builder say without a code. */
+const driverAway =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end|driver has already been destroyed)/
+
+/** A service that does not answer, the database first of all; the mapper's own errors keep the driver's code and message. */
+function ofConnection(error: Error): ForeignAnswer | null {
+  const { code, severity } = error as unknown as Record<string, unknown>
+  if (typeof code === "string") {
+    const pattern = typeof severity === "string" ? postgresAway : brokenConnection
+    return pattern.test(code) ? unavailable : null
+  }
+  return driverAway.test(error.message) ? unavailable : null
+}
+
 /** What validation should have caught: a malformed value (22P02), or U+0000 in text (22021) or in JSON (22P05). */
 function ofDatabase(error: Error): ForeignAnswer | null {
   const { code, severity } = error as unknown as Record<string, unknown>
@@ -41,6 +60,13 @@ function ofDatabase(error: Error): ForeignAnswer | null {
 const bad = (message: string) => ({ statusCode: 400, code: "BAD_USER_INPUT", message })
 
 const unsupported = (message: string) => ({ statusCode: 415, code: "UNSUPPORTED_MEDIA_TYPE", message })
+
+const unavailable = {
+  statusCode: 503,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The service is not available at the moment: try again in a few seconds",
+  headers: { "Retry-After": String(rootLimits.unavailableRetrySeconds) },
+}
 
 const tooLarge = (bytes: number) => ({
   statusCode: 413,

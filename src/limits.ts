@@ -28,4 +28,20 @@ export const rootLimits = {
   uploadBytes: 25 * 1024 * 1024,
   /** Life of a refresh token (Limits table: 7 days). */
   refreshTokenSeconds: 7 * 24 * 60 * 60,
+  /** How long a statement waits for a database connection; ours. */
+  databaseWaitMs: 4_000,
+  /** Interval at which the database is checked; ours. */
+  heartbeatMs: 1_000,
+  /** Timeout of that check; together with the interval it stays below the 5 s of a 503 (contract, section 1); ours. */
+  heartbeatAnswerMs: 3_000,
+  /** First wait before a lost connection is made again; it doubles with each failure; ours. */
+  reconnectMs: 200,
+  /** Longest such wait; ours. */
+  reconnectMaxMs: 2_000,
+  /** `Retry-After` of a request while the database or another service does not answer; ours. */
+  unavailableRetrySeconds: 2,
+  /** Timeout to connect to Redis; ours. */
+  redisConnectMs: 3_000,
+  /** Timeout of a command of Redis; ours. */
+  redisAnswerMs: 1_000,
 } as const

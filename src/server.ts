@@ -8,6 +8,7 @@ import type { Services } from "./context/services.js"
 import { SignInLimit } from "./context/sign-in-limit.js"
 import { withMedia } from "./context/snapshot.js"
 import { connect } from "./database/connect.js"
+import { Heartbeat } from "./database/heartbeat.js"
 import { migrate } from "./database/migrate.js"
 import { EventHub } from "./events/hub.js"
 import { AnswerProgress } from "./events/progress.js"
@@ -76,8 +77,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
   const represent = representer(engine, restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
-  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(databaseUrl, database.pool, log)
+  const heartbeat = new Heartbeat(database, log)
+  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : postgresWakeUp(heartbeat, database.pool)
   stack.defer(() => wakeUp.close())
+  await heartbeat.start()
+  stack.defer(() => heartbeat.stop())
   const sequencer = startSequencer(database, wakeUp, log, (count) => metrics.eventsPlaced.inc(count))
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
@@ -134,7 +138,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const doors = await createApp(services, engine, schema, restSchema, sockets, startPage)
   stack.defer(() => doors.close())
   stack.defer(() => stopping.abort())
-  // First of all: jobs that this process would refuse from now on are left to another instance.
+  // First of all: wake-ups that this process would ignore from now on are left to another instance.
   stack.defer(() => scheduler.pause())
   const port = await listen(doors.http, config.port, config.host)
   address = publicUrl(config, port)

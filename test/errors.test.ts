@@ -1,4 +1,8 @@
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { DriverException } from "@mikro-orm/core"
 import { buildSchema, execute, GraphQLError, GraphQLScalarType, graphql, parse, type Source, validate } from "graphql"
+import pg from "pg"
 import {
   ApiError,
   BadUserInput,
@@ -164,6 +168,57 @@ describe("an error out of a library", () => {
     const answer = as(new Error("select * from chat: invalid input syntax"), { code, severity: "ERROR" })
     expect(answer).toMatchObject({ statusCode: 400, code: "BAD_USER_INPUT", unexpected: false })
     expect(answer.message).not.toContain("select")
+  })
+
+  describe("that says that a service is away", () => {
+    const away = {
+      statusCode: 503,
+      error: "Service Unavailable",
+      code: "SERVICE_UNAVAILABLE",
+      message: "The service is not available at the moment: try again in a few seconds",
+      details: [],
+      headers: { "Retry-After": "2" },
+      unexpected: false,
+    }
+
+    it.each(["08000", "08003", "08006", "08P01", "53300", "57P01", "57P02", "57P03", "57P05"])("is 503: %s of PostgreSQL", (code) => {
+      const error = Object.assign(new Error("terminating connection due to administrator command"), { code, severity: "FATAL" })
+      expect(describeError(error)).toEqual(away)
+      // As the mapper wraps it, and as GraphQL wraps that.
+      expect(describeError(new DriverException(error))).toEqual(away)
+      expect(describeError(new GraphQLError(error.message, { originalError: new DriverException(error), path: ["chat"] }))).toEqual(away)
+    })
+
+    it.each(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"])(
+      "is 503: %s of the system",
+      (code) => {
+        const error = Object.assign(new Error("connect to 10.0.0.1:5432"), { code, syscall: "connect" })
+        expect(describeError(error)).toEqual(away)
+        expect(describeError(new DriverException(error))).toEqual(away)
+        // A name with several addresses.
+        expect(describeError(Object.assign(new AggregateError([error]), { code }))).toEqual(away)
+      },
+    )
+
+    it("is 503 when the driver or its pool say it in words alone, as they really do", async () => {
+      const nowhere = new pg.Pool({ host: "127.0.0.1", port: 1 })
+      const refused = await nowhere.query("select 1").catch((error) => error)
+      await nowhere.end()
+      const ended = await nowhere.query("select 1").catch((error) => error)
+      const silent = createServer((socket) => void socket.resume()).listen(0, "127.0.0.1")
+      await once(silent, "listening")
+      const { port } = silent.address() as { port: number }
+      const waiting = new pg.Pool({ host: "127.0.0.1", port, max: 1, connectionTimeoutMillis: 50 })
+      const [connecting, queueing] = await Promise.all([1, 2].map(() => waiting.query("select 1").catch((error) => error)))
+      const alone = new pg.Client({ host: "127.0.0.1", port, connectionTimeoutMillis: 50 })
+      alone.on("error", () => {})
+      const late = await alone.connect().catch((error) => error)
+      const afterwards = await alone.query("select 1").catch((error) => error)
+      silent.close()
+      for (const error of [refused, ended, connecting, queueing, late, afterwards]) expect(describeError(error)).toEqual(away)
+      for (const words of ["Connection terminated", "Connection terminated unexpectedly", "Query read timeout"])
+        expect(describeError(new Error(words))).toEqual(away)
+    })
   })
 
   it("is ours when it is anything else, and nothing of it is told", () => {

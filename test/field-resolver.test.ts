@@ -1,4 +1,3 @@
-import { jest } from "@jest/globals"
 import { extendSchema, type GraphQLSchema, parse } from "graphql"
 import { createClient } from "graphql-ws"
 import type pg from "pg"

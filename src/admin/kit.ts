@@ -9,7 +9,7 @@ import type { WakeUp } from "../events/wake-up.js"
 export interface Desk extends UnitServices {
   config: Config
   database: Database
-  wakeUp: WakeUp
+  wakeUp: Pick<WakeUp, "publish">
   encryptionKey: Buffer
 }
 

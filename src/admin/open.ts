@@ -3,7 +3,7 @@ import type { Config } from "../config.js"
 import { connect } from "../database/connect.js"
 import { openEmbedded } from "../database/embedded/open.js"
 import { migrate } from "../database/migrate.js"
-import { postgresWakeUp, redisWakeUp } from "../events/wake-up.js"
+import { postgresPublisher, redisWakeUp } from "../events/wake-up.js"
 // Declares the read models of all types: a command's events show rows of any of them.
 import "../graphql/schema.js"
 import { append } from "../messages/append.js"
@@ -20,8 +20,9 @@ export async function openDesk(config: Config, stack: AsyncDisposableStack): Pro
   const database = await connect(url)
   stack.defer(() => database.close())
   await migrate(database)
-  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : await postgresWakeUp(url, database.pool, log)
-  stack.defer(() => wakeUp.close())
+  const redis = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : null
+  stack.defer(() => redis?.close())
+  const wakeUp = redis ?? postgresPublisher(database.pool)
   const { encryptionKey } = await loadSecrets(config)
   return { config, database, wakeUp, encryptionKey, snapshotOf, append }
 }

@@ -52,13 +52,13 @@ export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Pro
     chat.forgetReply()
     return null
   }
-  // What was lost gets its frames before the chat is read.
+  // Lost calls get their frames before the chat is read.
   await tx.unit.flush()
   const { models, config } = tx.services
   const memory = await remember(tx.unit, chat, now, config.contextWindowMs)
   const { assistant } = memory
   const tools = await toolsOf(tx.unit, assistant)
-  // A model that is configured no more leaves its assistants to the default one.
+  // An assistant whose model is not configured any more uses the default one.
   const model = models.find((each) => each.id === assistant.textModelId) ?? models[0]!
   chat.beginTurn(now)
   tx.em.persist(Object.assign(new AssistantTurn(), { id, companyId, chatId, assistantId: assistant.id, model: model.name }))
@@ -96,7 +96,7 @@ export function turnFailure({ request: { log } }: RequestContext, error: unknown
 /** The model failed too often: a person has to look at the chat. */
 export const giveTurnUp = (chat: Chat) => chat.turnAiOff("auto", system)
 
-/** Calls that were under way when their worker was lost: nobody will ever hear what came of them (contract, section 6). */
+/** Ends calls that were running when their worker was lost: their results will never be known (contract, section 6). */
 async function settleLost(unit: UnitOfWork, callIds: string[]): Promise<void> {
   if (callIds.length === 0) return
   for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.lose(resultLost)

@@ -32,11 +32,11 @@ export function beginVoiceTask(_tx: RequestContext, assistant: Assistant): Claim
 export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: ClaimedTask): Promise<void> {
   const { context, id } = lease
   if (claimed.task === "remove") return removeAssistant(context, id)
-  // Whoever asked for the deletion may have died before all were: no provider is waited for with an assistant that still answers.
+  // The process that began the deletion may have died before it freed all chats: they do not wait for the provider.
   if (claimed.isTerminating) await freeChats(context, id)
   const provider = providerOf(context, claimed)
   if (!provider) throw new VoiceFailure(notConfigured(claimed.provider))
-  // Not the lease's signal: what the provider makes although the lease was lost has to be known, to be torn down.
+  // Not the lease's signal: an agent that is made although the lease was lost has to be known, to be torn down.
   const signal = AbortSignal.any([AbortSignal.timeout(assistantLimits.voiceProviderMs), context.services.stopping])
   if (!claimed.wish) {
     await provider.tearDown(claimed.agent, signal)
@@ -45,7 +45,7 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
   }
   const agentId = await provider.provision(claimed.wish, signal)
   if (await lease.store((assistant) => assistant.voiceProvisioned(agentId))) return
-  // Another worker may have torn down what came to be only now: nobody would look for it again.
+  // Another worker may have torn the agent down before it was made: nothing else would remove it.
   const assistant = await context.transaction((tx) => tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))
   if (assistant?.voiceAgentProvider !== provider.name) await provider.tearDown({ ...claimed.agent, agentId }, signal)
 }
@@ -65,10 +65,10 @@ function wishOf(assistant: Assistant): VoiceAgentSettings {
   }
 }
 
-/** What is said of a provider that this deployment does not have. */
+/** The error for a provider that this deployment does not have. */
 const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
 
-/** Logs why a provider did not do it. Making an agent is tried for a while, removing one until it succeeds or nobody here can reach it. */
+/** Logs why a task failed. Making an agent has a number of tries; removing one is tried until it succeeds, or its provider is not configured any more. */
 export function voiceFailure(context: RequestContext, error: unknown, claimed: ClaimedTask): Failure {
   const { log } = context.request
   const { provider, task } = claimed
@@ -80,7 +80,7 @@ export function voiceFailure(context: RequestContext, error: unknown, claimed: C
   return task === "tearDown" && !providerOf(context, claimed) ? { reason } : { reason, tries: Number.POSITIVE_INFINITY }
 }
 
-/** It was tried often enough. An agent that nobody here can reach any more must not hold up its assistant for ever. */
+/** No further try: the agent has failed, or is left behind at a provider that is not configured any more. */
 export function giveVoiceUp(assistant: Assistant, { request: { log } }: RequestContext) {
   if (assistant.voiceTask() !== "tearDown") return assistant.voiceFailed()
   const { id: assistantId, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant

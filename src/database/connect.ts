@@ -3,6 +3,7 @@ import type { Kysely } from "kysely"
 import type { Pool } from "pg"
 import { sentence } from "../sentence.js"
 import { ormOptions } from "./options.js"
+import { PoolGuard } from "./pool-guard.js"
 import type { Tables } from "./tables.js"
 
 /** The one connection pool, seen as the mapper and as plain PostgreSQL. */
@@ -11,6 +12,8 @@ export interface Database {
   pool: Pool
   /** Query builder on the pool, outside any transaction. */
   sql: Sql
+  /** Guards the pool, and those that others make on the same database. */
+  guard: PoolGuard
   /** The address, for those who need a connection of their own (LISTEN, Agenda). */
   url: string
   close(): Promise<void>
@@ -21,13 +24,14 @@ export type Sql = Kysely<Tables>
 
 /** Opens the pool; throws a sentence when the database cannot be reached. */
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
-  const orm = await MikroORM.init(ormOptions(url, undefined, log))
+  const guard = new PoolGuard()
+  const orm = await MikroORM.init(ormOptions(url, log, (pool) => guard.guard(pool)))
   const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   const pool = await connection.getNativeClient().catch(async (error) => {
     await orm.close()
     throw unreachable(url, error)
   })
-  return { orm, pool, sql: orm.em.fork().getKysely<Tables>(), url, close: () => orm.close() }
+  return { orm, pool, sql: orm.em.fork().getKysely<Tables>(), guard, url, close: () => orm.close() }
 }
 
 /** The address may hold a password: its host says enough. Where a name has several addresses, the error has a code and no words. */

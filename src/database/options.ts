@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { Migrator } from "@mikro-orm/migrations"
 import { defineConfig, PostgreSqlDriver } from "@mikro-orm/postgresql"
+import type { Pool } from "pg"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
@@ -20,6 +21,7 @@ import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
+import { rootLimits } from "../limits.js"
 
 /** Every stored entity, by its name; `npm run generate` writes the types of their tables from it. */
 export const entities = {
@@ -55,15 +57,15 @@ export const entities = {
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
 /** The mapper's options; the command line that generates migrations uses the same. */
-export const ormOptions = (url: string, poolSize = 10, log: (line: string) => void = () => {}) =>
+export const ormOptions = (url: string, log: (line: string) => void = () => {}, onPoolCreated: (pool: Pool) => void = () => {}) =>
   defineConfig({
     driver: PostgreSqlDriver,
     clientUrl: url,
     entities: Object.values(entities),
     extensions: [Migrator],
-    pool: { min: 0, max: poolSize },
+    pool: { min: 0, max: 10 },
     // Statements that are sent together on a connection do not wait for each other's answers.
-    driverOptions: { pipeline: true },
+    driverOptions: { pipeline: true, connectionTimeoutMillis: rootLimits.databaseWaitMs, onPoolCreated },
     discovery: { warnWhenNoEntities: false, checkDuplicateTableNames: true },
     allowGlobalContext: false,
     logger: log,

@@ -82,7 +82,7 @@ export abstract class AssistantRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   voiceAgentProvider: string | null = null
 
-  /** What that provider calls the agent; null until it has said so. */
+  /** The provider's id of the agent; null until it has answered. */
   @Property({ type: "text", nullable: true })
   voiceAgentId: string | null = null
 

@@ -36,7 +36,7 @@ const voiceRetry: Retry = {
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
 })
 export class Assistant extends AssistantRow {
-  /** A new one, with its system tools; the mapper makes those that it reads without coming by here. */
+  /** A new one, with its system tools; MikroORM creates stored ones without this constructor. */
   constructor(tools: readonly SystemTool[] = systemTools) {
     super()
     this.alsoInTransaction(async (em) => {
@@ -59,7 +59,7 @@ export class Assistant extends AssistantRow {
     return this.voiceAgentStatus === "terminating"
   }
 
-  /** Nothing new can be had of an assistant that is being deleted. */
+  /** Throws for an assistant that is being deleted: it takes no change any more. */
   mustStay() {
     if (this.isTerminating) throw new BadUserInput("This assistant is being deleted")
   }
@@ -100,15 +100,15 @@ export class Assistant extends AssistantRow {
     return this.vaRegistration !== null || this.voiceAgentProvider !== null
   }
 
-  /** Begins its end: from here on it takes no chat and no change. A voice agent is torn down first. */
+  /** Begins its deletion: it takes no chat and no change any more. A voice agent is torn down first. */
   terminate() {
     if (this.isTerminating) return
     this.voiceAgentStatus = "terminating"
-    // Without an agent whoever asked removes it at once; should they die on the way, it is removed when a worker would be believed dead.
+    // Without an agent the request removes it at once; should its process die, the work is due when a lease would be over.
     this.expectVoiceWork(this.hasVoice ? clock.now() : later(entityLimits.voiceLeaseMs))
   }
 
-  /** Looks anew at what its agent should be; what failed before does not count. */
+  /** Work on its agent is due if there is any; earlier failures do not count. */
   private expectVoiceWork(at = clock.now()) {
     this.voiceAgentError = null
     this.voice.failures = 0
@@ -116,7 +116,7 @@ export class Assistant extends AssistantRow {
     if (this.voiceTask()) this.expectWork(this.voice, at)
   }
 
-  /** What is next: an agent where none is wanted goes first, since an assistant has one agent at most. */
+  /** The next task. An agent that is not wanted is torn down first, since an assistant has one agent at most. */
   voiceTask(): VoiceTask | null {
     const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? null)
     if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
@@ -124,11 +124,11 @@ export class Assistant extends AssistantRow {
     return this.isTerminating ? "remove" : null
   }
 
-  /** Work on its agent begins, which nobody sees as a change of the assistant: what is to be done, null when nothing is. */
+  /** Begins work on its agent, which does not move `updatedAt`; returns the task, null when there is none. */
   beginVoiceTask(): VoiceTask | null {
     this.changesUnseen()
     const task = this.voiceTask()
-    // Noted before anybody is asked: should this process die while the provider works, the agent is known of.
+    // Stored before the provider is asked: should this process die meanwhile, the agent can still be torn down.
     if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
     return task
   }
@@ -138,11 +138,11 @@ export class Assistant extends AssistantRow {
     this.changesUnseen()
     this.voiceAgentError = null
     this.voiceAgentId = agentId
-    // Changed meanwhile: it is ready when it is as it should be.
+    // Changed meanwhile: it is ready only after the next run.
     if (!this.voice.dueAt) this.showVoice("ready")
   }
 
-  /** The provider has the agent no more; what waited for that is next. */
+  /** The provider has removed the agent; the next task is due now. */
   voiceTornDown() {
     this.changesUnseen()
     this.voiceAgentError = this.voiceAgentProvider = this.voiceAgentId = null

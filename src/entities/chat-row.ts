@@ -150,7 +150,7 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   turnIsFinal: boolean = false
 
-  /** Rounds of tool calls that the turn has had so far, whichever workers took it. */
+  /** Rounds of tool calls of the turn so far, of all its workers. */
   @Property({ type: "integer", default: 0 })
   turnRounds: number = 0
 

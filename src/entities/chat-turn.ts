@@ -22,7 +22,7 @@ export abstract class ChatTurn extends ChatRow {
     return this.isUnderAiControl && this.assistantId !== null && !this.isGroup
   }
 
-  /** A customer wrote: an answer is due when the burst has paused, at most so long after its first message (contract, section 5). */
+  /** A customer wrote: an answer is due when the burst has paused, or a maximum time after its first message (contract, section 5). */
   expectReply(now: Date, timing: ReplyTiming) {
     if (!this.isAnsweredByAi) return
     if (this.turn.runId && !this.turnIsFinal) this.restartTurn()
@@ -44,21 +44,21 @@ export abstract class ChatTurn extends ChatRow {
     return this.turn.holds(turnId) && this.isAnsweredByAi
   }
 
-  /** The turn calls a tool: from here on it does not start over, and whatever ends it closes the call's frame. */
+  /** The turn calls a tool: it does not start over any more, and its end closes the call's frame. */
   turnCallsTool(callId: string, round: number) {
     this.turnIsFinal = true
     this.turnRounds = round
     this.openCalls = [...this.openCalls, callId]
   }
 
-  /** The output of a call is there: whether its frame still waits for it. */
+  /** The output of a call has arrived; returns whether its frame is still open. */
   turnHearsTool(callId: string): boolean {
     const isOpen = this.openCalls.includes(callId)
     if (isOpen) this.openCalls = this.openCalls.filter((open) => open !== callId)
     return isOpen
   }
 
-  /** The turn is answered; what came meanwhile waits as the next burst. */
+  /** The turn is answered; messages that arrived meanwhile are the next burst. */
   endTurn() {
     this.finishTurn("answered")
   }
@@ -100,7 +100,7 @@ export abstract class ChatTurn extends ChatRow {
     this.turnIsFinal = false
   }
 
-  /** Shuts the fence of the running turn, closes the frames it left open, and says what became of it. */
+  /** Takes the running turn from its worker, closes the frames that it left open, and records its outcome. */
   private leaveTurn(outcome: TurnOutcome) {
     const { turn, openCalls } = this
     const turnId = turn.runId

@@ -105,11 +105,11 @@ export abstract class KnowledgeRow extends CompanyOwned {
   @Embedded(() => IndexingState, { prefix: false })
   indexing: WorkState = new IndexingState()
 
-  /** What its page said of its version, to ask whether it changed. */
+  /** The version that its page reported, to ask whether it changed. */
   @Property({ type: "text", nullable: true })
   resourceEtag: string | null = null
 
-  /** When its page said it was changed last. */
+  /** The time of the last change that its page reported. */
   @Property({ type: "text", nullable: true })
   resourceLastModified: string | null = null
 }

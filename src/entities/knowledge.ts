@@ -7,7 +7,7 @@ import { KnowledgeChunk } from "./knowledge-chunk.js"
 import { type KnowledgeKind, KnowledgeRow } from "./knowledge-row.js"
 import { entityLimits } from "./limits.js"
 
-/** What an input may say of an item's content, and of how it is searched. */
+/** The fields of an input that concern an item's content and its search. */
 export interface KnowledgeInput {
   resourceContent?: string | null
   resourceUrl?: string | null
@@ -17,7 +17,7 @@ export interface KnowledgeInput {
   chunkOverlap?: number | null
 }
 
-/** What an indexing found out besides the chunks. */
+/** What an indexing stores on the item besides the chunks. */
 export interface Indexed {
   chunkCount: number
   embeddingModel: string
@@ -55,7 +55,7 @@ export class Knowledge extends KnowledgeRow {
     }
   }
 
-  /** Has taken an input: what it was made from may be another, and its index is made again. */
+  /** An input was applied: a changed source is forgotten, and the index is made again. */
   rewritten(input: KnowledgeInput, before: KnowledgeInput) {
     if (this.kind === "url") this.isVector = true
     if (this.kind !== "text" && this[sources[this.kind]] !== before[sources[this.kind]]) this.forgetSource()
@@ -79,7 +79,7 @@ export class Knowledge extends KnowledgeRow {
     this.mustFitTheModel()
   }
 
-  /** What is given to the model as it is has to fit into its context. */
+  /** Text that is given to the model as it is has to fit into the model's context. */
   private mustFitTheModel() {
     if (!this.isVector && codePoints(this.resourceContent ?? "") > entityLimits.knowledgeText)
       throw bad(sources[this.kind], `has more than ${entityLimits.knowledgeText} characters of text: make it searchable, isVector: true`)
@@ -96,7 +96,7 @@ export class Knowledge extends KnowledgeRow {
     this.mustFitTheModel()
   }
 
-  /** Its file is nothing to it any more; the database marks it, and what else does not use it is removed soon. */
+  /** The item does not use its file any more; the file is removed soon unless something else uses it. */
   leavesFile() {
     this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
   }
@@ -105,7 +105,7 @@ export class Knowledge extends KnowledgeRow {
     this.resourceContent = this.resourceEtag = this.resourceLastModified = null
   }
 
-  /** Its page is to be looked at again. What is indexed stays searched meanwhile. */
+  /** Its page is read again. The present index stays searched meanwhile. */
   recrawl() {
     if (this.indexStatus !== "indexed") return this.expectIndexing()
     this.expectRun()
@@ -137,7 +137,7 @@ export class Knowledge extends KnowledgeRow {
     this.chunkCount = 0
   }
 
-  /** What its page said of its version when it was read. */
+  /** The version that its page reported when it was read. */
   isOfVersion({ etag, lastModified }: { etag: string | null; lastModified: string | null }) {
     this.resourceEtag = etag
     this.resourceLastModified = lastModified
@@ -152,12 +152,12 @@ export class Knowledge extends KnowledgeRow {
     this.indexError = null
   }
 
-  /** Its page is as it was when it was indexed. */
+  /** Its page has not changed since it was indexed. */
   unchanged() {
     this.indexError = null
   }
 
-  /** It cannot be indexed. What a re-crawl could not renew stays as it was, and says why. */
+  /** It cannot be indexed. After a failed re-crawl the present index stays, with the reason in `indexError`. */
   failIndexing(reason: string) {
     if (this.indexStatus !== "indexed") this.indexStatus = "failed"
     this.indexError = reason

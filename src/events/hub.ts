@@ -69,10 +69,7 @@ export class EventHub {
   private look() {
     if (this.#position === null) return
     this.#again = true
-    this.#reading ??= this.read().catch((error) => {
-      this.log.error({ err: error }, "the event log could not be read; retrying")
-      setTimeout(() => this.look(), eventLimits.eventSweepMs).unref()
-    })
+    this.#reading ??= this.read().catch((error) => this.log.error({ err: error }, "the event log could not be read; retrying in a second"))
   }
 
   private async read() {

@@ -1,6 +1,9 @@
 import { EventEmitter } from "node:events"
-import { Client, type Pool } from "pg"
+import type { Pool } from "pg"
 import type { Logger } from "pino"
+import type { Heartbeat } from "../database/heartbeat.js"
+import { rootLimits } from "../limits.js"
+import { reconnectWait } from "../reconnect.js"
 
 /** Tells every instance that something in the database is worth a look; the database stays the truth. */
 export interface WakeUp {
@@ -18,56 +21,29 @@ export interface OpenWakeUp extends WakeUp {
 }
 
 const channel = "platform_wake_up"
-const reconnectMs = 500
 
-/** Wakes the other instances through PostgreSQL's LISTEN and NOTIFY, on a connection of its own. */
-export async function postgresWakeUp(url: string, pool: Pool, log: Logger): Promise<OpenWakeUp> {
+/** Wakes the instances through PostgreSQL's NOTIFY. */
+export const postgresPublisher = (pool: Pool): Pick<WakeUp, "publish"> => ({
+  async publish(topic, message) {
+    await pool.query({ name: "wake-up", text: "select pg_notify($1, $2)", values: [channel, `${topic} ${message}`] })
+  },
+})
+
+/** Wakes the other instances through PostgreSQL's LISTEN and NOTIFY, on the connection of the heartbeat; made before that starts. */
+export function postgresWakeUp(heartbeat: Heartbeat, pool: Pool): OpenWakeUp {
   const hearers = new EventEmitter().setMaxListeners(0)
-  let client: Client | null = null
-  let closed = false
-  let timer: NodeJS.Timeout | undefined
-
-  const listen = async () => {
-    const next = new Client({ connectionString: url, keepAlive: true })
-    next.on("notification", ({ payload }) => hear(hearers, payload ?? ""))
-    next.on("error", (error) => log.warn({ err: error }, "the LISTEN connection broke"))
-    next.on("end", () => {
-      if (closed) return
-      timer = setTimeout(relisten, reconnectMs)
-    })
-    await next.connect()
-    await next.query(`listen ${channel}`)
-    client = next
-  }
-  const relisten = () => {
-    listen().then(
-      () => hearers.emit("gap"),
-      (error) => {
-        log.warn({ err: error }, "LISTEN is tried again")
-        if (!closed) timer = setTimeout(relisten, reconnectMs)
-      },
-    )
-  }
-  await listen()
-  return {
-    ...hearing(hearers),
-    async publish(topic, message) {
-      await pool.query({ name: "wake-up", text: "select pg_notify($1, $2)", values: [channel, `${topic} ${message}`] })
-    },
-    async close() {
-      closed = true
-      clearTimeout(timer)
-      await client?.end()
-    },
-  }
+  heartbeat.listen({ name: channel, hear: (payload) => hear(hearers, payload), onOpen: () => hearers.emit("gap") })
+  return { ...hearing(hearers), ...postgresPublisher(pool), close: async () => {} }
 }
 
 /** Wakes the other instances through Redis. */
 export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp> {
   const { Redis } = await import("ioredis")
   const hearers = new EventEmitter().setMaxListeners(0)
-  const publisher = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 3 })
-  const listener = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null })
+  const options = { lazyConnect: true, connectTimeout: rootLimits.redisConnectMs, retryStrategy: reconnectWait }
+  // A message that Redis does not take in time is given up: the sequencer waits for it.
+  const publisher = new Redis(url, { ...options, maxRetriesPerRequest: 3, commandTimeout: rootLimits.redisAnswerMs })
+  const listener = new Redis(url, { ...options, maxRetriesPerRequest: null })
   for (const redis of [publisher, listener]) redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"))
   await Promise.all([publisher.connect(), listener.connect()])
   await listener.subscribe(channel)

@@ -163,8 +163,12 @@ function refuseCost(cost: number) {
 }
 
 /** The errors that a client is shown for what was thrown, or for a list of errors; what is ours to repair is logged. */
-export const shownErrors = (thrown: unknown, { requestId, log }: Pick<RequestInfo, "requestId" | "log">): GraphQLError[] =>
+export const shownErrors = (thrown: unknown, request: Pick<RequestInfo, "requestId" | "log" | "headers">): GraphQLError[] =>
   [thrown instanceof InvalidDocument ? thrown.errors : thrown].flat().map((error) => {
-    if (describe(error).unexpected) log.error({ err: error }, "operation failed")
-    return toGraphQLError(error, requestId)
+    const { unexpected, statusCode, headers } = describe(error)
+    if (unexpected) request.log.error({ err: error }, "operation failed")
+    else if (statusCode === 503) request.log.warn({ reason: (error as Error).message }, "operation refused: a service does not answer")
+    // Retry-After is a header of the whole response.
+    if (headers["Retry-After"]) request.headers["Retry-After"] = headers["Retry-After"]
+    return toGraphQLError(error, request.requestId)
   })

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { finished, PassThrough, type TransformCallback, type Writable } from "node:stream"
-import busboy from "busboy"
+import busboy, { type Busboy } from "busboy"
 import { type FileUpload, Upload } from "graphql-upload-minimal"
 import type { Context } from "koa"
 import { ApiError, BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
@@ -42,8 +42,12 @@ export class Form extends PassThrough implements ArrivingForm {
     else this.giveUp(new PayloadTooLarge(rootLimits.uploadBytes))
   }
 
+  /** Called with the parser of the form before it gets anything to read. */
+  onParser: (parser: Busboy) => void = () => {}
+
   /** Hands the body to its parser, whose end is the form's. */
   override pipe<T extends NodeJS.WritableStream>(parser: T): T {
+    this.onParser(parser as unknown as Busboy)
     finished(parser as unknown as Writable, (error) => this.#end(error && this.meaningOf(error)))
     this.once("close", () => {
       if (this.reason) (parser as unknown as Writable).destroy(this.reason as Error)

@@ -6,13 +6,14 @@ import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
 import { LRUCache } from "lru-cache"
 import type { RequestContext } from "../context/request-context.js"
-import { BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
+import { ApiError, BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../graphql/engine.js"
 import { graphqlLimits } from "../graphql/limits.js"
 import { rootLimits } from "../limits.js"
 import { readJson } from "./body.js"
 import { type Form, openForm } from "./form.js"
 import { currentRequest, type RequestContexts, refuse } from "./request.js"
+import { checkUploadMap } from "./upload-map.js"
 
 const responseJson = "application/graphql-response+json"
 
@@ -154,7 +155,9 @@ function send(ctx: Context, status: number, type: string | undefined, text: stri
 /** The operation of a multipart request, its file on the way (GraphQL multipart request specification). */
 async function operationIn(form: Form, ctx: Context) {
   const options = { maxFieldSize: rootLimits.bodyBytes, maxFiles: 1 }
+  form.onParser = checkUploadMap
   return processRequest(form as unknown as IncomingMessage, ctx.res, options).catch((error: Error & { status?: number }) => {
+    if (error instanceof ApiError) throw error
     // Broken off: the form knows why.
     if (/disconnected/.test(error.message)) throw form.reason
     if (/max file uploads/.test(error.message)) throw new BadUserInput("A request carries one file: send others in requests of their own")

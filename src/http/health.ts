@@ -8,10 +8,11 @@ export function healthRouter(services: Services): Router {
       ctx.body = { status: "ok" }
     })
     .get("/health/ready", async (ctx) => {
-      const checks = { database: await answers(services.database.pool.query("select 1")), queue: await answers(services.scheduler.ping()) }
-      const isReady = !services.stopping.aborted && checks.database && checks.queue
+      const questions = [services.database.pool.query("select 1"), services.scheduler.ping()]
+      const [database, queue] = await Promise.all(questions.map(answers))
+      const isReady = !services.stopping.aborted && database && queue
       ctx.status = isReady ? 200 : 503
-      ctx.body = { status: isReady ? "ok" : "unavailable", ...checks }
+      ctx.body = { status: isReady ? "ok" : "unavailable", database, queue }
     })
 }
 

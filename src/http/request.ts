@@ -54,7 +54,9 @@ export function requestMiddleware(log: Logger): Middleware {
 /** Sets status and headers of an error response, and logs an unexpected fault. */
 export function refuse(ctx: Context, error: unknown) {
   const { statusCode, headers, unexpected } = describe(error)
-  if (unexpected) ctx.state["request"].log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
+  const { log }: RequestInfo = ctx.state["request"]
+  if (unexpected) log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
+  else if (statusCode === 503) log.warn({ reason: (error as Error).message, path: ctx.path }, "request refused: a service does not answer")
   ctx.status = statusCode
   ctx.set(headers as Record<string, string>)
 }

@@ -1,32 +1,32 @@
 /** Every number of the specification and of the contract that jobs/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const jobLimits = {
-  /** How often items are looked for that a crash or a lost wake-up left behind; ours. */
+  /** How often a sweep looks for due indexings; ours. */
   indexingSweepSeconds: 2,
   /** A stored file without a row, and an unfinished upload, are a crash's after this time; ours. */
   strayFileSeconds: 60 * 60,
   /** How often the storage is looked through for those; ours. */
   strayFileSweepSeconds: 6 * 60 * 60,
-  /** How long it is kept what a turn cost; ours, a quarter of a year. */
+  /** How long the cost of a turn is kept; ours, a quarter of a year. */
   turnRetentionSeconds: 90 * 24 * 60 * 60,
   /** Turns that a process takes at once, in all and for one company; ours: a turn waits for its model nearly all of its time. */
   turnSlots: { instance: 200, company: 150 },
   /** Voice agents that a process works on at once, in all and for one company; ours. */
   voiceSlots: { instance: 40, company: 30 },
-  /** How often replies are looked for that a crash or a lost wake-up left behind. */
+  /** How often a sweep looks for due replies. */
   replySweepSeconds: 2,
   /** Most chats that one look gives back to their assistants. */
   sweepBatch: 500,
-  /** How often voice agents are looked for that a crash or a lost wake-up left behind; ours. */
+  /** How often a sweep looks for due work on voice agents; ours. */
   voiceSweepSeconds: 10,
-  /** How often the clock looks at its table; a job within this time is run at its own instant. */
+  /** How often Agenda reads its table; a job within this time is run at its own instant. */
   clockTickMs: 1_000,
   /** Jobs of one kind that run at once in a process. */
   clockConcurrency: 50,
-  /** How much later than its time a job is woken. */
+  /** How much later than its due time a job is run. */
   clockSlackMs: 5,
-  /** Database connections of the clock. */
+  /** Database connections of Agenda. */
   clockConnections: 3,
-  /** How long the clock believes a job to be running that gives no sign of life. */
+  /** How long Agenda believes a job to be running whose process is gone. */
   clockLockMs: 10_000,
   /** How long MongoDB may take to answer at start. */
   mongoConnectMs: 3_000,

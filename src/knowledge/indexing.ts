@@ -12,9 +12,9 @@ import { type Content, IndexingFailure, readItem } from "./content.js"
 import { type Chunk, chunksOf, keepVectors, missingVectors, swapIndex, VectorLost } from "./index-store.js"
 import { knowledgeLimits } from "./limits.js"
 
-/** An indexing that this worker has taken, and the item as it was then. */
+/** An indexing that this worker has claimed, and the item as it was then. */
 export interface Indexing {
-  /** The fence: who holds another run may store nothing. */
+  /** The fence: another run may store nothing. */
   run: string
   item: Knowledge
   /** The file that it is made from. */
@@ -27,7 +27,7 @@ const staleModel = {
          where index_status = 'indexed' and embedding_model <> $2 and index_due_at is null and index_run is null`,
 }
 
-/** Another embedding was configured: what was indexed by the former one is indexed anew, and until then found by its words alone. */
+/** Items that another embedding than the configured one has indexed become due; until then they are found by their words alone. */
 export async function renewForEmbedding({ database, embedding }: Services): Promise<void> {
   await unscoped(database, staleModel, [clock.now(), embedding.id])
 }
@@ -55,7 +55,7 @@ export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Pr
     )
   const chunks = chunksOf(texts)
   while (!(await isMade(lease, indexing, { read, chunks, model: embedding.id }))) {
-    // Once more: what was to be taken over of another item went with it.
+    // Once more: the vectors that were to be copied were deleted with their item.
   }
 }
 
@@ -65,7 +65,7 @@ interface Wanted {
   model: string
 }
 
-/** Makes what vectors are missing and swaps the index; false when one that was there is missing in the end. */
+/** Makes the missing vectors and swaps the index; false when a vector was deleted meanwhile. */
 async function isMade(lease: Lease<Knowledge>, indexing: Indexing, { read, chunks, model }: Wanted): Promise<boolean> {
   const { context, signal } = lease
   const missing = await missingVectors(context, model, chunks)

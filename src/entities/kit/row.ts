@@ -71,7 +71,7 @@ export abstract class Row {
     effectsOf(this).events.push(fact)
   }
 
-  /** Notes that a job is due; the clock is told after the commit. */
+  /** Notes that a job is due; it is scheduled after the commit. */
   protected schedule(wake: ScheduledJob) {
     effectsOf(this).jobs.push(wake)
   }
@@ -81,18 +81,18 @@ export abstract class Row {
     effectsOf(this).steps.push(consequence)
   }
 
-  /** What workers write on their own columns is no change to people: `updatedAt` stays as it is. */
+  /** Changes of the columns that workers use do not move `updatedAt`. */
   changesUnseen() {
     unseen.add(this)
   }
 
-  /** Something that people see changes after all. */
+  /** Something changes that people see: `updatedAt` moves after all. */
   protected changesSeen() {
     unseen.delete(this)
   }
 }
 
-/** A row that belongs to one company; every read of it carries the viewer's companies, or throws. */
+/** A row that belongs to one company; every read of it is limited to the companies of its context, or throws. */
 @ObjectType()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 export abstract class CompanyOwned extends Row {

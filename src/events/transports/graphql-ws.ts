@@ -9,7 +9,7 @@ import { companiesOf, type Identity } from "../../context/identity.js"
 import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
-import { ApiError } from "../../errors.js"
+import { ApiError, describe } from "../../errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../../graphql/engine.js"
 import { rootLimits } from "../../limits.js"
 import type { OpenSockets } from "./open-sockets.js"
@@ -17,6 +17,8 @@ import type { OpenSockets } from "./open-sockets.js"
 /** Close codes of the contract, section 7. */
 const unauthorized = 4401
 const forbidden = 4403
+/** The stock client comes back after it, unlike after 1011. */
+const tryAgainLater = 1013
 
 interface Opened extends Extra, Record<PropertyKey, unknown> {
   identity?: Identity
@@ -59,9 +61,14 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
       execute: (args) => engine.run((args as Prepared).prepared, args.contextValue, (args as Prepared).variableValues, "graphql-ws"),
       subscribe: (args) =>
         engine.subscribe((args as Prepared).prepared, args.contextValue, (args as Prepared).variableValues, "graphql-ws"),
-      onNext(_open, _id, _payload, args, result) {
-        const { request } = args.contextValue as RequestContext
-        return result.errors ? { ...result, errors: shownErrors(result.errors, request) } : result
+      onNext(open, _id, _payload, args, result) {
+        if (!result.errors) return result
+        const errors = shownErrors(result.errors, (args.contextValue as RequestContext).request)
+        // An event that could not be completed would be lost after its cursor: the subscriber reconnects and gets it whole.
+        const isEvent = result.data !== undefined && (args as Prepared).prepared.operation.operation === "subscription"
+        if (isEvent && errors.some(({ extensions }) => extensions["statusCode"] === 503))
+          (open as Open).extra.socket.close(tryAgainLater, "Try again later; resume with after")
+        return { ...result, errors }
       },
       onError(open, _id, _payload, errors) {
         const { request } = viewerOf(open as Open)
@@ -75,9 +82,15 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
     socket.removeAllListeners("error").on("error", (error) => services.log.debug({ err: error }, "a socket sent a broken frame"))
   })
   http.on("upgrade", (request, socket, head) => {
+    // From here on Node listens to the socket no more: without a listener, a client that resets the connection would end the process.
+    socket.on("error", (error) => services.log.debug({ err: error }, "an upgrade was broken off"))
     // Not by URL, which throws at addresses that a stranger may well send; nobody would catch it here.
     const path = request.url?.split("?")[0]
-    if (path !== "/graphql" && path !== "/ws") return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n")
+    if (path !== "/graphql" && path !== "/ws") {
+      // The client may never close its side.
+      socket.once("finish", () => socket.destroy())
+      return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    }
     wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request))
   })
   return {
@@ -101,6 +114,8 @@ async function connect(services: Services, sockets: OpenSockets, open: Open): Pr
     identity = await authenticate(services, credentials(parameters))
   } catch (error) {
     if (error instanceof ExpiredCredentials) return refuse(forbidden, "The token has expired")
+    const { statusCode } = describe(error)
+    if (statusCode === 503) return refuse(tryAgainLater, "Try again later")
     if (error instanceof ApiError) return refuse(unauthorized, "Unauthorized")
     services.log.error({ err: error }, "a socket could not be opened")
     return refuse(1011, "Something went wrong on our side")

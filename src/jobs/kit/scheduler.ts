@@ -5,24 +5,25 @@ import type { Logger } from "pino"
 import type { Config } from "../../config.js"
 import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
+import { rootLimits } from "../../limits.js"
 import { sentence } from "../../sentence.js"
 import { jobLimits } from "../limits.js"
 
-/** A job on one company's row: what is due stands on the row, the clock only says when to look. */
+/** A job on one company's row: what is due stands on the row, the scheduler only says when to look. */
 export interface Job {
   name: string
   run(services: Services, companyId: string, id: string): Promise<void>
 }
 
-/** A job on nobody's row, run again and again. */
+/** A job on no company's row, run at an interval. */
 export interface Sweep {
   name: string
-  /** How often; some depend on a time that an operator may change. */
+  /** Its interval; some depend on the configuration. */
   everySeconds: number | ((config: Config) => number)
   run(services: Services): Promise<void>
 }
 
-/** The clock of the deployment: Agenda, behind one function. */
+/** The job scheduler of the deployment: Agenda, behind one function. */
 export interface RunningScheduler extends JobScheduler {
   start(services: Services, jobs: Job[], sweeps: Sweep[]): Promise<void>
   /** Runs no more jobs; those of other instances can still be scheduled. */
@@ -33,9 +34,10 @@ export interface RunningScheduler extends JobScheduler {
 /** Where Agenda keeps its own table: MongoDB when it is configured, else the database of the server. */
 async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
   if (!config.mongodbUrl) {
-    // With a pool of its own: the mapper's answers times as text, Agenda wants Dates.
-    const pool = new Pool({ connectionString: database.url, max: jobLimits.clockConnections })
-    // An idle connection that the database ended is replaced when the next is needed; unheard, it would end the process.
+    // With a pool of its own: MikroORM's returns times as text, Agenda needs Dates.
+    const options = { connectionString: database.url, max: jobLimits.clockConnections, connectionTimeoutMillis: rootLimits.databaseWaitMs }
+    const pool = database.guard.guard(new Pool(options))
+    // An idle connection that the database ended is replaced when the next is needed; without a listener the error would end the process.
     pool.on("error", () => {})
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
     return { backend, close: async () => void (pool.ending || (await pool.end())) }
@@ -44,7 +46,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
   const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
   const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: jobLimits.mongoConnectMs })
   try {
-    // Asked first: without a server Agenda's own start never settles.
+    // Checked first: without a server Agenda's start never resolves.
     await client.db().command({ ping: 1 })
   } catch {
     throw sentence("MONGODB_URL: no MongoDB answers there")
@@ -55,9 +57,10 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
   return { backend, close: () => backend.disconnect() }
 }
 
-/** Makes the clock; nothing runs before `start`. */
+/** Makes the job scheduler; nothing runs before `start`. */
 export async function makeScheduler(config: Config, database: Database, log: Logger): Promise<RunningScheduler> {
   const { backend, close } = await backendOf(config, database)
+  releaseLocksSafely(backend, log)
   const agenda = new Agenda({
     backend,
     processEvery: jobLimits.clockTickMs,
@@ -67,9 +70,9 @@ export async function makeScheduler(config: Config, database: Database, log: Log
     defaultLockLifetime: jobLimits.clockLockMs,
     removeOnComplete: true,
   })
-  // The sweep comes again; unheard, the error would end the process.
+  // The next sweep repeats what failed; without a listener the error would end the process.
   agenda.on("error", (error) => log.warn({ err: error }, "job scheduler error"))
-  // Nobody waits for a wake-up to be stored, except for the stop: what is handed back is handed back with it.
+  // Only the stop waits until wake-ups are stored, so that released work is woken on another instance.
   const storing = new Set<Promise<unknown>>()
   return {
     async schedule(wake) {
@@ -101,12 +104,19 @@ export async function makeScheduler(config: Config, database: Database, log: Log
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
     pause: () => agenda.stop(false),
     async stop() {
-      await agenda.stop(false)
+      // The locks that it holds end by themselves.
+      await agenda.stop(false).catch((error) => log.warn({ err: error }, "the locks of jobs were not released"))
       await Promise.all(storing)
-      // By ourselves: Agenda leaves the connections of a clock open that never started.
+      // Agenda leaves its connections open if it never started.
       await close()
     },
   }
+}
+
+/** Agenda does not wait until a lock is released: a failure would end the process. A lock that stays ends by itself. */
+function releaseLocksSafely({ repository }: AgendaBackend, log: Logger) {
+  const release = repository.unlockJob.bind(repository)
+  repository.unlockJob = (job) => release(job).catch((error) => log.warn({ err: error }, "the lock of a job was not released"))
 }
 
 /** A job that fails is logged and left to the sweep; what it was to do still stands on the row. */

@@ -1,0 +1,52 @@
+import type { Duplex } from "node:stream"
+import type { Client, Pool, PoolClient } from "pg"
+
+/** What a statement fails with while the database does not answer: the system's code for a connection that timed out. */
+const silence = () => Object.assign(new Error("The database does not answer"), { code: "ETIMEDOUT" })
+
+/**
+ * Guards the connection pools of a process. While the database does not answer, no statement waits for it: open connections are destroyed and
+ * new ones are refused. And a connection that has ended never keeps its place in a pool.
+ */
+export class PoolGuard {
+  readonly #clients = new Set<PoolClient>()
+  #isSuspended = false
+
+  /** Guards a pool; called before its first connection is made. */
+  guard(pool: Pool): Pool {
+    const inUse = new WeakSet<PoolClient>()
+    pool.on("connect", (client) => {
+      this.#clients.add(client)
+      client.once("end", () => {
+        this.#clients.delete(client)
+        // Kysely does not release a connection on which BEGIN, COMMIT or ROLLBACK failed; its place would be lost for good.
+        if (inUse.has(client)) client.release(true)
+        client.release = () => {}
+      })
+    })
+    pool.on("acquire", (client) => inUse.add(client))
+    pool.on("release", (_error, client) => inUse.delete(client))
+    const connect = pool.connect.bind(pool) as (callback?: (error: Error) => void) => Promise<PoolClient>
+    const guarded: typeof connect = (callback) => {
+      if (!this.#isSuspended) return connect(callback)
+      return callback ? (callback(silence()) as never) : Promise.reject(silence())
+    }
+    return Object.assign(pool, { connect: guarded })
+  }
+
+  /** Fails every statement that waits for the database, and every further one until `resume`. */
+  suspend() {
+    this.#isSuspended = true
+    for (const client of this.#clients) destroyConnection(client, silence())
+  }
+
+  /** Lets statements through again. */
+  resume() {
+    this.#isSuspended = false
+  }
+}
+
+/** Ends a connection without waiting for the other side. */
+export function destroyConnection(client: Client | PoolClient, error?: Error) {
+  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy(error)
+}

@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import type { World } from "./world.js"
+
+/** A built server on a world's database, as a process of its own: a test may try to end it. */
+export interface ServerProcess {
+  url: string
+  /** How it ended; null while it runs. */
+  ended(): string | null
+  /** What it wrote to standard error. */
+  log(): string
+  stop(): Promise<void>
+}
+
+/** Starts one with the world's secrets, so that the world's credentials are good for it. */
+export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
+  const { PATH = "", HOME = "", TEST_DATA_DIR = "" } = process.env
+  const { config, secrets } = world.services
+  const child = spawn(process.execPath, ["--enable-source-maps", "dist/src/main.js"], {
+    env: {
+      PATH,
+      HOME,
+      PORT: "0",
+      DEMO: "false",
+      DATA_DIR: TEST_DATA_DIR,
+      DATABASE_URL: world.databaseUrl,
+      JWT_SECRET: secrets.jwtSecret,
+      ENCRYPTION_KEY: secrets.encryptionKey.toString("hex"),
+      JWT_TTL_SECONDS: String(config.jwtTtlSeconds),
+      SIGN_IN_ATTEMPTS_PER_MINUTE: "1000",
+      RATE_LIMIT_PER_MINUTE: "0",
+      LOG_LEVEL: "warn",
+      ...env,
+    },
+  })
+  let [printed, logged] = ["", ""]
+  child.stderr.on("data", (text) => (logged = (logged + text).slice(-100_000)))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (text) => {
+      printed += text
+      const listening = /Listening on (http:\S+)\n/.exec(printed)
+      if (listening) resolve(listening[1]!)
+    })
+    child.once("exit", () => reject(new Error(`The server did not start: ${logged}`)))
+  })
+  const ended = () => (child.exitCode === null && child.signalCode === null ? null : `${child.exitCode ?? child.signalCode}: ${logged}`)
+  return {
+    url,
+    ended,
+    log: () => logged,
+    async stop() {
+      if (ended() !== null) return
+      child.kill("SIGTERM")
+      await once(child, "exit")
+    },
+  }
+}

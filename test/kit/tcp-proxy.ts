@@ -1,0 +1,81 @@
+import { once } from "node:events"
+import { connect, createServer, type Socket } from "node:net"
+
+/** Stands between a server and its database, and breaks what goes through it. */
+export interface TcpProxy {
+  /** The database's address by way of the proxy. */
+  url: string
+  /** Connections that were attempted so far. */
+  attempts(): number
+  /** Connections that are open. */
+  open(): number
+  /** Lets everything through: the state at the start. */
+  pass(): void
+  /** Resets all connections, and each new one as soon as it is made. */
+  reset(): void
+  /** Takes connections and bytes, and answers nothing. */
+  hang(): void
+  close(): Promise<void>
+}
+
+/** Starts a proxy in front of a database. */
+export async function tcpProxy(databaseUrl: string): Promise<TcpProxy> {
+  const target = new URL(databaseUrl)
+  const pairs = new Set<[Socket, Socket]>()
+  const silent = new Set<Socket>()
+  let mode: "pass" | "reset" | "hang" = "pass"
+  let attempts = 0
+  const join = (near: Socket) => {
+    const far = connect(Number(target.port), target.hostname)
+    const pair: [Socket, Socket] = [near, far]
+    pairs.add(pair)
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on("data", (bytes) => void (mode === "pass" && to.write(bytes)))
+      from.on("error", () => {})
+      from.on("close", () => {
+        pairs.delete(pair)
+        to.destroy()
+      })
+    }
+  }
+  const server = createServer((near) => {
+    attempts += 1
+    near.on("error", () => {})
+    if (mode === "reset") near.resetAndDestroy()
+    else if (mode === "pass") join(near)
+    else {
+      silent.add(near.resume())
+      near.on("close", () => silent.delete(near))
+    }
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const url = new URL(databaseUrl)
+  url.hostname = "127.0.0.1"
+  url.port = String((server.address() as { port: number }).port)
+  const cut = () => {
+    for (const near of [...silent, ...[...pairs].map(([each]) => each)]) near.resetAndDestroy()
+  }
+  return {
+    url: url.href,
+    attempts: () => attempts,
+    open: () => pairs.size,
+    pass() {
+      mode = "pass"
+      // What was swallowed cannot be made up for.
+      for (const near of silent) near.resetAndDestroy()
+    },
+    reset() {
+      mode = "reset"
+      cut()
+    },
+    hang() {
+      mode = "hang"
+    },
+    async close() {
+      cut()
+      server.close()
+      await once(server, "close")
+    },
+  }
+}
