@@ -85,7 +85,7 @@ async function assistantThatKnows(names: string[]) {
   // What a search takes of a viewer: planned reads, and a transaction with planned reads in it.
   const context = {
     reader,
-    change: async (work: (tx: unknown) => Promise<unknown>) => {
+    transaction: async (work: (tx: unknown) => Promise<unknown>) => {
       await run("begin")
       const result = await work({ reader, run: ({ text }: { text: string }) => ask(text) })
       await run("commit")
