@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { jest } from "@jest/globals"
 import { gateOn } from "./kit/gate.js"
 import { type ServerProcess, serverProcess } from "./kit/server-process.js"
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"

@@ -5,6 +5,11 @@ import { world } from "./kit/world.js"
 const w = world()
 const { acme, gql } = w
 
+/** Fragments that spread the next one several times, so that their fields stand in `wide` to the power of `levels` places. */
+const chained = (levels: number, wide: number) =>
+  Array.from({ length: levels }, (_, level) => `fragment A${level} on Me { ${`...A${level + 1} `.repeat(wide)} }`).join(" ") +
+  ` fragment A${levels} on Me { id }`
+
 describe("limits, before anything runs", () => {
   const many = (count: number, field: string) => Array.from({ length: count }, (_, index) => `f${index}: ${field}`).join(" ")
   const deep = (levels: number) =>
@@ -50,6 +55,34 @@ describe("limits, before anything runs", () => {
       expect(errors?.[0]?.extensions.code).toBe(isRefused ? "BAD_USER_INPUT" : undefined)
     }
     expect((await gql(acme.token, query.replace("Int", "Int = 100"))).errors).toHaveLength(1)
+  })
+
+  const costly = `{ ${many(10, page)} ID }`
+  const hides: [string, string, object?][] = [
+    ["behind many fragments", `query ${costly.replace("ID", "me { ...A0 }")} ${chained(4, 11)}`],
+    ["behind an argument that fails", `query ($id: UUID = "${v7()}") ${costly.replace("ID", "chat(id: $id) { id }")}`, { id: null }],
+    ["behind a condition that fails", `query ($x: Boolean = true) ${costly.replace("ID", "me { id @include(if: $x) }")}`, { x: null }],
+    ["behind a size that is null", `query ($first: Int = 100) { ${many(10, page.replace("100", "$first"))} }`],
+  ]
+  it.each(hides)("a cost does not hide %s", async (_name, query, variables = {}) => {
+    // Measured with the size that another asked for, it is within the limit.
+    if (query.includes("$first")) expect((await gql(acme.token, query, { first: null })).errors).toBeUndefined()
+    const { data, errors } = await gql(acme.token, query, variables as Record<string, unknown>)
+    expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ message: expect.stringContaining("could return") }] })
+  })
+
+  it("are measured before validation", async () => {
+    const invalid = [deep(14).replace(" id ", " nothing "), `{ ${many(31, "nothing { id }")} }`, `{ ${many(10, page)} nothing }`]
+    for (const query of [...invalid, ...invalid]) {
+      const { data, errors } = await gql(acme.token, query)
+      expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: "BAD_USER_INPUT" } }] })
+    }
+    for (const query of [
+      "{ ...A } fragment A on Query { me { id } ...A }",
+      "{ ...Unknown nothing }",
+      "{ me { ...B } } fragment B on Nothing { id }",
+    ])
+      expect((await gql(acme.token, query)).errors![0]!.extensions.code).toBe("GRAPHQL_VALIDATION_FAILED")
   })
 
   it("nothing of a mutation has happened", async () => {

@@ -24,11 +24,11 @@ const ofAll = importers(() => true)
 const usedOtherwise: Record<string, string> = {
   "@biomejs/biome": "npm run check",
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
-  "@swc/core": "what @swc/jest runs",
-  "@swc/jest": "jest.config.js",
   "graphql-http": "test/graphql.test.ts reads its audits by their path, since it does not export them",
   graphiql: "a page, src/pages/browser/libraries.json",
   jest: "test/kit/run.ts",
+  "@jest/globals": "test/kit/jest/runner.ts asks Jest's runtime for it",
+  "jest-circus": "test/kit/jest/runner.ts requires it",
   react: "a page, src/pages/browser/libraries.json",
   "react-dom": "a page, src/pages/browser/libraries.json",
   "swagger-ui-dist": "a page, src/pages/browser/libraries.json",

@@ -1,6 +1,10 @@
 import { ApolloServer } from "@apollo/server"
-import { jest } from "@jest/globals"
+import { buildSchema } from "graphql"
 import { v7 } from "uuid"
+import { NotFound } from "../src/errors.js"
+import { OperationEngine } from "../src/graphql/engine.js"
+import { graphqlLimits } from "../src/graphql/limits.js"
+import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -92,4 +96,122 @@ it("may have a variable inside a JSON value", async () => {
       data: { createAssistantTool: { params: { type: "object", title, properties: { n: { enum: [1, 2] } } } } },
     })
   }
+})
+
+it("runs no code that a client wrote into a text", async () => {
+  const code = "__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d0)},__x={q:(globalThis.injected=true"
+  const { text } = await ask({ query: `{ assistants(q: ${JSON.stringify(code)}) { totalCount } }` }, "*/*")
+  expect(JSON.parse(text)).toEqual({ data: { assistants: { totalCount: 0 } } })
+  expect(globalThis).not.toHaveProperty("injected")
+})
+
+it("is where every transport's operations run", async () => {
+  const run = jest.spyOn(OperationEngine.prototype, "run")
+  const begun = jest.spyOn(OperationEngine.prototype, "subscribe")
+  try {
+    await ask({ query: "{ chatFolders { id } }" }, "*/*")
+    await w.rest.as(acme.token).get("/api/chat-folders").expect(200)
+    const socket = await rawSocket(w)
+    await socket.open(acme.token)
+    await socket.ask("{ chatFolders { id } }")
+    socket.socket.terminate()
+    const heard = await subscribe(w, acme.token)
+    await acme.chat()
+    await heard.next()
+    await heard.stop()
+    const transports = run.mock.calls.map(([{ operation }, , , transport]) => `${operation.operation} over ${transport}`)
+    expect(transports.slice(0, 3)).toEqual(["query over http", "query over rest", "query over graphql-ws"])
+    expect(begun.mock.calls.map(([, , , transport]) => transport)).toEqual(["graphql-ws"])
+  } finally {
+    run.mockRestore()
+    begun.mockRestore()
+  }
+})
+
+describe("the engine itself", () => {
+  const makeSchema = (answer: () => unknown) => {
+    const schema = buildSchema("type Query { at: String soon: String fails: String } type Subscription { at: String fails: String }")
+    const { at, soon, fails } = schema.getQueryType()!.getFields()
+    at!.resolve = answer
+    soon!.resolve = async () => answer()
+    fails!.resolve = () => Promise.reject(new NotFound("Chat"))
+    Object.assign(schema.getSubscriptionType()!.getFields()["at"]!, {
+      subscribe: async function* () {
+        yield* ["one", "two"]
+      },
+      resolve: (event: string) => event,
+    })
+    return schema
+  }
+
+  it("keeps one prepared operation per schema, text and name", () => {
+    const engine = new OperationEngine()
+    const [one, other] = [makeSchema(() => "one"), makeSchema(() => "other")]
+    const query = "query A { at } query B { at }"
+    const prepared = engine.prepare(one, { query, operationName: "A" })
+    expect(engine.prepare(one, { query, operationName: "A" })).toBe(prepared)
+    expect(engine.prepare(one, { query, operationName: "B" })).not.toBe(prepared)
+    expect(engine.find(other, { query, operationName: "A" })).toBeUndefined()
+    expect(engine.prepare(other, { query, operationName: "A" }).run({}, {})).toEqual({ data: { at: "other" } })
+    expect(prepared.run({}, {})).toEqual({ data: { at: "one" } })
+    expect(() => engine.prepare(one, { query: "{ nothing }" })).toThrow('Cannot query field "nothing"')
+    expect(engine.find(one, { query: "{ nothing }" })).toBeUndefined()
+  })
+
+  it("answers at once what is resolved at once", async () => {
+    const engine = new OperationEngine()
+    const schema = makeSchema(() => "now")
+    expect(engine.run(engine.prepare(schema, { query: "{ at }" }), {}, {}, "rest")).toEqual({ data: { at: "now" } })
+    const later = engine.run(engine.prepare(schema, { query: "{ soon }" }), {}, {}, "rest")
+    expect(later).toBeInstanceOf(Promise)
+    expect(await later).toEqual({ data: { soon: "now" } })
+  })
+
+  it("keeps so many operations, and so much of their texts", () => {
+    const engine = new OperationEngine()
+    const schema = makeSchema(() => "")
+    const query = (index: number, length = 0) => ({ query: `#${"x".repeat(length)}\n{ a${index}: at }` })
+    for (let index = 0; index <= graphqlLimits.preparedOperations; index++) engine.prepare(schema, query(index))
+    expect(engine.find(schema, query(0))).toBeUndefined()
+    expect(engine.find(schema, query(1))).toBeDefined()
+    const long = graphqlLimits.preparedOperationsLength / 4
+    for (let index = 0; index < 4; index++) engine.prepare(schema, query(index, long))
+    expect([0, 1, 2, 3].map((index) => Boolean(engine.find(schema, query(index, long))))).toEqual([false, true, true, true])
+  })
+
+  it("tells an observer of each operation, its duration and its outcome", async () => {
+    const around: unknown[] = []
+    const ended: unknown[] = []
+    const engine = new OperationEngine({
+      around(operation, run) {
+        around.push(operation)
+        return run()
+      },
+      ended: (operation, outcome, milliseconds) => ended.push([operation.name, operation.field, outcome, milliseconds >= 0]),
+    })
+    const schema = makeSchema(() => "now")
+    const run = (query: string, variables = {}) => engine.run(engine.prepare(schema, { query }), {}, variables, "http")
+    await run("query Named { at }")
+    await run("{ soon fails }")
+    await expect(run("query ($x: Boolean!) { at @skip(if: $x) }", { x: "\u0000" })).rejects.toThrow("NUL")
+    const prepared = engine.prepare(schema, { query: "subscription { at }" })
+    const events = (await engine.subscribe(prepared, {}, {}, "graphql-ws")) as AsyncGenerator
+    expect([await events.next(), await events.next(), await events.next()]).toMatchObject([
+      { value: { data: { at: "one" } } },
+      { value: { data: { at: "two" } } },
+      { done: true },
+    ])
+    expect(around).toEqual([
+      { transport: "http", kind: "query", field: "at", name: "Named" },
+      { transport: "http", kind: "query", field: "soon", name: null },
+      { transport: "http", kind: "query", field: "at", name: null },
+      { transport: "graphql-ws", kind: "subscription", field: "at", name: null },
+    ])
+    expect(ended).toEqual([
+      ["Named", "at", "OK", true],
+      [null, "soon", "NOT_FOUND", true],
+      [null, "at", "BAD_USER_INPUT", true],
+      [null, "at", "OK", true],
+    ])
+  })
 })

@@ -40,8 +40,6 @@ export interface AskedOperation {
   query: string
   operationName?: string | null
   variables?: Variables | null
-  /** The parsed query, where there is one. */
-  document?: DocumentNode
 }
 
 /** A document that is not valid against the schema. */
@@ -85,12 +83,12 @@ export class OperationEngine {
     return this.#prepared.get(this.#keyOf(schema, query, operationName))
   }
 
-  /** Parses, measures, validates and compiles an operation, unless that was done before. */
-  prepare(schema: GraphQLSchema, asked: AskedOperation): PreparedOperation {
+  /** Parses, measures, validates and compiles an operation, unless that was done before; `parsed` is its query, where it is parsed. */
+  prepare(schema: GraphQLSchema, asked: AskedOperation, parsed?: DocumentNode): PreparedOperation {
     const known = this.find(schema, asked)
     if (known) return known
     const { query, operationName, variables } = asked
-    const document = asked.document ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
+    const document = parsed ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
     const operation = getOperationAST(document, operationName || null)
     if (!operation) throw new BadUserInput("Say which operation to run: operationName names none of the document's")
     // Measured first: validating what is too large could take long.
