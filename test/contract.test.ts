@@ -1,15 +1,14 @@
-import { MikroORM } from "@mikro-orm/postgresql"
 import { type GraphQLScalarType, isEnumType, isObjectType, printType } from "graphql"
 import { v7 } from "uuid"
-import mapper from "../mikro-orm.config.js"
 import { BadUserInput } from "../src/errors.js"
-import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
+import { inRestWords } from "../src/graphql/schema.js"
 import type { Route } from "../src/rest/kit/routes.js"
 import { routeTable } from "../src/rest/table.js"
 import { bothDoors } from "./kit/both-doors.js"
 import type { Method } from "./kit/doors.js"
 import { unsigned } from "./kit/files.js"
 import { type Door, doors } from "./kit/graphql-door.js"
+import { platformSchema } from "./kit/platform-schema.js"
 import {
   addressOf,
   type Belongings,
@@ -25,8 +24,6 @@ import {
 } from "./kit/routes.js"
 import { world } from "./kit/world.js"
 
-/** The mapper with its metadata alone: the tests below are named by the schema, before there is a database. */
-const orm = await MikroORM.init(mapper)
 const w = world()
 const { acme, globex, rest } = w
 const both = bothDoors(w)
@@ -274,7 +271,7 @@ describe("REST and GraphQL", () => {
   }
 
   describe("are one schema, in which REST has its own words for enums alone:", () => {
-    const schema = buildPlatformSchema(orm)
+    const schema = platformSchema
     const ofRest = inRestWords(schema)
     const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith("__"))
 
