@@ -1,9 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { MikroORM } from "@mikro-orm/postgresql"
+import { type EntityMetadata, MikroORM } from "@mikro-orm/postgresql"
 import { printSchema } from "graphql"
 import mapper from "../mikro-orm.config.js"
 import { apiVersion } from "../src/app.js"
+import { entities } from "../src/database/options.js"
+import { storedProperties } from "../src/database/read-model.js"
 import { OperationEngine } from "../src/graphql/engine.js"
 import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
 import { prepareRoutes } from "../src/http/rest.js"
@@ -11,34 +13,53 @@ import { openApiDocument } from "../src/rest/kit/openapi.js"
 import { brokenSeals, sealMigrations } from "./sealed-migrations.js"
 
 /** What is generated from the code and committed, so that a change of the contract is seen in its review: file name and content. */
-function generated(): Record<string, string> {
-  const schema = buildPlatformSchema()
+function generated(orm: MikroORM): Record<string, string> {
+  const schema = buildPlatformSchema(orm)
   const openapi = openApiDocument(prepareRoutes(new OperationEngine(), inRestWords(schema)), apiVersion)
-  return { "schema.graphql": `${printSchema(schema)}\n`, "openapi.json": `${JSON.stringify(openapi, null, 2)}\n` }
+  return {
+    "schema.graphql": `${printSchema(schema)}\n`,
+    "openapi.json": `${JSON.stringify(openapi, null, 2)}\n`,
+    "src/database/tables.generated.ts": storedEntities(orm),
+  }
+}
+
+/** The table and the stored properties of every entity, as a type. `texts` are numbers that the driver returns as text, `embedded` columns of a property's own properties. */
+function storedEntities(orm: MikroORM): string {
+  const union = (names: string[]) => names.map((name) => JSON.stringify(name)).join(" | ") || "never"
+  const stored = ([name, { prototype }]: [string, { prototype: unknown }]) => {
+    const { tableName, props } = [...orm.getMetadata().getAll().values()].find((meta) => meta.prototype === prototype) as EntityMetadata
+    const kept = storedProperties(props)
+    const texts = kept.filter(({ columnTypes }) => /^big(int|serial)$/.test(columnTypes[0]!))
+    const [properties, bigints] = [kept, texts].map((list) => union(list.map((prop) => prop.name as string)))
+    const embedded = props.filter((prop) => prop.embedded).map((prop) => `${prop.fieldNames[0]}: "${prop.embedded!.join(".")}"`)
+    return `  ${name}: { table: "${tableName}"; properties: ${properties}; texts: ${bigints}; embedded: { ${embedded.join("; ")} } }\n`
+  }
+  const lines = Object.entries(entities).map(stored).join("")
+  return `// Written by \`npm run generate\` from the mapper's metadata.\n\n/** The table and the stored properties of every entity. */\nexport interface StoredEntities {\n${lines}}\n`
 }
 
 const place = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
 /** Sentences about what is committed and no longer what the code says. */
-async function staleness(): Promise<string[]> {
+async function staleness(orm: MikroORM): Promise<string[]> {
   const stale: string[] = []
-  for (const [name, content] of Object.entries(generated())) {
+  for (const [name, content] of Object.entries(generated(orm))) {
     const committed = await readFile(place(name), "utf8").catch(() => "")
     if (committed !== content) stale.push(`${name} is stale: run \`npm run generate\` and commit it`)
   }
   // Compared with the snapshot beside the migrations, so no database is needed.
-  const orm = await MikroORM.init(mapper)
   if (await orm.migrator.checkSchema())
     stale.push("migrations/ do not say what the entities say: run `node_modules/.bin/mikro-orm migration:create` and commit what it writes")
-  await orm.close()
   return [...stale, ...(await brokenSeals(place("migrations")))]
 }
 
+const orm = await MikroORM.init(mapper)
 if (process.argv.includes("--check")) {
-  const stale = await staleness()
+  const stale = await staleness(orm)
   for (const sentence of stale) process.stderr.write(`${sentence}\n`)
   process.exitCode = stale.length > 0 ? 1 : 0
 } else {
-  for (const [name, content] of Object.entries(generated())) await writeFile(place(name), content)
+  for (const [name, content] of Object.entries(generated(orm))) await writeFile(place(name), content)
   await sealMigrations(place("migrations"))
 }
+await orm.close()

@@ -70,7 +70,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => database.close())
   await migrate(database)
 
-  const schema = buildPlatformSchema()
+  const schema = buildPlatformSchema(database.orm)
   const restSchema = inRestWords(schema)
   const engine = new OperationEngine(operationObserver(metrics))
   const secrets = await loadSecrets(config)

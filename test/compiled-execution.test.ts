@@ -15,9 +15,9 @@ import { authenticate } from "../src/context/authenticate.js"
 import { RequestContext } from "../src/context/request-context.js"
 import { compilable } from "../src/graphql/compilable.js"
 import { runOf } from "../src/graphql/run.js"
-import { buildPlatformSchema } from "../src/graphql/schema.js"
 import { comparable } from "./kit/comparable.js"
 import { executionCases } from "./kit/execution-cases.js"
+import { platformSchema } from "./kit/platform-schema.js"
 import { world } from "./kit/world.js"
 
 async function byBoth(
@@ -49,7 +49,7 @@ for (const { about, schema, root, cases } of executionCases) {
 
 describe("the server's own schema", () => {
   const w = world()
-  const schema = buildPlatformSchema()
+  const schema = platformSchema
   const queries = Object.keys(schema.getQueryType()!.getFields())
 
   it.each(queries)("query %s is answered alike by both", async (name) => {

@@ -1,13 +1,14 @@
 import { type GraphQLScalarType, isEnumType, isObjectType, printType } from "graphql"
 import { v7 } from "uuid"
 import { BadUserInput } from "../src/errors.js"
-import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
+import { inRestWords } from "../src/graphql/schema.js"
 import type { Route } from "../src/rest/kit/routes.js"
 import { routeTable } from "../src/rest/table.js"
 import { bothDoors } from "./kit/both-doors.js"
 import type { Method } from "./kit/doors.js"
 import { unsigned } from "./kit/files.js"
 import { type Door, doors } from "./kit/graphql-door.js"
+import { platformSchema } from "./kit/platform-schema.js"
 import {
   addressOf,
   type Belongings,
@@ -270,7 +271,7 @@ describe("REST and GraphQL", () => {
   }
 
   describe("are one schema, in which REST has its own words for enums alone:", () => {
-    const schema = buildPlatformSchema()
+    const schema = platformSchema
     const ofRest = inRestWords(schema)
     const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith("__"))
 

@@ -177,6 +177,23 @@ describe("the company border", () => {
       made("src/jobs/reply.ts", "em.getConnection()"),
     ],
   })
+  rule("a query is run in one place", {
+    of: rules.queriesRunInOnePlace,
+    breaks: [
+      made("src/knowledge/search.ts", "const rows = await reader.scoped(chunkReadModel).selectAll().execute()"),
+      made("src/assistant/progress.ts", 'await held.select("t.id").executeTakeFirst()'),
+      made("src/database/reader.ts", "await this.sql.executeQuery(query)"),
+    ],
+    keeps: [made("src/knowledge/search.ts", "await runQuery(reader, query)")],
+  })
+  rule("what makes queries fast is used by the database's own files alone", {
+    of: rules.databaseKitStaysInside,
+    breaks: [made("src/knowledge/search.ts", 'import { pipelined } from "../database/kit/pipelined.js"')],
+    keeps: [
+      made("src/knowledge/search.ts", 'import { runQuery } from "../database/run-query.js"'),
+      made("src/database/reader.ts", 'import { pipelined } from "./kit/pipelined.js"'),
+    ],
+  })
   rule("who reads past the border is listed, with a reason", {
     of: rules.unscopedCallersAreListed,
     breaks: [made("src/resolvers/chat.ts", "await unscoped(database, everything)")],

@@ -217,6 +217,6 @@ describe("a storage that fails", () => {
 it("rows are read by their own company alone", async () => {
   const media = await file()
   const { mediaReadModel } = await import("../src/schema/media.js")
-  const reader = systemContext(w.services, globex.id).freshReader()
+  const reader = systemContext(w.services, globex.id).reader
   expect(await reader.byId(mediaReadModel, media.id, { url: {} })).toBeNull()
 })

@@ -8,8 +8,8 @@ import { Kysely, PostgresDialect } from "kysely"
 import { v7 } from "uuid"
 import type { RequestContext } from "../src/context/request-context.js"
 import { ormOptions } from "../src/database/options.js"
-import type { PlainRow } from "../src/database/read-model.js"
 import { Reader } from "../src/database/reader.js"
+import type { Tables } from "../src/database/tables.js"
 import { type Ask, hasVectors, makeVectorIndex } from "../src/database/vector-index.js"
 import { fullText } from "../src/knowledge/full-text.js"
 import { type IndexedItem, indexedItems } from "../src/knowledge/indexed-items.js"
@@ -25,7 +25,7 @@ afterAll(async () => {
   await postgres.close()
 })
 
-const ask: Ask = async (text) => (await postgres.query(text)).rows
+const ask: Ask = async <R>(text: string) => (await postgres.query<R>(text)).rows
 const run = (text: string, values: unknown[] = []) => postgres.query(text, values)
 const client = {
   query: async (text: string, values: readonly unknown[]) => {
@@ -34,8 +34,7 @@ const client = {
   },
   release() {},
 }
-// biome-ignore lint/suspicious/noExplicitAny: as planned reads have it.
-const kysely = new Kysely<any>({
+const kysely = new Kysely<Tables>({
   dialect: new PostgresDialect({ pool: { connect: async () => client as never, end: async () => {}, options: {} } }),
 })
 
@@ -82,7 +81,7 @@ async function assistantThatKnows(names: string[]) {
       )
     }
   }
-  const reader = new Reader(orm, kysely, [companyId], async ({ text }, values) => (await client.query(text, values)).rows as PlainRow[])
+  const reader = new Reader(orm, kysely, [companyId], { send: async ({ text }, values) => (await client.query(text, values)).rows })
   // What a search takes of a viewer: planned reads, and a transaction with planned reads in it.
   const context = {
     reader,

@@ -1,5 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { publicUrl } from "../config.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
@@ -23,13 +25,19 @@ const nativeCredentials: Partial<Record<Messenger, string[]>> = {
 }
 const bridgeCredentials = ["deliveryUrl", "secret"]
 
-const companyOfChannel = { name: "company-of-channel", text: "select company_id from channel where id = $1" }
-const companyOfToken = { name: "company-of-token", text: "select company_id from access_token where id = $1" }
+const companyOfChannel: Statement<RowOf<"Channel", "company_id">> = {
+  name: "company-of-channel",
+  text: "select company_id from channel where id = $1",
+}
+const companyOfToken: Statement<RowOf<"AccessToken", "company_id">> = {
+  name: "company-of-token",
+  text: "select company_id from access_token where id = $1",
+}
 
-async function companyOfRow(desk: Desk, statement: typeof companyOfToken, id: string, noun: string): Promise<string> {
+async function companyOfRow(desk: Desk, statement: Statement<{ company_id: string }>, id: string, noun: string): Promise<string> {
   const [row] = isUuid(id) ? await unscoped(desk.database, statement, [id]) : []
   if (!row) throw new Refusal(`No ${noun} has the id ${id}`)
-  return row["company_id"]
+  return row.company_id
 }
 
 function readCredentials(messenger: Messenger, text: string | undefined): Record<string, string> {

@@ -1,3 +1,4 @@
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../entities/kit/sealed.js"
 import { parseEncryptionKey } from "../environment.js"
@@ -13,7 +14,7 @@ export const sealedColumns: readonly [table: string, column: string][] = [
 
 const startOfAll = "00000000-0000-0000-0000-000000000000"
 
-const statementsOf = (table: string, column: string) => ({
+const statementsOf = (table: string, column: string): Record<"read" | "write", Statement<{ id: string; sealed: string }>> => ({
   read: {
     name: `sealed-${table}`,
     text: `select id, ${column} as sealed from ${table}
@@ -40,12 +41,12 @@ async function pass(desk: Desk, [table, column]: readonly [string, string], from
   for (let after = startOfAll; ; ) {
     const rows = await unscoped(desk.database, read, [sealMark(desk.encryptionKey), after, adminLimits.sealedBatch])
     if (rows.length === 0) return outcome
-    const texts = rows.map((row) => opened(row["sealed"], from, desk.encryptionKey))
-    outcome.lost.push(...rows.flatMap((row, at) => (texts[at] === null ? [`${table} ${row["id"]}`] : [])))
-    const anew = rows.flatMap((row, at) => (texts[at] == null ? [] : [[row["id"], row["sealed"], seal(texts[at], desk.encryptionKey)]]))
+    const texts = rows.map((row) => opened(row.sealed, from, desk.encryptionKey))
+    outcome.lost.push(...rows.flatMap((row, at) => (texts[at] === null ? [`${table} ${row.id}`] : [])))
+    const anew = rows.flatMap((row, at) => (texts[at] == null ? [] : [[row.id, row.sealed, seal(texts[at], desk.encryptionKey)]]))
     const columns = [0, 1, 2].map((part) => anew.map((each) => each[part]))
     outcome.rotated += (await unscoped(desk.database, write, columns)).length
-    after = rows.at(-1)!["id"]
+    after = rows.at(-1)!.id
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod"
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { Company, Member, memberRoles, Subscription, subscriptionStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
@@ -9,13 +10,16 @@ import { hashPassword } from "../resolvers/kit/password.js"
 import { type Command, change, type Desk, oneOf, Refusal, UsageError } from "./kit.js"
 
 const listCompanies = { name: "list-companies", text: "select id, name from company order by created_at, id" }
-const companyById = { name: "company-by-id", text: "select id, name from company where id = $1" }
+const companyById: Statement<RowOf<"Company", "id" | "name">> = {
+  name: "company-by-id",
+  text: "select id, name from company where id = $1",
+}
 
 /** The company that an option names, by id. */
 export async function companyOf(desk: Desk, id: string): Promise<string> {
   const [row] = isUuid(id) ? await unscoped(desk.database, companyById, [id]) : []
   if (!row) throw new Refusal(`No company has the id ${id}`)
-  return row["id"]
+  return row.id
 }
 
 const company = { company: { required: true, description: "the company's id" } }

@@ -53,11 +53,12 @@ export async function awaitClient(context: RequestContext, tool: AssistantTool, 
   return { success: false, status: null, latencyMs: Math.round(performance.now() - begin), body: null, error }
 }
 
-const isOutputOf = (event: LoggedEvent, callId: string) => event.snapshot?.row["functionCallOutput"]?.callId === callId
+const isOutputOf = ({ snapshot }: LoggedEvent, callId: string) =>
+  snapshot?.type === "Message" && snapshot.row.functionCallOutput?.callId === callId
 
 async function isPending(context: RequestContext, callId: string): Promise<boolean> {
-  const call = await context.freshReader().byId(toolCallReadModel, callId, { status: {} })
-  return call?.["status"] === "pending"
+  const call = await context.reader.byId(toolCallReadModel, callId, { status: {} })
+  return call?.status === "pending"
 }
 
 /** Stores a client's answer like any other result; the waiting turn reads it. */

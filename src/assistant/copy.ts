@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
 import { copyRows } from "../database/copy-rows.js"
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { clock } from "../entities/kit/clock.js"
@@ -8,7 +8,8 @@ import { codePoints } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { copyKnowledge } from "../knowledge/copy.js"
 
-const toolsOf = {
+const toolsOf: Statement<{ id: string }> = {
+  name: "tools-to-copy",
   text: "select id from assistant_tool where assistant_id = $1 and company_id = any($2::uuid[]) order by created_at, id for share",
 }
 

@@ -1,4 +1,5 @@
 import type { RequestContext } from "../context/request-context.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { BadUserInput } from "../errors.js"
 import { type KnowledgeMatch, searchChunks } from "../knowledge/search.js"
@@ -21,7 +22,7 @@ export async function searchKnowledge(
   }
 }
 
-const spend = {
+const spend: Statement<{ id: string }> = {
   name: "spend-embedding-credit",
   text: `update company set embedding_credits = embedding_credits - 1 from assistant
          where assistant.id = $1 and assistant.company_id = any($2::uuid[]) and company.id = assistant.company_id and embedding_credits > 0
@@ -37,7 +38,7 @@ const giveBack = {
 async function spendCredit(context: RequestContext, assistantId: string): Promise<string> {
   return context.transaction(async (tx) => {
     const [spent] = await tx.run(spend, [assistantId, context.companyIds])
-    if (spent) return spent["id"]
+    if (spent) return spent.id
     await tx.referred(Assistant, assistantId, "assistantId")
     throw new BadUserInput("The company has no embedding credits left")
   })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { RequestContext } from "../context/request-context.js"
+import { runQuery } from "../database/run-query.js"
 import { chatReadModel } from "../schema/chat.js"
 import { assistantLimits } from "./limits.js"
 
@@ -58,8 +59,8 @@ export class TurnProgress {
   }
 
   private async isStillOurs(): Promise<boolean> {
-    const held = this.context.freshReader().scoped(chatReadModel).where("t.id", "=", this.chatId).where("t.turn_id", "=", this.turnId)
-    const row = await held.where("t.is_under_ai_control", "=", true).select("t.id").executeTakeFirst()
-    return row !== undefined
+    const { reader } = this.context
+    const held = reader.scoped(chatReadModel).where("t.id", "=", this.chatId).where("t.turn_id", "=", this.turnId)
+    return (await runQuery(reader, held.where("t.is_under_ai_control", "=", true).select("t.id"))).length > 0
   }
 }

@@ -1,8 +1,8 @@
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
 
 /** When our side last spoke, and how many customer messages came after. */
-const sinceOurLast = {
+const sinceOurLast: Statement<{ at: string | null; sequence: number | null; count: string }> = {
   name: "since-our-last",
   text: `with ours as (
            select sequence, created_at from message
@@ -15,6 +15,6 @@ const sinceOurLast = {
 /** Marks a chat as unread, back to our side's last message. The chat must be locked. */
 export async function markUnread(unit: UnitOfWork, chat: Chat): Promise<Chat> {
   const [since] = await unit.run(sinceOurLast, [chat.id, chat.companyId])
-  const ours = since!["sequence"] ? { sequence: since!["sequence"], at: new Date(since!["at"]) } : null
-  return chat.unread(ours, Number(since!["count"]))
+  const { sequence, at, count } = since!
+  return chat.unread(sequence && at ? { sequence, at: new Date(at) } : null, Number(count))
 }

@@ -1,6 +1,7 @@
 import DataLoader from "dataloader"
 import type { Database } from "../database/connect.js"
-import type { PlainRow } from "../database/read-model.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { looksLikeToken, tokenDigest } from "../entities/access-token.js"
 import { clock } from "../entities/kit/clock.js"
@@ -19,7 +20,7 @@ export interface Credentials {
 /** 401 for a genuine credential that has expired: the client may refresh its session and retry. */
 export class ExpiredCredentials extends Unauthenticated {}
 
-const tokensByDigest = {
+const tokensByDigest: Statement<RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "digest">> = {
   name: "tokens-by-digest",
   text: "select id, company_id, last_used_at, digest from access_token where digest = any($1) and revoked_at is null",
 }
@@ -29,7 +30,9 @@ const touchToken = {
   text: "update access_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $3)",
 }
 
-const sessionWithMemberships = {
+const sessionWithMemberships: Statement<{
+  [P in keyof RowOf<"Member", "company_id" | "role">]: RowOf<"Member", "company_id" | "role">[P] | null
+}> = {
   name: "session-with-memberships",
   text: `select m.company_id, m.role from session s left join member m on m.user_id = s.user_id
          where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
@@ -49,11 +52,12 @@ async function byAccessToken(services: Services, value: string): Promise<Identit
   if (!looksLikeToken(value)) throw new Unauthenticated("The access token is malformed: a character is missing or mistyped")
   const row = await tokensOf(services.database).load(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
-  touch(services, row["id"], row["last_used_at"])
-  return { kind: "token", tokenId: row["id"], companyId: row["company_id"] }
+  touch(services, row.id, row.last_used_at)
+  return { kind: "token", tokenId: row.id, companyId: row.company_id }
 }
 
-const lookUps = new WeakMap<Database, DataLoader<string, PlainRow | undefined>>()
+type TokenRow = NonNullable<(typeof tokensByDigest)["row"]>
+const lookUps = new WeakMap<Database, DataLoader<string, TokenRow | undefined>>()
 
 /** Looks tokens up, those of concurrent requests in one statement. Results are not cached, so a revocation holds at once. */
 function tokensOf(database: Database) {
@@ -61,7 +65,7 @@ function tokensOf(database: Database) {
   if (known) return known
   const find = async (digests: readonly string[]) => {
     const rows = await unscoped(database, tokensByDigest, [digests])
-    const byDigest = new Map(rows.map((row) => [row["digest"], row]))
+    const byDigest = new Map(rows.map((row) => [row.digest, row]))
     return digests.map((digest) => byDigest.get(digest))
   }
   const lookUp = new DataLoader(find, { cache: false, batchScheduleFn: setImmediate })
@@ -84,7 +88,7 @@ async function bySession(services: Services, token: string): Promise<Identity | 
   if (claims === "invalid") return null
   const rows = await unscoped(services.database, sessionWithMemberships, [claims.sid, claims.sub])
   if (rows.length === 0) throw new Unauthenticated("The session has ended: sign in again")
-  const roles = new Map(rows.filter((row) => row["company_id"]).map((row) => [row["company_id"], row["role"]]))
+  const roles = new Map(rows.flatMap(({ company_id, role }) => (company_id && role ? [[company_id, role]] : [])))
   return { kind: "user", userId: claims.sub, sessionId: claims.sid, expiresAt: new Date(claims.exp * 1000), roles }
 }
 

@@ -23,7 +23,7 @@ const tryLock = { name: "try-idempotency-lock", text: "select pg_try_advisory_xa
  * Does a piece of work once per credential, operation and key, inside the unit that does it: a repeat within 24 hours gets the stored answer,
  * another request under the key is refused, and so is one while the first still runs (contract, section 1).
  */
-export async function idempotent<T extends { id: string } | PlainRow>(
+export async function idempotent<T extends { id: string }>(
   context: RequestContext,
   unit: UnitOfWork,
   type: string,
@@ -49,12 +49,12 @@ export async function idempotent<T extends { id: string } | PlainRow>(
   const row = known ?? Object.assign(new IdempotencyKey(), identity)
   Object.assign(row, { request: digest, createdAt: clock.now() })
   unit.em.persist(row)
-  unit.showAtCommit(row, type, (result as { id: string }).id)
+  unit.showAtCommit(row, type, result.id)
   return result
 }
 
 /** Completes a stored answer with what the operation selects beyond it. */
-export async function completed(context: RequestContext, type: string, row: PlainRow, selection: Selection): Promise<PlainRow> {
+export async function completed(context: RequestContext, type: string, row: { id: string }, selection: Selection): Promise<PlainRow> {
   const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
   const shown = withMedia(row, (id) => context.services.mediaUrls.of(id))
   const [whole] = await context.reader.complete(readModelOf(type)!, [shown], missing)

@@ -3,9 +3,9 @@ import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import type { Logger } from "pino"
 import { meaningOf } from "../database/conflicts.js"
-import { pipelined } from "../database/pipelined.js"
-import type { PlainRow, ReadModel } from "../database/read-model.js"
-import { Reader } from "../database/reader.js"
+import type { PlannedRow, ReadModel } from "../database/read-model.js"
+import { type Reader, readerOnPool } from "../database/reader.js"
+import type { EntityName } from "../database/tables.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Actor } from "../entities/control-change.js"
 import type { Row } from "../entities/kit/row.js"
@@ -54,14 +54,9 @@ export class RequestContext {
   /** Planned reads; inside a mutation they see what it wrote. */
   get reader(): Reader {
     if (this.openUnit) return this.openUnit.reader
-    this.reading ??= this.freshReader()
-    return this.reading
-  }
-
-  /** A reader that remembers nothing: for a subscription, which outlives what a request may remember. */
-  freshReader(): Reader {
     const { database, mediaUrls } = this.services
-    return new Reader(database.orm, database.sql, this.companyIds, pipelined(database.pool), (id) => mediaUrls.of(id))
+    this.reading ??= readerOnPool(database, this.companyIds, (id) => mediaUrls.of(id))
+    return this.reading
   }
 
   /** The unit of work of the running transaction; throws outside one. */
@@ -100,9 +95,14 @@ export class RequestContext {
     return [companyId]
   }
 
-  /** One row by plan, NOT_FOUND when it is missing or foreign. */
-  async one(source: ReadModel, id: string, info: GraphQLResolveInfo, noun = source.name): Promise<PlainRow> {
-    const row = await this.reader.byId(source, id, selectionOf(info))
+  /** One row by a planned read; throws NOT_FOUND when it is missing or out of reach. */
+  async one<N extends EntityName>(
+    model: ReadModel<N>,
+    id: string,
+    info: GraphQLResolveInfo,
+    noun: string = model.name,
+  ): Promise<PlannedRow<N>> {
+    const row = await this.reader.byId(model, id, selectionOf(info))
     if (!row) throw new NotFound(noun)
     return row
   }
@@ -128,7 +128,7 @@ export class RequestContext {
   }
 
   /** Runs a statement inside the running mutation. */
-  run(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+  run<R = Record<string, unknown>>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     return this.unit.run(statement, values)
   }
 
@@ -141,7 +141,7 @@ export class RequestContext {
   }
 
   /** Runs one statement as the whole unit: it is its own transaction, and writes its event itself. */
-  async statement(statement: Statement, values: unknown[]): Promise<PlainRow[]> {
+  async statement<R = Record<string, unknown>>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     const result = await this.services.database.pool.query({ ...statement, values }).catch((error) => {
       throw meaningOf(error)
     })

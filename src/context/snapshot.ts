@@ -1,16 +1,31 @@
 import type { PlainRow } from "../database/read-model.js"
 
+/** A message or a chat, or a row out of a snapshot of one, with its files. */
+export interface WithFiles extends PlainRow {
+  messageMedia?: FileLink[]
+  mediaIds?: string[]
+}
+
+interface FileLink extends PlainRow {
+  mediaId?: string
+  media?: PlainRow | null
+}
+
 /** A row out of a snapshot with what is not stored of its files: their addresses, which expire, and in older snapshots the list of their ids. */
-export function withMedia(row: PlainRow, urlOf: (id: string) => string): PlainRow {
-  const shown = { ...row }
-  if (row["messageMedia"]) {
-    shown["messageMedia"] = withUrls(row["messageMedia"], urlOf)
-    shown["mediaIds"] ??= row["messageMedia"].map((link: PlainRow) => link["mediaId"])
+export function withMedia<R extends PlainRow>(row: R, urlOf: (id: string) => string): R {
+  const shown: R & WithFiles & { replyTo?: PlainRow | null; lastMessage?: PlainRow | null } = { ...row }
+  if (shown.messageMedia) {
+    shown.mediaIds ??= idsOf(shown.messageMedia)
+    shown.messageMedia = withUrls(shown.messageMedia, urlOf)
   }
-  for (const field of ["replyTo", "lastMessage"]) if (row[field]) shown[field] = withMedia(row[field], urlOf)
+  if (shown.replyTo) shown.replyTo = withMedia(shown.replyTo, urlOf)
+  if (shown.lastMessage) shown.lastMessage = withMedia(shown.lastMessage, urlOf)
   return shown
 }
 
 /** Attachments with the addresses of their files. */
-export const withUrls = (links: PlainRow[], urlOf: (id: string) => string): PlainRow[] =>
-  links.map((link) => ({ ...link, media: link["media"] && { ...link["media"], url: urlOf(link["media"].id) } }))
+export const withUrls = (links: FileLink[], urlOf: (id: string) => string): FileLink[] =>
+  links.map((link) => ({ ...link, media: link.media && { ...link.media, url: urlOf(link.media.id) } }))
+
+/** The ids of the files of attachments. */
+export const idsOf = (links: FileLink[]) => links.map(({ mediaId }) => mediaId!)

@@ -1,6 +1,6 @@
 import { BadUserInput, Conflict } from "../errors.js"
 
-/** What a violated unique index means to the caller. The index decides, never a read before the write. */
+/** What a violated unique index means to the caller. The index decides, not a read before the write. */
 const sentences: Record<string, string> = {
   chat_company_id_messenger_from_id_external_id_unique: "A chat for this customer exists",
   chat_tag_name_unique: "A tag with this name exists",
@@ -14,7 +14,7 @@ const badInputs: Record<string, { path: string; message: string }> = {
   assistant_tool_name_unique: { path: "name", message: "is taken by another tool of this assistant" },
 }
 
-/** Turns the database's refusal into the answer it means; any other error stays what it is. */
+/** Turns a violated constraint into the API error that it means; returns any other error unchanged. */
 export function meaningOf(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause as unknown) {
     const { code, constraint } = cause as { code?: string; constraint?: string }

@@ -4,6 +4,7 @@ import type { Pool } from "pg"
 import { sentence } from "../sentence.js"
 import { ormOptions } from "./options.js"
 import { PoolGuard } from "./pool-guard.js"
+import type { Tables } from "./tables.js"
 
 /** The one connection pool, seen as the mapper and as plain PostgreSQL. */
 export interface Database {
@@ -18,19 +19,19 @@ export interface Database {
   close(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: planned reads name their columns at run time, from the mapper's metadata.
-export type Sql = Kysely<any>
+/** Builds queries, typed by the columns of the tables. */
+export type Sql = Kysely<Tables>
 
 /** Opens the pool; throws a sentence when the database cannot be reached. */
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
   const guard = new PoolGuard()
   const orm = await MikroORM.init(ormOptions(url, log, (pool) => guard.guard(pool)))
-  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool>; getClient(): Sql }
+  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   const pool = await connection.getNativeClient().catch(async (error) => {
     await orm.close()
     throw unreachable(url, error)
   })
-  return { orm, pool, sql: connection.getClient(), guard, url, close: () => orm.close() }
+  return { orm, pool, sql: orm.em.fork().getKysely<Tables>(), guard, url, close: () => orm.close() }
 }
 
 /** The address may hold a password: its host says enough. Where a name has several addresses, the error has a code and no words. */

@@ -4,16 +4,15 @@ import type { UnitOfWork } from "./unit-of-work.js"
 
 /** What is different about copies, by property. */
 export interface Anew {
-  /** Of each row its own id; `id` is always among them. */
+  /** A value per row; `id` is always among them. */
   each: { id: string[]; [property: string]: (string | null)[] }
-  /** Of all rows the same, or made from the row `t`, as SQL; its values are `$1` and so on. */
+  /** SQL that is the same for all rows, which may refer to the row as `t` and to `values` as `$1` and so on. */
   all: Record<string, string>
   values: unknown[]
 }
 
 /**
- * Copies rows inside the database, column by column as they are except for what is different. A column that a type gets later is copied too,
- * without anybody having to think of it.
+ * Copies rows inside the database, all stored columns but those that differ; a column that is added to an entity later is copied too.
  */
 export async function copyRows<T extends object>(unit: UnitOfWork, entity: EntityClass<T>, ids: string[], { each, all, values }: Anew) {
   const { tableName, props } = unit.em.getMetadata().get(entity)

@@ -23,8 +23,8 @@ import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 import { rootLimits } from "../limits.js"
 
-/** Every stored noun. */
-const entities = [
+/** Every stored entity, by its name; `npm run generate` writes the types of their tables from it. */
+export const entities = {
   Company,
   Member,
   Subscription,
@@ -52,7 +52,7 @@ const entities = [
   Event,
   EventLog,
   IdempotencyKey,
-]
+}
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
@@ -61,7 +61,7 @@ export const ormOptions = (url: string, log: (line: string) => void = () => {}, 
   defineConfig({
     driver: PostgreSqlDriver,
     clientUrl: url,
-    entities,
+    entities: Object.values(entities),
     extensions: [Migrator],
     pool: { min: 0, max: 10 },
     // Statements that are sent together on a connection do not wait for each other's answers.

@@ -1,91 +1,129 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import DataLoader from "dataloader"
-import { sql } from "kysely"
-import type { Sql } from "./connect.js"
-import type { Run } from "./pipelined.js"
-import { prepared } from "./prepared.js"
-import { queryTemplate } from "./query-template.js"
-import { columnsOf, type Narrow, type PlainRow, plannedProperties, type Query, type ReadModel, type Selection } from "./read-model.js"
+import { type Compilable, type RawBuilder, sql } from "kysely"
+import type { Database, Sql } from "./connect.js"
+import { pipelined } from "./kit/pipelined.js"
+import {
+  columnsOf,
+  type HasMany,
+  type Narrow,
+  type PlainRow,
+  type PlannedRow,
+  plannedProperties,
+  type Query,
+  type ReadModel,
+  type Selection,
+} from "./read-model.js"
+import { type Connection, type QueryTemplate, runQuery } from "./run-query.js"
+import type { EntityName } from "./tables.js"
 
-/** The part of a query that follows the company's border, where its text depends on nothing but `key`; `values` stand in their places. */
-export interface QueryTemplate {
+/** What follows the condition on the company in a query whose text depends on nothing but `key`. */
+export interface ListTemplate<N extends EntityName, V extends unknown[] = unknown[], R = PlannedRow<N>> {
   key: string
-  values: unknown[]
-  build(query: Query, values: unknown[]): Query
+  values: [...V]
+  build(query: Query<N>, values: V): Compilable<R>
+}
+
+/** A condition whose text depends on nothing but `key`. */
+export interface FilterTemplate<N extends EntityName, V extends unknown[] = unknown[]> {
+  key: string
+  values: [...V]
+  build<O>(query: Query<N, O>, values: V): Query<N, O>
 }
 
 /**
- * The planned reads of one viewer: plain rows, the columns that were asked for, a fixed number of statements whatever the size of the page,
+ * The planned reads of one request: plain rows, the columns that were selected, a fixed number of statements whatever the size of the page,
  * and never a row of a company out of reach.
  */
-export class Reader {
-  #loaders = new Map<ReadModel, Map<string, DataLoader<string, PlainRow | null>>>()
+export class Reader implements Connection {
+  readonly #loaders = new Map<object, Map<string, Loader<unknown>>>()
+  readonly send: Connection["send"]
 
   constructor(
     readonly orm: MikroORM,
     readonly sql: Sql,
     readonly companyIds: string[],
-    /** Runs a statement where this reader reads: on the pool, or inside a transaction. */
-    private readonly run: Run,
+    /** Where it reads: the pool, or a transaction. */
+    connection: Connection,
     /** The signed address of a file. */
     readonly mediaUrl: (id: string) => string = noAddress,
-  ) {}
-
-  /** A query on a type's table that sees only the companies in reach; `t` is its alias. */
-  scoped(source: ReadModel, companyIds = this.companyIds): Query {
-    const query = this.table(source)
-    return source.scope ? source.scope(query, companyIds) : query.where("t.company_id", ...inList(companyIds))
+  ) {
+    this.send = connection.send
   }
 
-  private table(source: ReadModel): Query {
-    return this.sql.selectFrom(`${columnsOf(this.orm, source.name).table} as t`)
+  /** A query on the table of an entity that sees only the companies in reach; its alias is `t`. */
+  scoped<N extends EntityName>(model: ReadModel<N>, companyIds = this.companyIds): Query<N, unknown> {
+    const query = this.table(model)
+    return model.scope ? model.scope(query, companyIds) : query.where(isOf(...inList(companyIds)))
   }
 
-  /** Rows of a type with everything the selection asks for. */
-  async list(source: ReadModel, selection: Selection, build: Narrow, companyIds?: string[]): Promise<PlainRow[]> {
-    const query = this.selecting(source, this.properties(source, selection), build(this.scoped(source, companyIds)))
-    const { sql: text, parameters } = query.compile()
-    return this.complete(source, await this.run({ text }, parameters as unknown[], extrasIn(source, selection)), selection)
+  private table<N extends EntityName>({ name }: ReadModel<N>): Query<N, unknown> {
+    return this.sql.selectFrom(sql.table(columnsOf(this.orm, name).table).as("t")) as unknown as Query<N, unknown>
   }
 
-  /** The same for a list that a fixed statement reads. */
-  async fixedList(source: ReadModel, selection: Selection, part: QueryTemplate, companyIds = this.companyIds): Promise<PlainRow[]> {
-    const properties = this.properties(source, selection)
-    const build: QueryTemplate["build"] = (query, values) => this.selecting(source, properties, part.build(query, values))
-    const whole = { ...part, key: `${part.key} ${properties}`, build }
-    const rows = await this.fixedRows(source, whole, companyIds, extrasIn(source, selection))
-    return this.complete(source, rows, selection)
-  }
-
-  /** Plain rows of a fixed statement on a type's table: it is built once, and prepared. */
-  async fixedRows(
-    source: ReadModel,
-    { key, values, build }: QueryTemplate,
+  /** Rows of an entity with everything that was selected of them. A template is compiled once, and prepared. */
+  async list<N extends EntityName, R extends PlannedRow<N>, V extends unknown[]>(
+    model: ReadModel<N>,
+    selection: Selection,
+    query: ((query: Query<N>) => Compilable<R>) | ListTemplate<N, V, R>,
     companyIds = this.companyIds,
-    later?: string[],
-  ): Promise<PlainRow[]> {
-    if (source.scope) throw new Error(`${source.name} has a scope of its own, whose text is not fixed`)
+  ): Promise<R[]> {
+    const planned =
+      typeof query === "function"
+        ? query(this.selecting(model, this.properties(model, selection), this.scoped(model, companyIds)))
+        : this.template(model, this.properties(model, selection), query, companyIds)
+    return this.withRelations(model, await runQuery<R>(this, planned, relationsIn(model, selection)), selection)
+  }
+
+  private template<N extends EntityName, R, V extends unknown[]>(
+    model: ReadModel<N>,
+    properties: string[],
+    { key, values, build }: ListTemplate<N, V, R>,
+    companyIds: string[],
+  ): QueryTemplate<R> {
+    if (model.scope) throw new Error(`${model.name} has a scope of its own, whose text is not fixed`)
     // One company is compared as one: an index on the column then gives its order too.
     const isOne = companyIds.length === 1
-    const scoped = (company: unknown) => this.table(source).where("t.company_id", "=", isOne ? company : anyOf(company))
-    const all = [isOne ? companyIds[0] : arrayOf(companyIds), ...values]
-    const statement = queryTemplate(`${source.name} ${isOne} ${key}`, all, ([company, ...rest]) => build(scoped(company), rest))
-    return this.run(prepared(statement.text), statement.values, later)
+    return {
+      key: `${model.name} ${isOne} ${key} ${properties}`,
+      values: [isOne ? companyIds[0] : arrayOf(companyIds), ...values],
+      build: ([company, ...rest]) =>
+        build(this.selecting(model, properties, this.table(model).where(isOf("=", isOne ? company : anyOf(company)))), rest as V),
+    }
   }
 
-  private properties(source: ReadModel, selection: Selection) {
-    return plannedProperties(source, columnsOf(this.orm, source.name), selection)
+  private properties<N extends EntityName>(model: ReadModel<N>, selection: Selection) {
+    return plannedProperties(model, columnsOf(this.orm, model.name), selection)
   }
 
-  private selecting(source: ReadModel, properties: string[], query: Query) {
-    const columns = columnsOf(this.orm, source.name)
-    return query.select(properties.map((property) => `t.${columns.of.get(property)} as ${property}`))
+  private selecting<N extends EntityName>(model: ReadModel<N>, properties: string[], query: Query<N, unknown>): Query<N> {
+    const columns = columnsOf(this.orm, model.name).of
+    return query.select(properties.map((property) => sql.ref(`t.${columns.get(property)}`).as(property))) as unknown as Query<N>
   }
 
-  /** Puts the selected fields that are no columns on rows that were read before. */
-  async complete(source: ReadModel, rows: PlainRow[], selection: Selection): Promise<PlainRow[]> {
+  /** Puts the selected relations on rows that were read before, and the columns that a field resolver needs and the rows lack. */
+  async complete<N extends EntityName>(model: ReadModel<N>, rows: PlannedRow<N>[], selection: Selection): Promise<PlannedRow<N>[]> {
+    const needed = Object.keys(selection).flatMap((field) => model.resolverNeeds[field] ?? [])
+    const missing = needed.filter((property) => rows.some((row) => !(property in row)))
+    if (missing.length > 0) {
+      const ids = rows.map(({ id }) => id)
+      const found = await this.byIds(model, ids, Object.fromEntries(missing.map((property) => [property, {}])))
+      for (const row of rows) for (const property of missing) (row as PlainRow)[property] = found.get(row.id)?.[property] ?? null
+    }
+    return this.withRelations(model, rows, selection)
+  }
+
+  private async withRelations<N extends EntityName, R extends PlannedRow<N>>(
+    model: ReadModel<N>,
+    rows: R[],
+    selection: Selection,
+  ): Promise<R[]> {
     if (rows.length === 0) return rows
-    await Promise.all(extrasIn(source, selection).map((field) => source.relations[field]!.load(rows, this, selection[field]!, selection)))
+    const put = async (field: string) => {
+      const values = await model.relations[field]!.load(rows, this, selection[field]!, selection)
+      for (let index = 0; index < rows.length; index++) (rows[index] as PlainRow)[field] = values[index]
+    }
+    await Promise.all(relationsIn(model, selection).map(put))
     return rows
   }
 
@@ -93,78 +131,136 @@ export class Reader {
    * A page of what a filter finds, and how many rows that are: counting looks at all of them, so the page is taken from those. `keys` are the
    * columns by which `page` chooses.
    */
-  async counted(
-    source: ReadModel,
+  async counted<N extends EntityName>(
+    model: ReadModel<N>,
     selection: Selection,
-    { filter, keys, page, order }: { filter: Narrow; keys: string[]; page: Narrow; order: Narrow },
+    { filter, keys, page, order }: { filter: Narrow<N>; keys: string[]; page: Narrow<N>; order: Narrow<N> },
     companyIds?: string[],
-  ): Promise<{ rows: PlainRow[]; totalCount: number }> {
-    const found = filter(this.scoped(source, companyIds)).select([...new Set(["id", ...keys])].map((column) => `t.${column}`))
+  ): Promise<{ rows: PlannedRow<N>[]; totalCount: number }> {
+    const found = filter(this.scoped(model, companyIds)).select(
+      [...new Set(["id", ...keys])].map((column) => sql.ref(`t.${column}`).as(column)),
+    )
+    const places = page(this.sql.selectFrom(sql.table("found").as("t")) as unknown as Query<N, unknown>).select(sql.ref("t.id").as("id"))
     const shown = this.sql
       .with(
         (cte) => cte("found").materialized(),
         () => found,
       )
-      .selectFrom(`${columnsOf(this.orm, source.name).table} as t`)
-      .where("t.id", "in", page(this.sql.selectFrom("found as t")).select("t.id"))
-      .select(sql`(select count(*) from found)`.as("totalCount"))
-    const query = order(this.selecting(source, this.properties(source, selection), shown))
-    const { sql: text, parameters } = query.compile()
-    const rows = await this.run({ text }, parameters as unknown[], extrasIn(source, selection))
+      .selectFrom(sql.table(columnsOf(this.orm, model.name).table).as("t"))
+      .where(sql<boolean>`t.id in ${places}`) as unknown as Query<N, unknown>
+    const query = order(this.selecting(model, this.properties(model, selection), shown)).select(
+      sql<string>`(select count(*) from found)`.as("totalCount"),
+    )
+    const rows = await runQuery<PlannedRow<N> & { totalCount: string }>(this, query, relationsIn(model, selection))
     // An empty page, of an empty list or behind the end of one, has no row that says it.
-    const totalCount = rows[0] ? Number(rows[0]["totalCount"]) : await this.count(source, filter, companyIds)
-    return { rows: await this.complete(source, rows, selection), totalCount }
+    const totalCount = rows[0] ? Number(rows[0].totalCount) : await this.count(model, filter, companyIds)
+    return { rows: await this.withRelations(model, rows, selection), totalCount }
   }
 
   /** How many rows a query finds. */
-  async count(source: ReadModel, build: Narrow, companyIds?: string[]): Promise<number> {
-    const row = await build(this.scoped(source, companyIds)).select(sql<string>`count(*)`.as("count")).executeTakeFirstOrThrow()
-    return Number(row["count"])
+  async count<N extends EntityName>(model: ReadModel<N>, filter: Narrow<N>, companyIds?: string[]): Promise<number> {
+    const query = filter(this.scoped(model, companyIds)).select(sql<string>`count(*)`.as("count"))
+    const [row] = await runQuery<{ count: string }>(this, query)
+    return Number(row!.count)
   }
 
-  /** One row by its id, or null when it is missing or out of reach; asked for together, many are read in one statement. */
-  byId(source: ReadModel, id: string, selection: Selection): Promise<PlainRow | null> {
-    const bySelection = this.#loaders.get(source) ?? new Map<string, DataLoader<string, PlainRow | null>>()
-    this.#loaders.set(source, bySelection)
-    const key = JSON.stringify(selection)
-    const known =
-      bySelection.get(key) ??
-      new DataLoader<string, PlainRow | null>(async (ids) => {
-        const found = await this.byIds(source, ids, selection)
-        return ids.map((each) => found.get(each) ?? null)
-      })
-    bySelection.set(key, known)
-    return known.load(id)
+  /** One row by its id, or null when it is missing or out of reach; ids that are asked for together are read in one statement. */
+  async byId<N extends EntityName>(model: ReadModel<N>, id: string, selection: Selection): Promise<PlannedRow<N> | null> {
+    return (await this.byIds(model, [id], selection)).get(id) ?? null
   }
 
-  /** Rows by their ids, in one statement. */
-  async byIds(source: ReadModel, ids: readonly string[], selection: Selection): Promise<Map<string, PlainRow>> {
+  /** The same for several ids: the rows that were found, by their ids. */
+  byIds<N extends EntityName>(model: ReadModel<N>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<N>>> {
+    const read = async (list: readonly string[]) => {
+      const rows = await this.list(
+        model,
+        selection,
+        model.scope
+          ? (query) => query.where(sql<boolean>`t.id = ${anyOf(arrayOf(list))}`)
+          : { key: "by ids", values: [arrayOf(list)], build: (query, [array]) => query.where(sql<boolean>`t.id = ${anyOf(array)}`) },
+      )
+      return new Map(rows.map((row) => [row.id, row]))
+    }
+    return this.load(model, selection, ids, read)
+  }
+
+  /** The rows that belong to a row, as a relation declares them; asked for together, those of many rows are read in one statement. */
+  async many<T extends EntityName>(relation: HasMany<T>, id: string, selection: Selection): Promise<PlannedRow<T>[]> {
+    return (await this.manyOf(relation, [id], selection)).get(id) ?? []
+  }
+
+  /** The same for several rows: the lists that are not empty, by the ids of the rows that they belong to. */
+  manyOf<T extends EntityName>(relation: HasMany<T>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<T>[]>> {
+    const read = async (list: readonly string[]) => {
+      const { target, key, templateKey, of } = relation
+      const rows = await this.list(
+        target(),
+        { ...selection, [key]: {} },
+        { key: templateKey, values: [arrayOf(list)], build: (query, [array]) => of(query, anyOf(array)) },
+      )
+      const lists = new Map<string, PlannedRow<T>[]>()
+      for (const row of rows) lists.set(row[key] as string, [])
+      for (const row of rows) lists.get(row[key] as string)!.push(row)
+      return lists
+    }
+    return this.load(relation, selection, ids, read)
+  }
+
+  /**
+   * Loads through the DataLoader of a relation with a selection, which reads in one statement what is asked for together. A load asks for the
+   * ids of a whole page, since a promise per row costs more than reading the row. Nothing is remembered: a mutation reads again what it has
+   * written, and the context of a subscription lives for hours.
+   */
+  private async load<V>(
+    relation: object,
+    selection: Selection,
+    ids: readonly string[],
+    read: (ids: readonly string[]) => Promise<Map<string, V>>,
+  ): Promise<Map<string, V>> {
     if (ids.length === 0) return new Map()
-    const rows = source.scope
-      ? await this.list(source, selection, (query) => query.where("t.id", ...inList(ids)))
-      : await this.fixedList(source, selection, {
-          key: "by ids",
-          values: [arrayOf(ids)],
-          build: (query, [list]) => query.where("t.id", "=", anyOf(list)),
-        })
-    return new Map(rows.map((row) => [row["id"] as string, row]))
+    const loaders = this.#loaders.get(relation) ?? new Map<string, Loader<unknown>>()
+    this.#loaders.set(relation, loaders)
+    const key = JSON.stringify(selection)
+    const loader =
+      (loaders.get(key) as Loader<V> | undefined) ??
+      new DataLoader(
+        async (lists) => {
+          const found = await read(lists.length === 1 ? lists[0]! : [...new Set(lists.flat())])
+          return lists.map(() => found)
+        },
+        { cache: false },
+      )
+    loaders.set(key, loader)
+    return loader.load(ids)
   }
 }
 
-/** The selected fields that are no columns. */
-const extrasIn = (source: ReadModel, selection: Selection) => Object.keys(selection).filter((field) => source.relations[field])
+/** Loads what belongs to ids: rows, or lists of rows. */
+type Loader<V> = DataLoader<readonly string[], Map<string, V>>
+
+/** Planned reads on the connection pool, outside any transaction. */
+export const readerOnPool = ({ orm, sql, pool }: Database, companyIds: string[], mediaUrl: (id: string) => string) =>
+  new Reader(orm, sql, companyIds, pipelined(pool), mediaUrl)
+
+/** The selected fields that are relations. */
+const relationsIn = ({ relations }: { relations: object }, selection: Selection) =>
+  Object.keys(selection).filter((field) => Object.hasOwn(relations, field))
 
 function noAddress(): never {
-  throw new Error("Who reads here has no address to show files at")
+  throw new Error("This reader has no address to show files at")
 }
 
 /** Ids as PostgreSQL writes an array: they are UUIDs, which need no quotes. */
 export const arrayOf = (ids: readonly string[]) => `{${ids.join()}}`
 
 /** `any (ids)` of such an array. */
-export const anyOf = (array: unknown) => sql`any(${array}::uuid[])`
+export const anyOf = (array: unknown) => sql<string>`any(${array}::uuid[])`
 
 /** `= id` for one, so that an index on the column also gives its order; `= any (ids)` for several. */
-export function inList(ids: readonly string[]): ["=", unknown] {
-  return ids.length === 1 ? ["=", ids[0]] : ["=", anyOf(arrayOf(ids))]
-}
+export const inList = (ids: readonly string[]): ["=", string | RawBuilder<string>] => [
+  "=",
+  ids.length === 1 ? ids[0]! : anyOf(arrayOf(ids)),
+]
+
+/** The condition that a row belongs to a company. */
+const isOf = (_equals: "=", company: unknown) => sql<boolean>`t.company_id = ${company}`

@@ -1,22 +1,24 @@
 import type { EntityManager } from "@mikro-orm/postgresql"
-import { CompiledQuery } from "kysely"
-import { type Actor } from "../entities/control-change.js"
+import type { Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
 import type { OutputFrame } from "../entities/message.js"
 import { meaningOf } from "./conflicts.js"
-import type { Database, Sql } from "./connect.js"
-import { type PlainRow, readModelOf, type Selection } from "./read-model.js"
+import type { Database } from "./connect.js"
+import { inTransaction } from "./kit/in-transaction.js"
+import { readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
+import { runQuery } from "./run-query.js"
 import { storedSnapshot } from "./snapshot.js"
+import type { Tables } from "./tables.js"
 
-/** Who works, and on which companies. */
+/** Who makes a change, and the companies in reach. */
 export interface Scope {
   companyIds: string[]
   actor: Actor
 }
 
-/** What a unit leaves behind for the world outside the database, told after the commit. */
+/** What happens after the commit. */
 export interface AfterCommit {
   /** Whether event rows were written. */
   events: boolean
@@ -25,10 +27,12 @@ export interface AfterCommit {
   jobs: ScheduledJob[]
 }
 
-/** A prepared statement of a hot path: planned once per connection, by its name. */
-export interface Statement {
+/** A prepared statement of a hot path: planned once per connection, by its name. `R` is the type of its rows. */
+export interface Statement<R = Record<string, unknown>> {
   name: string
   text: string
+  /** Never set: it carries the type alone. */
+  row?: R
 }
 
 /** What a unit of work needs of the features above it. */
@@ -41,14 +45,14 @@ export interface UnitServices {
   append(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
 }
 
-/** The one place where a scope is put on an EntityManager; a read without it throws. */
+/** Returns an EntityManager that sees only these companies; a read on one without companies throws. */
 export function scopedManager(database: Database, companyIds: string[]): EntityManager {
   const em = database.orm.em.fork() as EntityManager
   em.setFilterParams("company", { ids: companyIds })
   return em
 }
 
-/** One change: one scoped EntityManager, one transaction, and the facts that its rows noted as event rows in it. */
+/** One transaction: a scoped EntityManager, and the domain events of its rows as event rows. */
 export class UnitOfWork {
   readonly em: EntityManager
   readonly afterCommit: AfterCommit = { events: false, isTakeOver: false, jobs: [] }
@@ -68,29 +72,23 @@ export class UnitOfWork {
 
   /** Reads inside the transaction. */
   get reader(): Reader {
-    const sql = this.em.getKysely() as unknown as Sql
-    this.#reader ??= new Reader(
-      this.database.orm,
-      sql,
-      this.scope.companyIds,
-      (statement, values) => this.run(statement, values),
-      this.mediaUrl,
-    )
+    const { orm } = this.database
+    const sql = this.em.getKysely<Tables>()
+    this.#reader ??= new Reader(orm, sql, this.scope.companyIds, inTransaction(sql), this.mediaUrl)
     return this.#reader
   }
 
   /** Runs a statement inside the transaction. */
-  async run(statement: { text: string }, values: unknown[]): Promise<PlainRow[]> {
-    const result = await this.reader.sql.executeQuery<PlainRow>(CompiledQuery.raw(statement.text, values))
-    return result.rows
+  run<R = Record<string, unknown>>({ text }: { text: string; row?: R }, values: unknown[]): Promise<R[]> {
+    return runQuery<R>(this.reader, { sql: text, parameters: values })
   }
 
-  /** Says that a statement wrote event rows by itself. */
+  /** Notes that a statement has written event rows itself. */
   wroteEvents() {
     this.afterCommit.events = true
   }
 
-  /** Writes everything that is pending, with what it entails and the events of what it noted, in their order. */
+  /** Writes all pending changes, their transaction steps and their events, in order. */
   async flush(): Promise<void> {
     if (await this.emitEvents()) await this.em.flush()
   }
@@ -108,7 +106,7 @@ export class UnitOfWork {
     this.shownLater.push({ target, type, id })
   }
 
-  /** Makes events of what was noted since the last time; answers whether there were any. */
+  /** Writes the domain events that rows have emitted since the last call; returns whether there were any. */
   private async emitEvents(): Promise<boolean> {
     const facts = (await this.flushed()).filter((fact) => this.isFirst(fact))
     for (const fact of facts) {
@@ -122,7 +120,7 @@ export class UnitOfWork {
     return facts.length > 0
   }
 
-  /** A row that changed twice in a unit is told once, and what was just created is not told as changed. */
+  /** Whether an event is the first of its kind for its row: a row that changes twice is one event, and a created row is not also changed. */
   private isFirst(fact: DomainEvent): boolean {
     if ("value" in fact.payload) return Boolean(this.emitted.add(fact.type))
     const key = `${fact.type} ${fact.payload.id}`
@@ -131,7 +129,7 @@ export class UnitOfWork {
     return true
   }
 
-  /** Flushes, and takes the facts of the rows that were touched. */
+  /** Flushes, and takes the domain events of the rows that were touched. */
   private async flushed(): Promise<DomainEvent[]> {
     const rows = this.touchedRows()
     await this.em.flush()
@@ -154,13 +152,12 @@ export class UnitOfWork {
 
   private async snapshot(type: string, id: string) {
     await this.services.loadReadModels?.()
-    const selection = this.services.snapshotOf(type)
-    const [row] = await this.reader.list(readModelOf(type)!, selection, (query) => query.where("t.id", "=", id))
-    return storedSnapshot(type, row ?? null)
+    const row = await this.reader.byId(readModelOf(type)!, id, this.services.snapshotOf(type))
+    return storedSnapshot(type, row)
   }
 }
 
-/** Runs a unit of work and commits it; what it throws undoes all of it. */
+/** Runs a unit of work and commits it; rolls back when it throws. */
 export async function runInTransaction<T>(unit: UnitOfWork, work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
   await unit.em.begin()
   try {

@@ -1,12 +1,14 @@
 import type { Database } from "./connect.js"
-import type { PlainRow } from "./read-model.js"
 import type { Statement } from "./unit-of-work.js"
 
 /**
- * The one door past the company border, for what has no company yet (whose credentials are these?) or is about all of them (what is due?).
- * A test lists its callers.
+ * Runs a statement without the condition on the company: for what has no company yet (whose credentials are these?) or is about all companies
+ * (what is due?). A test lists its callers.
  */
-export async function unscoped(database: Database, statement: Statement, values: unknown[] = []): Promise<PlainRow[]> {
-  const result = await database.pool.query({ ...statement, values })
-  return result.rows
+export async function unscoped<R = Record<string, unknown>>(
+  database: Database,
+  statement: Statement<R>,
+  values: unknown[] = [],
+): Promise<R[]> {
+  return (await database.pool.query({ ...statement, values })).rows
 }

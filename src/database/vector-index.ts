@@ -3,26 +3,25 @@ import { Client } from "pg"
 import type { Logger } from "pino"
 import type { Database } from "./connect.js"
 
-/** Has the vectors of a length indexed, unless they are; returns at once, since it may take hours. */
+/** Starts indexing the vectors of a length unless they are indexed; returns at once, since it may take hours. */
 export type IndexVectors = (dimensions: number) => void
 
-/** Asks the database something; answers the rows. */
-// biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
-export type Ask = (text: string) => Promise<any[]>
+/** Runs a statement and returns its rows. */
+export type Ask = <R>(text: string) => Promise<R[]>
 
-/** The first minor version of pgvector 0 whose scans go on until they have found enough: its index holds the vectors of all companies. */
+/** The first minor version of pgvector 0 with iterative scans: the index holds the vectors of all companies, so a scan may have to continue. */
 const OLDEST = 8
 
-/** Any number, the same in every version: who holds this advisory lock makes the index. */
+/** Advisory lock of the process that creates the index; any number, the same in every version. */
 const indexLock = 7_304_213
 
-/** How vectors are indexed, where the database has pgvector; null where it has not, or an old one. */
+/** Returns how vectors are indexed; null where the database has no pgvector, or an old one. */
 export async function vectorExtension({ pool, url }: Database, log: Logger): Promise<IndexVectors | null> {
   if (!(await hasVectors(async (text) => (await pool.query(text)).rows))) return null
   return (dimensions) => {
-    // On a connection of its own: it is busy for as long as it takes.
+    // Not on the pool: creating the index occupies the connection all the time.
     const client = new Client({ connectionString: url })
-    // A lost connection also fails what it was asked.
+    // A lost connection also rejects the running statement, which is logged below.
     client.on("error", () => {})
     const made = client.connect().then(() => makeVectorIndex(async (text) => (await client.query(text)).rows, dimensions))
     made
@@ -32,35 +31,35 @@ export async function vectorExtension({ pool, url }: Database, log: Logger): Pro
   }
 }
 
-/** Whether pgvector is in the database; where the server has it and lets us, it is put there. */
+/** Whether pgvector is installed; installs it where the server has it and permits it. */
 export async function hasVectors(ask: Ask): Promise<boolean> {
   const look = "select installed_version as installed, default_version as version from pg_available_extensions where name = 'vector'"
-  const [found] = await ask(look)
+  const [found] = await ask<{ installed: string | null; version: string }>(look)
   const [major, minor] = String(found?.installed ?? found?.version ?? "0.0")
     .split(".")
     .map(Number)
   if (major === 0 && minor! < OLDEST) return false
-  if (found.installed) return true
+  if (found?.installed) return true
   return ask("create extension if not exists vector").then(
     () => true,
-    // Not ours to do, or another instance has just done it.
+    // The permission is missing, or another instance has just installed it.
     async (error: unknown) => {
-      const [after] = await ask(look)
-      if (after.installed || (error as { code?: string }).code === "42501") return Boolean(after.installed)
+      const [after] = await ask<{ installed: string | null }>(look)
+      if (after?.installed || (error as { code?: string }).code === "42501") return Boolean(after?.installed)
       throw error
     },
   )
 }
 
-/** Makes the index for vectors of a length, beside everything else that goes on; answers whether it had to. */
+/** Creates the index for vectors of a length concurrently; returns whether it was missing. */
 export async function makeVectorIndex(ask: Ask, dimensions: number): Promise<boolean> {
-  // Not waited for: who waits would be waited for by the one that makes the index.
-  const [{ isMine }] = await ask(`select pg_try_advisory_lock(${indexLock}) as "isMine"`)
-  if (!isMine) return false
+  // Only tried: a transaction that waits for the lock would block the concurrent creation of the index.
+  const [lock] = await ask<{ isMine: boolean }>(`select pg_try_advisory_lock(${indexLock}) as "isMine"`)
+  if (!lock?.isMine) return false
   const name = `knowledge_chunk_vector_${dimensions}`
-  const [index] = await ask(`select indisvalid as "isValid" from pg_index where indexrelid = to_regclass('${name}')`)
+  const [index] = await ask<{ isValid: boolean }>(`select indisvalid as "isValid" from pg_index where indexrelid = to_regclass('${name}')`)
   if (index?.isValid) return false
-  // A crash left it behind unfinished.
+  // A crash left an invalid index behind.
   if (index) await ask(`drop index concurrently ${name}`)
   await ask(
     `create index concurrently ${name} on knowledge_chunk using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)
@@ -69,7 +68,7 @@ export async function makeVectorIndex(ask: Ask, dimensions: number): Promise<boo
   return true
 }
 
-/** What a query on chunks says to be answered from that index: which vectors can be compared, and how far each is from one. */
+/** SQL that the index answers: which vectors are comparable with one, and their distance to it. */
 export function distance(vector: Float32Array): { isComparable: RawBuilder<boolean>; between: RawBuilder<number> } {
   const dimensions = sql.raw(String(vector.length))
   return {

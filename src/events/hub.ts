@@ -1,5 +1,7 @@
 import type { Logger } from "pino"
 import type { Database } from "../database/connect.js"
+import type { Columns, RowOf } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
@@ -11,8 +13,14 @@ export interface Listener {
   hear(event: LoggedEvent): void
 }
 
-const tail = { name: "event-tail", text: "select last_position, cleared_to from event_log where id = 1" }
-const next = { name: "events-after", text: "select * from event where position > $1 order by position limit $2" }
+const tail: Statement<RowOf<"EventLog", "last_position" | "cleared_to">> = {
+  name: "event-tail",
+  text: "select last_position, cleared_to from event_log where id = 1",
+}
+const next: Statement<Columns<"Event">> = {
+  name: "events-after",
+  text: "select * from event where position > $1 order by position limit $2",
+}
 
 /** Distributes new events of the log in this process: one read per batch of events, whatever the number of subscribers. */
 export class EventHub {
@@ -44,11 +52,11 @@ export class EventHub {
   async listen(listener: Listener): Promise<{ position: bigint; lastPosition: bigint; clearedTo: bigint }> {
     const [row] = await unscoped(this.database, tail)
     // Without listeners nothing was read: live events begin at the end of the log.
-    this.#position ??= BigInt(row!["last_position"])
+    this.#position ??= BigInt(row!.last_position)
     this.#listeners.add(listener)
     // Events that got positions while the tail was read caused no wake-up here.
     this.look()
-    return { position: this.#position, lastPosition: BigInt(row!["last_position"]), clearedTo: BigInt(row!["cleared_to"]) }
+    return { position: this.#position, lastPosition: BigInt(row!.last_position), clearedTo: BigInt(row!.cleared_to) }
   }
 
   /** Removes a listener; without listeners the log is not read. */

@@ -1,5 +1,6 @@
 import type { PlainRow } from "../database/read-model.js"
 import { readSnapshot, type Snapshot } from "../database/snapshot.js"
+import type { Columns } from "../database/tables.js"
 import type { EventType } from "../entities/event.js"
 import { BadUserInput } from "../errors.js"
 
@@ -22,17 +23,17 @@ export interface LoggedEvent {
 }
 
 /** Converts a row of the log to an event. */
-export function loggedEvent(row: PlainRow, represent: Representer): LoggedEvent {
-  const stored = row["payload"] as { value?: unknown }
+export function loggedEvent(row: Columns<"Event">, represent: Representer): LoggedEvent {
+  const stored = row.payload as { value?: unknown }
   const snapshot = readSnapshot(stored)
   let payload: unknown
   return {
-    position: BigInt(row["position"]),
-    id: eventCursor(row["position"]),
-    type: row["type"],
-    companyId: row["company_id"],
-    chatId: row["chat_id"],
-    createdAt: row["created_at"],
+    position: BigInt(row.position!),
+    id: eventCursor(row.position!),
+    type: row.type,
+    companyId: row.company_id,
+    chatId: row.chat_id,
+    createdAt: row.created_at,
     snapshot,
     get payload() {
       payload ??= snapshot ? represent(snapshot.type, snapshot.row) : stored.value

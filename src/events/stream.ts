@@ -1,4 +1,6 @@
 import type { Database } from "../database/connect.js"
+import type { Columns } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import type { EventType } from "../entities/event.js"
 import { ResyncRequired } from "../errors.js"
@@ -19,7 +21,7 @@ export interface EventStreamOptions {
   onSlow(): void
 }
 
-const replayed = {
+const replayed: Statement<Columns<"Event">> = {
   name: "events-replayed",
   text: `select * from event where company_id = any($1::uuid[]) and position > $2 and position <= $3 order by position limit $4`,
 }

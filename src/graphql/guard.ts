@@ -54,8 +54,7 @@ function guard(
 /** A mutation that returns a row answers through the same planned read as a query, inside its transaction. */
 async function presented(result: unknown, context: RequestContext, info: GraphQLResolveInfo) {
   if (!(result instanceof Row)) return result
-  const source = readModelOf(result.constructor.name)
-  if (!source) return result
-  const [row] = await context.reader.list(source, selectionOf(info), (query) => query.where("t.id", "=", result.id))
-  return row
+  const model = readModelOf(result.constructor.name)
+  if (!model) return result
+  return context.reader.byId(model, result.id, selectionOf(info))
 }

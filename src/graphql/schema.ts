@@ -1,6 +1,7 @@
 import "reflect-metadata"
 import { MapperKind, mapSchema } from "@graphql-tools/utils"
-import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, isObjectType, Kind } from "graphql"
+import type { MikroORM } from "@mikro-orm/postgresql"
+import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, Kind } from "graphql"
 import { buildSchemaSync } from "type-graphql"
 import { BadUserInput } from "../errors.js"
 import { AccessTokenResolver } from "../resolvers/access-token.js"
@@ -14,7 +15,7 @@ import { ChatFolderResolver } from "../resolvers/chat-folder.js"
 import { ChatInboxResolver } from "../resolvers/chat-inbox.js"
 import { ChatListResolver } from "../resolvers/chat-list.js"
 import { ChatTagResolver } from "../resolvers/chat-tag.js"
-import { CompanyResolver } from "../resolvers/company.js"
+import { CompanyResolver, MemberResolver } from "../resolvers/company.js"
 import { EventResolver } from "../resolvers/event.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
 import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
@@ -23,49 +24,47 @@ import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./guard.js"
+import { checkObjectFields, readPropertiesDirectly } from "./object-fields.js"
 import { describeRootTypes, documentArguments } from "./schema-docs.js"
 
-/** The schema of the server, every root field behind its access rule; throws when one has none. */
-export function buildPlatformSchema(): GraphQLSchema {
+type Resolver = new () => object
+
+/** The resolvers of every feature: root fields and field resolvers. */
+export const resolvers: [Resolver, ...Resolver[]] = [
+  SessionResolver,
+  CompanyResolver,
+  MemberResolver,
+  AccessTokenResolver,
+  AssistantResolver,
+  AssistantFolderResolver,
+  AssistantToolResolver,
+  ToolCallResolver,
+  KnowledgeResolver,
+  KnowledgeQueryResolver,
+  ChannelResolver,
+  ChatFolderResolver,
+  ChatTagResolver,
+  ChatInboxResolver,
+  ChatListResolver,
+  ChatResolver,
+  MessageResolver,
+  MediaResolver,
+  EventResolver,
+  AnswerProgressResolver,
+]
+
+/** The schema of the server, every root field behind its access rule; throws when one has none, or when a field of a row comes from nowhere. */
+export function buildPlatformSchema(orm: MikroORM): GraphQLSchema {
+  readPropertiesDirectly()
   documentArguments()
   const schema = buildSchemaSync({
-    resolvers: [
-      SessionResolver,
-      CompanyResolver,
-      AccessTokenResolver,
-      AssistantResolver,
-      AssistantFolderResolver,
-      AssistantToolResolver,
-      ToolCallResolver,
-      KnowledgeResolver,
-      KnowledgeQueryResolver,
-      ChannelResolver,
-      ChatFolderResolver,
-      ChatTagResolver,
-      ChatInboxResolver,
-      ChatListResolver,
-      ChatResolver,
-      MessageResolver,
-      MediaResolver,
-      EventResolver,
-      AnswerProgressResolver,
-    ],
+    resolvers,
     validate: false,
     // Asked for by type-graphql and used by nothing: subscriptions read the event log.
     pubSub: { publish: neverPublish, subscribe: neverPublish },
   })
   describeRootTypes(schema)
-  return guardRootFields(readingProperties(schema))
-}
-
-/** Leaves every field but the root ones to the executor's own property read: type-graphql gives each a function, and a page has thousands. */
-function readingProperties(schema: GraphQLSchema): GraphQLSchema {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || roots.includes(type) || type.name.startsWith("__")) continue
-    for (const field of Object.values(type.getFields())) field.resolve = undefined
-  }
-  return schema
+  return guardRootFields(checkObjectFields(schema, orm))
 }
 
 function neverPublish(): never {

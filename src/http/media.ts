@@ -1,12 +1,18 @@
 import Router, { type RouterContext } from "@koa/router"
 import type { Services } from "../context/services.js"
-import type { PlainRow } from "../database/read-model.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { Forbidden, NotFound, RangeNotSatisfiable } from "../errors.js"
 import type { ByteRange } from "../ports/storage.js"
 
-const mediaById = { name: "media-by-id", text: "select filename, mime_type, size, sha256, storage_key from media where id = $1" }
+type StoredFile = RowOf<"Media", "filename" | "mime_type" | "size" | "sha256" | "storage_key">
+
+const mediaById: Statement<StoredFile> = {
+  name: "media-by-id",
+  text: "select filename, mime_type, size, sha256, storage_key from media where id = $1",
+}
 
 /** Types that a browser may display inline; not SVG, which can hold scripts. */
 const isShown = (type: string) => /^(image|audio|video)\//.test(type) && type !== "image/svg+xml"
@@ -24,31 +30,31 @@ export function mediaRouter(services: Services): Router {
   })
 }
 
-async function send(ctx: RouterContext, services: Services, row: PlainRow, seconds: number) {
+async function send(ctx: RouterContext, services: Services, row: StoredFile, seconds: number) {
   const headers = { "Accept-Ranges": "bytes", "Cache-Control": `private, max-age=${seconds}` }
-  ctx.set("ETag", `"${row["sha256"]}"`)
+  ctx.set("ETag", `"${row.sha256}"`)
   ctx.status = 200
   if (ctx.fresh) {
     ctx.status = 304
     ctx.set(headers)
     return
   }
-  const range = ctx.method === "GET" ? rangeOf(ctx, row["size"]) : undefined
-  const bytes = ctx.method === "GET" ? await services.storage.read(row["storage_key"], range) : ""
+  const range = ctx.method === "GET" ? rangeOf(ctx, row.size) : undefined
+  const bytes = ctx.method === "GET" ? await services.storage.read(row.storage_key, range) : ""
   if (bytes === null) throw new NotFound("File")
   ctx.body = bytes
-  ctx.attachment(row["filename"], { type: isShown(row["mime_type"]) ? "inline" : "attachment" })
+  ctx.attachment(row.filename, { type: isShown(row.mime_type) ? "inline" : "attachment" })
   ctx.set({
     ...headers,
     // Set explicitly: Koa would derive the type from the file's name.
-    "Content-Type": row["mime_type"].startsWith("text/") ? `${row["mime_type"]}; charset=utf-8` : row["mime_type"],
+    "Content-Type": row.mime_type.startsWith("text/") ? `${row.mime_type}; charset=utf-8` : row.mime_type,
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
   })
-  ctx.length = range ? range.end - range.start + 1 : row["size"]
+  ctx.length = range ? range.end - range.start + 1 : row.size
   if (!range) return
   ctx.status = 206
-  ctx.set("Content-Range", `bytes ${range.start}-${range.end}/${row["size"]}`)
+  ctx.set("Content-Range", `bytes ${range.start}-${range.end}/${row.size}`)
 }
 
 /** The requested byte range; undefined (the whole file) for no range, several, or one of another version. */

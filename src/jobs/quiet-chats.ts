@@ -1,5 +1,7 @@
 import { comeBack } from "../chats/return.js"
 import type { Config } from "../config.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { activeStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
@@ -7,7 +9,7 @@ import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
 /** Joined from subscriptions, so that waiting chats of companies without an active one are not scanned. */
-const quiet = {
+const quiet: Statement<RowOf<"Chat", "id" | "company_id" | "quiet_since">> = {
   name: "quiet-chats",
   text: `
     select waiting.* from subscription s cross join lateral (
@@ -34,7 +36,7 @@ export const quietChats: Sweep = {
     for (const row of rows) {
       if (stopping.aborted) return
       const { id, company_id: companyId } = row
-      const at = new Date(new Date(row["quiet_since"]).getTime() + config.autoResumeAfterMs)
+      const at = new Date(new Date(row.quiet_since!).getTime() + config.autoResumeAfterMs)
       // One after the other: they are not urgent, and requests need the database.
       if (at <= now) await running.add(comeBack(services, companyId, id))
       else await scheduler.schedule({ job: "auto-resume", companyId, id, at })

@@ -1,11 +1,13 @@
 import { contextLimits } from "../context/limits.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
 import { forgetMedia } from "./forget-media.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
-const clearEvents = {
+const clearEvents: Statement<{ count: number }> = {
   name: "clear-events",
   text: `
     with oldest as (
@@ -28,7 +30,10 @@ const clearTurns = {
   ) returning 1`,
 }
 
-const companiesWithDueMedia = { name: "companies-with-due-media", text: "select distinct company_id from media where forget_at <= $1" }
+const companiesWithDueMedia: Statement<RowOf<"Media", "company_id">> = {
+  name: "companies-with-due-media",
+  text: "select distinct company_id from media where forget_at <= $1",
+}
 
 /** Deletes expired rows, in batches that do not block other work. */
 export const retention: Sweep = {
@@ -40,12 +45,12 @@ export const retention: Sweep = {
     const kept = new Date(now.getTime() - jobLimits.eventRetentionSeconds * 1000)
     for (;;) {
       const [row] = await unscoped(database, clearEvents, [kept, jobLimits.retentionBatch])
-      if (row!["count"] < jobLimits.retentionBatch) break
+      if (row!.count < jobLimits.retentionBatch) break
     }
     const counted = new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)
     while ((await unscoped(database, clearTurns, [counted, jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
-    for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row["company_id"])
+    for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row.company_id)
   },
 }

@@ -1,18 +1,20 @@
 import { v7 } from "uuid"
 import { copyRows } from "../database/copy-rows.js"
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { clock } from "../entities/kit/clock.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { assistantWord } from "./full-text.js"
 
 /** Shared locks: items and their indexes must not change while they are copied. */
-const itemsOf = {
+const itemsOf: Statement<{ id: string; generation: string | null }> = {
+  name: "items-to-copy",
   text: `select id, index_generation as generation from knowledge where assistant_id = $1 and company_id = any($2::uuid[])
          order by created_at, id for share`,
 }
 
-const chunksOf = {
+const chunksOf: Statement<{ id: string; item: string }> = {
+  name: "chunks-to-copy",
   text: `select c.id, c.knowledge_id as item from knowledge_chunk c
          join knowledge k on k.id = c.knowledge_id and k.index_generation = c.generation
          where k.assistant_id = $1 and k.company_id = any($2::uuid[]) order by c.knowledge_id, c.position`,
@@ -24,7 +26,7 @@ const chunksOf = {
  */
 export async function copyKnowledge(unit: UnitOfWork, sourceId: string, copyId: string): Promise<void> {
   const items = await unit.run(itemsOf, [sourceId, unit.scope.companyIds])
-  const fresh = new Map(items.map(({ id, generation }) => [id as string, { id: v7(), generation: generation && v7() }]))
+  const fresh = new Map(items.map(({ id, generation }) => [id, { id: v7(), generation: generation && v7() }]))
   const now = "$2::timestamptz"
   await copyRows(unit, Knowledge, [...fresh.keys()], {
     each: {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
 import { v7 } from "uuid"
 import type { RequestContext } from "../context/request-context.js"
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { fullText } from "./full-text.js"
 import type { Indexing } from "./indexing.js"
 
@@ -16,7 +17,7 @@ export interface Chunk {
 export const chunksOf = (texts: string[]): Chunk[] =>
   texts.map((content, position) => ({ position, content, hash: createHash("sha256").update(content).digest("hex") }))
 
-const knownVectors = {
+const knownVectors: Statement<{ hash: string }> = {
   name: "known-vectors",
   text: `select distinct content_hash as hash from knowledge_chunk
          where company_id = any($1::uuid[]) and content_hash = any($2) and embedding_model = $3`,
@@ -26,7 +27,7 @@ const knownVectors = {
 export async function missingVectors(context: RequestContext, model: string, chunks: Chunk[]): Promise<Chunk[]> {
   const byHash = new Map(chunks.map((chunk) => [chunk.hash, chunk]))
   const rows = await context.statement(knownVectors, [context.companyIds, [...byHash.keys()], model])
-  for (const row of rows) byHash.delete(row["hash"])
+  for (const row of rows) byHash.delete(row.hash)
   return [...byHash.values()]
 }
 
@@ -108,7 +109,7 @@ const dropOthers = {
   text: "delete from knowledge_chunk where knowledge_id = $1 and company_id = any($2::uuid[]) and generation <> $3",
 }
 
-const madeSoFar = {
+const madeSoFar: Statement<RowOf<"KnowledgeChunk", "position">> = {
   name: "chunks-made-so-far",
   text: "select position from knowledge_chunk where knowledge_id = $1 and company_id = any($2::uuid[]) and generation = $3",
 }
@@ -122,7 +123,7 @@ export async function swapIndex(unit: UnitOfWork, { item, run }: Indexing, model
   const positions = chunks.map(({ position }) => position)
   const hashes = chunks.map(({ hash }) => hash)
   await unit.run(moveOver, [item.id, run, positions, hashes, item.indexGeneration, model, companyIds])
-  const made = new Set((await unit.run(madeSoFar, [item.id, companyIds, run])).map((row) => row["position"]))
+  const made = new Set((await unit.run(madeSoFar, [item.id, companyIds, run])).map((row) => row.position))
   const rest = chunks.filter(({ position }) => !made.has(position))
   const taken = await unit.run(takeOver, [
     item.id,

@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { LRUCache } from "lru-cache"
 import type { RequestContext } from "../context/request-context.js"
 import type { Reader } from "../database/reader.js"
+import { runQuery } from "../database/run-query.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
 import { Best, likeness } from "./likeness.js"
 import { knowledgeLimits } from "./limits.js"
@@ -109,21 +110,20 @@ async function* readBlocks(reader: Reader, items: IndexedItem[], size: number): 
     const found = new Map<string, { ids: string[]; parts: Float32Array[] }>()
     const most = Math.max(...batch.map(({ chunks }) => chunks))
     for (let from = 0; from < most; from += knowledgeLimits.vectorReadRows) {
-      const rows = await reader
+      const query = reader
         .scoped(chunkReadModel)
-        .where("t.knowledge_id", "=", sql`any(${batch.map(({ id }) => id)}::uuid[])`)
-        .where("t.generation", "=", sql`any(${batch.map(({ generation }) => generation)}::uuid[])`)
+        .where("t.knowledge_id", "=", sql<string>`any(${batch.map(({ id }) => id)}::uuid[])`)
+        .where("t.generation", "=", sql<string>`any(${batch.map(({ generation }) => generation)}::uuid[])`)
         .where(sql<boolean>`cardinality(t.embedding) = ${size}`)
         .where("t.position", ">=", from)
         .where("t.position", "<", from + knowledgeLimits.vectorReadRows)
         .select(["t.id", "t.generation", sql<string>`encode(array_send(t.embedding), 'base64')`.as("sent")])
         .orderBy("t.position")
-        .execute()
-      for (const row of rows) {
-        const block = found.get(row["generation"]) ?? { ids: [], parts: [] }
-        found.set(row["generation"], block)
-        block.ids.push(row["id"])
-        block.parts.push(floatsOf(row["sent"], scratch))
+      for (const { id, generation, sent } of await runQuery(reader, query)) {
+        const block = found.get(generation) ?? { ids: [], parts: [] }
+        found.set(generation, block)
+        block.ids.push(id)
+        block.parts.push(floatsOf(sent, scratch))
       }
     }
     for (const item of batch) {

@@ -1,5 +1,6 @@
 import { sql } from "kysely"
 import type { Reader } from "../database/reader.js"
+import { runQuery } from "../database/run-query.js"
 import { type AskedWord, assistantWord } from "./full-text.js"
 import { chunkReadModel, indexed } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
@@ -33,7 +34,7 @@ async function holding(reader: Reader, assistantId: string, lexemes: string[]): 
     .where(sql<boolean>`t.tsv @@ (quote_literal(asked.lexeme) || ' & ' || quote_literal(${assistantWord(assistantId)}::text))::tsquery`)
     .select(["t.id", "t.generation"])
   const chunks = reader.scoped(chunkReadModel).select(["t.id", "t.tsv"])
-  const { rows } = await sql<{ ids: string[]; unsaid: string[] }>`
+  const query = sql<{ ids: string[]; unsaid: string[] }>`
     with item as materialized ${items},
     asked as (select lexeme, number from unnest(${lexemes}::text[]) with ordinality asked (lexeme, number)),
     hit as materialized (select number, found.id, found.generation from asked cross join lateral ${found} found),
@@ -45,6 +46,7 @@ async function holding(reader: Reader, assistantId: string, lexemes: string[]): 
     select array(
       select best.id from best join hit using (id) join weight using (number) join asked using (number) join ${chunks} chunk using (id)
       group by best.id order by sum(weight.weight * ts_rank(chunk.tsv, quote_literal(asked.lexeme)::tsquery)) desc, best.id
-    ) as ids, array(select lexeme from asked where number not in (select number from weight)) as unsaid`.execute(reader.sql)
-  return rows[0]!
+    ) as ids, array(select lexeme from asked where number not in (select number from weight)) as unsaid`
+  const [row] = await runQuery<{ ids: string[]; unsaid: string[] }>(reader, query.compile(reader.sql))
+  return row!
 }

@@ -1,4 +1,5 @@
 import type { RequestContext } from "../context/request-context.js"
+import { runQuery } from "../database/run-query.js"
 import { askedWords } from "./full-text.js"
 import { chunkReadModel, indexed, indexedItems } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
@@ -60,7 +61,7 @@ async function read(context: RequestContext, assistantId: string, found: { id: s
   if (found.length === 0) return []
   const { reader } = context
   const items = indexed(reader, assistantId).select(["t.id", "t.index_generation", "t.name"])
-  const rows = await reader
+  const query = reader
     .scoped(chunkReadModel)
     .innerJoin(items.as("item"), (join) => join.onRef("item.id", "=", "t.knowledge_id").onRef("item.index_generation", "=", "t.generation"))
     .where(
@@ -69,20 +70,11 @@ async function read(context: RequestContext, assistantId: string, found: { id: s
       found.map(({ id }) => id),
     )
     .select(["t.id", "t.knowledge_id", "t.content", "t.position", "item.name"])
-    .execute()
-  const byId = new Map(rows.map((row) => [row["id"], row]))
+  const byId = new Map((await runQuery(reader, query)).map((row) => [row.id, row]))
   return found.flatMap(({ id, score }) => {
     const row = byId.get(id)
     if (!row) return []
-    return [
-      {
-        knowledgeId: row["knowledge_id"],
-        knowledgeName: row["name"],
-        chunkId: id,
-        content: row["content"],
-        position: row["position"],
-        score,
-      },
-    ]
+    const { knowledge_id: knowledgeId, name: knowledgeName, content, position } = row
+    return [{ knowledgeId, knowledgeName, chunkId: id, content, position, score }]
   })
 }

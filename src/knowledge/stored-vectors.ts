@@ -1,6 +1,6 @@
 import type { RequestContext } from "../context/request-context.js"
-import type { Query } from "../database/read-model.js"
 import { inList, type Reader } from "../database/reader.js"
+import { runQuery } from "../database/run-query.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { distance, type IndexVectors } from "../database/vector-index.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
@@ -25,9 +25,9 @@ export class StoredVectors implements VectorSearch {
     }
     const rows = await context.transaction(async (tx) => {
       await tx.run(scanOn, [])
-      return closest(tx.reader, assistantId, items, vector).execute()
+      return runQuery(tx.reader, closest(tx.reader, assistantId, items, vector))
     })
-    return rows.flatMap((row) => (row["distance"] < 1 ? [row["id"] as string] : []))
+    return rows.flatMap((row) => (row.distance < 1 ? [row.id] : []))
   }
 }
 
@@ -42,7 +42,7 @@ const scanOn: Statement = {
 }
 
 /** The chunks closest to a vector with their cosine distance: 0 is identical, 1 unrelated. */
-export function closest(reader: Reader, assistantId: string, items: IndexedItem[], vector: Float32Array): Query {
+export function closest(reader: Reader, assistantId: string, items: IndexedItem[], vector: Float32Array) {
   const { isComparable, between } = distance(vector)
   return reader
     .scoped(chunkReadModel)

@@ -1,6 +1,6 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
-import { columnsOf, type PlainRow } from "../database/read-model.js"
+import { columnsOf, type PlannedRow } from "../database/read-model.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { deliveredByEvent } from "../entities/channel.js"
 import { clock } from "../entities/kit/clock.js"
@@ -24,7 +24,8 @@ export interface MessageDraft {
   functionCallOutput?: FunctionCallOutput | null
 }
 
-const statements = new WeakMap<MikroORM, { plain: Statement; withMedia: Statement }>()
+type Append = Statement<{ message: PlannedRow<"Message"> }>
+const statements = new WeakMap<MikroORM, Record<"plain" | "withMedia", Append>>()
 
 /** Fields of a file that an event stores; the address is signed when the event is delivered. */
 const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
@@ -33,11 +34,11 @@ const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt
  * The only statement that adds a message to a chat: it locks the chat's row and takes the next sequence number, inserts the message, updates
  * the chat's recency and unread count, and writes the event. Returns the message as the event shows it; no row for a chat out of reach.
  */
-export function appendMessage(orm: MikroORM): Statement {
+export function appendMessage(orm: MikroORM): Append {
   return statementsOf(orm).plain
 }
 
-function statementsOf(orm: MikroORM) {
+function statementsOf(orm: MikroORM): Record<"plain" | "withMedia", Append> {
   const known = statements.get(orm)
   if (known) return known
   const of = columnsOf(orm, "Media").of
@@ -95,13 +96,13 @@ function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia:
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 
 /** Appends a message inside a unit of work and returns its row. */
-export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlainRow> {
+export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlannedRow<"Message">> {
   const values = appendValues(draft, unit.scope.companyIds, clock.now())
   const { plain, withMedia } = statementsOf(unit.database.orm)
   const ids = draft.mediaIds ?? []
   const [row] = await (ids.length === 0 ? unit.run(plain, values) : unit.run(withMedia, [...values, ids.map(() => v7()), ids]))
   unit.wroteEvents()
-  return row!["message"]
+  return row!.message
 }
 
 /** The parameters of the statement above for a draft. */

@@ -48,7 +48,7 @@ async function appendAlone(context: RequestContext, draft: MessageDraft): Promis
   const values = appendValues(draft, context.companyIds, clock.now())
   const [row] = await context.statement(appendMessage(context.services.database.orm), values)
   if (!row) throw notYours()
-  return row["message"]
+  return row.message
 }
 
 /** Puts a message in its chat; the reply to a customer's is expected. */

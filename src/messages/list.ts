@@ -1,7 +1,7 @@
 import type { RequestContext } from "../context/request-context.js"
 import { nodesOf } from "../context/selection.js"
-import type { Selection } from "../database/read-model.js"
-import type { QueryTemplate } from "../database/reader.js"
+import type { PlannedRow, Selection } from "../database/read-model.js"
+import type { FilterTemplate } from "../database/reader.js"
 import { BadUserInput, Forbidden } from "../errors.js"
 import { chatReadModel } from "../schema/chat.js"
 import { type Connection, connection, pageOffset, pageSize } from "../schema/kit/page.js"
@@ -18,15 +18,19 @@ export interface MessagePage {
 }
 
 /** A page of a chat's messages, newest first, as far as the caller may see them. */
-export async function listMessages(context: RequestContext, selection: Selection, page: MessagePage): Promise<Connection> {
+export async function listMessages(
+  context: RequestContext,
+  selection: Selection,
+  page: MessagePage,
+): Promise<Connection<PlannedRow<"Message">>> {
   const { chatId } = page
   const walk = walkOf(page)
   // What is malformed is refused before what is out of reach.
   placeOf(walk)
   const { identity } = context
   if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
-  const isThere = context.reader.byIds(chatReadModel, [chatId], {}).then(({ size }) => {
-    if (size === 0) throw notYours()
+  const isThere = context.reader.byId(chatReadModel, chatId, {}).then((chat) => {
+    if (!chat) throw notYours()
   })
   if (identity.kind !== "visitor") {
     const [found] = await Promise.all([connection(context.reader, messageReadModel, selection, walk, ofChat(chatId)), isThere])
@@ -55,13 +59,13 @@ function walkOf({ chatId, first, after, skip }: MessagePage) {
   }
 }
 
-const ofChat = (chatId: string): QueryTemplate => ({
+const ofChat = (chatId: string): FilterTemplate<"Message", [string]> => ({
   key: "of a chat",
   values: [chatId],
   build: (query, [id]) => query.where("t.chat_id", "=", id),
 })
 
-const ofChatForVisitors = (chatId: string): QueryTemplate => ({
+const ofChatForVisitors = (chatId: string): FilterTemplate<"Message", [string]> => ({
   key: "of a chat, for visitors",
   values: [chatId],
   build: (query, values) =>

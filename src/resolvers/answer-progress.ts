@@ -8,7 +8,7 @@ import { AnswerProgress } from "../schema/answer-progress.js"
 import { chatReadModel } from "../schema/chat.js"
 
 async function watch(context: RequestContext, chatId: string) {
-  if (!(await context.freshReader().byId(chatReadModel, chatId, {}))) throw new NotFound("Chat")
+  if (!(await context.reader.byId(chatReadModel, chatId, {}))) throw new NotFound("Chat")
   return context.services.progress.watch(chatId)
 }
 

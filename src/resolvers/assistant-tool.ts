@@ -6,7 +6,7 @@ import { testTool } from "../assistant/tool-test.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Query as Sql } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
@@ -44,13 +44,13 @@ export class AssistantToolResolver {
     @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
     @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
-    const filter = (query: Sql) => {
+    const filter: Narrow<"AssistantTool"> = (query) => {
       const found = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
       const part = search?.trim()
       if (!part) return found
       return found.where(sql<boolean>`(strpos(lower(t.name), lower(${part})) > 0 or strpos(lower(t.description), lower(${part})) > 0)`)
     }
-    const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
+    const order: Narrow<"AssistantTool"> = (query) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     return offsetPage(
       context.reader,
       assistantToolReadModel,

@@ -7,7 +7,7 @@ import { freeChats, removeAssistant } from "../assistant/removal.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Query as Sql } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
 import { Assistant, spokenFields } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { Channel } from "../entities/channel.js"
@@ -64,13 +64,13 @@ export class AssistantResolver {
     @Arg("includeVariants", () => Boolean, { nullable: true, description: "Whether draft variants are included. Default: false." })
     includeVariants?: boolean,
   ) {
-    const filter = (query: Sql) => {
+    const filter: Narrow<"Assistant"> = (query) => {
       let found = query
       if (folderId) found = found.where("t.folder_id", "=", folderId)
       if (q?.trim()) found = found.where(sql<boolean>`strpos(lower(t.name), lower(${q.trim()})) > 0`)
       return includeVariants ? found : found.where("t.is_draft", "=", false)
     }
-    const order = (query: Sql) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
+    const order: Narrow<"Assistant"> = (query) => query.orderBy("t.updated_at", "desc").orderBy("t.id", "desc")
     return offsetPage(
       context.reader,
       assistantReadModel,

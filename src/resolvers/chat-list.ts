@@ -4,7 +4,8 @@ import { Arg, Ctx, Info, Int, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Query as Sql } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
+import type { FilterTemplate } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
@@ -38,7 +39,7 @@ function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first
   }
 }
 
-const everything = { key: "all", values: [], build: (query: Sql) => query }
+const everything: FilterTemplate<"Chat"> = { key: "all", values: [], build: (query) => query }
 
 @Resolver()
 export class ChatListResolver {
@@ -105,7 +106,7 @@ export class ChatListResolver {
     const isWhole = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
     if (isWhole) return connection(context.reader, chatReadModel, selectionOf(info), walk, everything, context.reach(companyId))
     const matching = filtered(context, conditions)
-    const found = (query: Sql) => {
+    const found: Narrow<"Chat"> = (query) => {
       let list = matching(query)
       if (sourceChannel) list = list.where("t.source_channel", "=", sourceChannel)
       if (fromId) list = list.where("t.from_id", "=", fromId)

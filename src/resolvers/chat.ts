@@ -34,7 +34,7 @@ export class ChatResolver {
       const made = await idempotent(tx, tx.unit, "Chat", input, () => createChat(tx, input))
       if (!(made instanceof Chat)) return completed(tx, "Chat", made, selection)
       await tx.unit.flush()
-      return (await tx.reader.list(chatReadModel, selection, (query) => query.where("t.id", "=", made.id)))[0]
+      return tx.reader.byId(chatReadModel, made.id, selection)
     })
   }
 

@@ -1,13 +1,15 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { Ctx, Info, Query, Resolver } from "type-graphql"
+import { Ctx, FieldResolver, Info, Query, Resolver, Root } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import { Company } from "../entities/company.js"
-import { companyReadModel } from "../schema/company.js"
+import type { PlannedRow } from "../database/read-model.js"
+import { Company, Member } from "../entities/company.js"
+import { companyMembers, companyReadModel, companySubscriptions, userReadModel } from "../schema/company.js"
 import { IdArg } from "../schema/kit/arguments.js"
+import { Needs } from "../schema/kit/needs.js"
 
-@Resolver()
+@Resolver(() => Company)
 export class CompanyResolver {
   @Access("company")
   @Query(() => [Company], { description: "Companies of the signed-in user; with an access token, only its company." })
@@ -19,5 +21,35 @@ export class CompanyResolver {
   @Query(() => Company, { nullable: true, description: "A company." })
   company(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("company") id: string) {
     return context.one(companyReadModel, id, info)
+  }
+
+  @Needs<"Company">("id")
+  @FieldResolver()
+  members(@Root() { id }: PlannedRow<"Company">, @Ctx() { reader }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return reader.many(companyMembers, id, selectionOf(info))
+  }
+
+  @Needs<"Company">("id")
+  @FieldResolver()
+  subscriptions(@Root() { id }: PlannedRow<"Company">, @Ctx() { reader }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return reader.many(companySubscriptions, id, selectionOf(info))
+  }
+}
+
+/** The person that both fields show, which are therefore one read. */
+const shown = { email: {}, name: {} }
+
+@Resolver(() => Member)
+export class MemberResolver {
+  @Needs<"Member">("userId")
+  @FieldResolver()
+  async email(@Root() { userId }: PlannedRow<"Member">, @Ctx() { reader }: RequestContext) {
+    return (await reader.byId(userReadModel, userId!, shown))?.email
+  }
+
+  @Needs<"Member">("userId")
+  @FieldResolver()
+  async name(@Root() { userId }: PlannedRow<"Member">, @Ctx() { reader }: RequestContext) {
+    return (await reader.byId(userReadModel, userId!, shown))?.name
   }
 }

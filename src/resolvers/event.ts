@@ -4,7 +4,7 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { withMedia } from "../context/snapshot.js"
-import { readModelOf } from "../database/read-model.js"
+import { type PlannedRow, readModelOf } from "../database/read-model.js"
 import { fieldOf } from "../database/snapshot.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
@@ -57,14 +57,14 @@ export class EventResolver {
   ) {
     const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {
-      const message = withMedia(forVisitor(snapshot!.row), context.freshReader().mediaUrl)
+      const message = withMedia(forVisitor(snapshot!.row as PlannedRow<"Message">), context.reader.mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)
     const payload = selection["payload"] ? event.payload : null
     const field = snapshot && fieldOf(snapshot.type)
     if (!field || !selection[field]) return { id, type, createdAt, payload }
-    const [row] = await context.freshReader().complete(readModelOf(snapshot.type)!, [{ ...snapshot.row }], selection[field])
+    const [row] = await context.reader.complete(readModelOf(snapshot.type)!, [{ ...snapshot.row }], selection[field])
     return { id, type, createdAt, payload, [field]: row }
   }
 }

@@ -4,7 +4,7 @@ import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Query as Sql } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Knowledge } from "../entities/knowledge.js"
@@ -30,11 +30,11 @@ export class KnowledgeResolver {
     @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
     @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
-    const filter = (query: Sql) => {
+    const filter: Narrow<"Knowledge"> = (query) => {
       const found = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
       return search?.trim() ? found.where(sql<boolean>`strpos(lower(t.name), lower(${search.trim()})) > 0`) : found
     }
-    const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
+    const order: Narrow<"Knowledge"> = (query) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     const { resourceContent: _unlisted, ...nodes } = selectionOf(info)["nodes"] ?? {}
     const selection = { ...selectionOf(info), nodes }
     return offsetPage(context.reader, knowledgeReadModel, selection, { skip, take, standard: resolverLimits.pageDefault }, filter, order)
@@ -92,7 +92,7 @@ export class KnowledgeResolver {
 
 /** An item as it is after a change, whatever the request had read of it before. */
 async function shown(context: RequestContext, id: string, info: GraphQLResolveInfo) {
-  const row = await context.freshReader().byId(knowledgeReadModel, id, selectionOf(info))
+  const row = await context.reader.byId(knowledgeReadModel, id, selectionOf(info))
   if (!row) throw new NotFound("Knowledge item")
   return row
 }

@@ -12,25 +12,22 @@ import { arrive } from "../media/arriving.js"
 import { mediaReadModel } from "../schema/media.js"
 
 /** Writes the row of a stored file. When there is no row in the end, there is no file either. */
-async function keep(context: RequestContext, media: Media, idempotencyKey: string | null | undefined): Promise<PlainRow> {
+async function keep(context: RequestContext, media: Media, idempotencyKey: string | null | undefined): Promise<Media | PlainRow> {
   const { companyId, filename, sha256, storageKey } = media
   const { storage } = context.services
   const request = { idempotencyKey, companyId, filename, sha256 }
   try {
     const row = await context.transaction((tx) =>
-      idempotent<PlainRow>(tx, tx.unit, "Media", request, async () => {
+      idempotent(tx, tx.unit, "Media", request, async () => {
         tx.em.persist(media)
         return media
       }),
     )
-    if (row["id"] !== media.id) await storage.remove([storageKey])
+    if (row.id !== media.id) await storage.remove([storageKey])
     return row
   } catch (error) {
     // Unless it was committed and only the answer was lost; what cannot be told now is left to the sweep.
-    const row = await context
-      .freshReader()
-      .byId(mediaReadModel, media.id, {})
-      .catch(() => media)
+    const row = await context.reader.byId(mediaReadModel, media.id, {}).catch(() => media)
     if (!row) await storage.remove([storageKey]).catch(() => {})
     throw error
   }

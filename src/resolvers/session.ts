@@ -17,7 +17,7 @@ import { passwordFits } from "./kit/password.js"
 import { issuePair } from "./kit/tokens.js"
 
 /** Oneself: seen also by someone who is in no company. */
-const oneself: ReadModel = { ...userReadModel, scope: (query) => query }
+const oneself: ReadModel<"User"> = { ...userReadModel, scope: (query) => query }
 
 const emailForm = z.email()
 

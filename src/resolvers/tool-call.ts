@@ -4,7 +4,7 @@ import { answerCall } from "../assistant/client-call.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Selection, Query as Sql } from "../database/read-model.js"
+import type { Narrow, Selection } from "../database/read-model.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
 import { ToolCall, type ToolCallStatus, ToolCallStatusEnum } from "../entities/tool-call.js"
 import { NotFound } from "../errors.js"
@@ -43,11 +43,11 @@ export class ToolCallResolver {
     @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
     const { totalCount, ...selection } = selectionOf(info)
-    const filter = (query: Sql) => {
+    const filter: Narrow<"ToolCall"> = (query) => {
       const found = query.where("t.tool_id", "=", toolId)
       return status ? found.where("t.status", "=", status) : found
     }
-    const order = (query: Sql) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
+    const order: Narrow<"ToolCall"> = (query) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     const [tool, page, stats] = await Promise.all([
       context.reader.byId(assistantToolReadModel, toolId, {}),
       offsetPage(context.reader, toolCallReadModel, selection, { skip, take, standard: resolverLimits.pageDefault }, filter, order),

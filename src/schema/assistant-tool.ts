@@ -13,7 +13,7 @@ import { pageOf } from "./kit/page.js"
 import { schemaLimits } from "./limits.js"
 
 export const assistantToolReadModel = readModel("AssistantTool", {
-  hasWebhookSecret: computed("hasWebhookSecret", ["sealedSecret"], (row) => row["sealedSecret"] !== null),
+  hasWebhookSecret: computed(["sealedSecret"], ({ sealedSecret }) => sealedSecret !== null),
 })
 export const AssistantToolPage = pageOf(AssistantTool, "tools")
 

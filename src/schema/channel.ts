@@ -1,5 +1,5 @@
 import { computed, readModel } from "../database/read-model.js"
 
 export const channelReadModel = readModel("Channel", {
-  config: computed("config", ["externalId"], (row) => ({ externalId: row["externalId"] })),
+  config: computed(["externalId"], ({ externalId }) => ({ externalId })),
 })

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely"
 import { Field, InputType } from "type-graphql"
 import type { RequestContext } from "../context/request-context.js"
-import type { Query } from "../database/read-model.js"
+import type { Narrow } from "../database/read-model.js"
 import { type Messenger, MessengerEnum, messengers } from "../entities/channel.js"
 import { type ChatType, ChatTypeEnum, chatTypes } from "../entities/kit/chat-words.js"
 import { UUID } from "../entities/kit/scalars.js"
@@ -108,9 +108,9 @@ const columns: Record<string, string> = {
 }
 
 /** Makes conditions ready to be applied to a query on chats. */
-export function filtered(context: RequestContext, conditions: Condition[]) {
+export function filtered(context: RequestContext, conditions: Condition[]): Narrow<"Chat"> {
   const ready = conditions.map((condition) => sqlOf(context, condition))
-  return (query: Query) => ready.reduce((found, condition) => found.where(condition), query)
+  return (query) => ready.reduce((found, condition) => found.where(condition), query)
 }
 
 function sqlOf(context: RequestContext, { field, operator, values }: Condition): RawBuilder<boolean> {

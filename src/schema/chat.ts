@@ -1,8 +1,8 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
 import { contextLimits } from "../context/limits.js"
-import { belongsTo, computed, type PlainRow, type ReadModel, type Relation, readModel, type Selection } from "../database/read-model.js"
-import { anyOf, arrayOf, type Reader } from "../database/reader.js"
+import { belongsTo, computed, hasMany, type PlainRow, type ReadModel, readModel, type Selection } from "../database/read-model.js"
+import type { Reader } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
@@ -17,81 +17,71 @@ import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageReadModel } from "./message.js"
 
-const readTags = Symbol("tags that were read")
+/** The tags of chats, by name. */
+const chatTags = hasMany(
+  () => chatTagReadModel,
+  "chatId",
+  (query, ids) =>
+    query
+      .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
+      .where("g.chat_id", "=", ids)
+      .select("g.chat_id as chatId")
+      .orderBy(sql`lower(t.name)`),
+)
 
-/**
- * The tags of a page of chats: read once, for its tags and its labels alike. They are remembered on the page itself: an old WeakMap keeps
- * its values until the next full garbage collection.
- */
-function tagsOf(rows: PlainRow[] & { [readTags]?: ReturnType<typeof findTags> }, reader: Reader, asked: Selection) {
-  rows[readTags] ??= findTags(rows, reader, { ...asked["tags"], ...(asked["meta"]?.["labels"] && { name: {} }) })
-  return rows[readTags]
-}
+/** Tags are selected as they are and as labels: with one selection for both, they are read once. */
+const loadTags = (rows: PlainRow[], reader: Reader, ofChat: Selection) =>
+  reader.manyOf(
+    chatTags,
+    rows.map(({ id }) => id),
+    { ...ofChat["tags"], ...(ofChat["meta"]?.["labels"] && { name: {} }) },
+  )
 
-async function findTags(rows: PlainRow[], reader: Reader, selection: Selection) {
-  const ids = rows.map((row) => row["id"])
-  const found = await reader.fixedList(chatTagReadModel, selection, {
-    key: "of chats",
-    values: [arrayOf(ids)],
-    build: (query, [list]) =>
-      query
-        .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
-        .where("g.chat_id", "=", anyOf(list))
-        .select("g.chat_id as chatId")
-        .orderBy(sql`lower(t.name)`),
-  })
-  const byChat = new Map<string, PlainRow[]>(ids.map((id) => [id, []]))
-  for (const tag of found) byChat.get(tag["chatId"])!.push(tag)
-  return byChat
-}
-
-/** A field that holds the newest rows that a table has of each chat, newest first. */
-const newest = (field: string, target: ReadModel, table: string, column: string): Relation => ({
-  needs: [],
-  async load(rows, reader, selection) {
-    const ids = rows.map((row) => row["id"])
-    const places = sql`select id from (
-      select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as place
-      from ${sql.table(table)} where chat_id = any(${ids}::uuid[])) ranked where place <= ${contextLimits.pageMax}`
-    const found = await reader.list(target, { ...selection, chatId: {} }, (query) =>
-      query.where(sql<boolean>`t.id in (${places})`).orderBy(`t.${column}`, "desc").orderBy("t.id", "desc"),
-    )
-    for (const row of rows) row[field] = found.filter((each) => each["chatId"] === row["id"])
-  },
-})
+/** The newest rows of a table that belong to chats, newest first. */
+const newest = <T extends "ControlChange" | "AssistantTurn">(target: ReadModel<T>, table: string, column: string) =>
+  hasMany(
+    () => target,
+    "chatId",
+    (query, ids) => {
+      const places = sql`select id from (
+        select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as place
+        from ${sql.table(table)} where chat_id = ${ids}) ranked where place <= ${sql.lit(contextLimits.pageMax)}`
+      return query
+        .where(sql<boolean>`t.id in (${places})`)
+        .orderBy(sql.ref(`t.${column}`), "desc")
+        .orderBy(sql.ref("t.id"), "desc")
+    },
+  )
 
 export const chatReadModel = readModel("Chat", {
-  assistant: belongsTo("assistant", () => assistantReadModel, "assistantId"),
-  manager: belongsTo("manager", () => userReadModel, "managerId"),
-  folder: belongsTo("folder", () => chatFolderReadModel, "folderId"),
-  lastMessage: belongsTo("lastMessage", () => messageReadModel, "lastMessageId"),
+  assistant: belongsTo(() => assistantReadModel, "assistantId"),
+  manager: belongsTo(() => userReadModel, "managerId"),
+  folder: belongsTo(() => chatFolderReadModel, "folderId"),
+  lastMessage: belongsTo(() => messageReadModel, "lastMessageId"),
   needsAttention: computed(
-    "needsAttention",
     ["isUnderAiControl", "aiDisableReason"],
-    (row) => !row["isUnderAiControl"] && row["aiDisableReason"] === "auto",
+    ({ isUnderAiControl, aiDisableReason }) => !isUnderAiControl && aiDisableReason === "auto",
   ),
   tags: {
     needs: [],
-    async load(rows, reader, _selection, asked) {
-      const tags = await tagsOf(rows, reader, asked)
-      for (const row of rows) row["tags"] = tags.get(row["id"])
+    async load(rows, reader, _selection, ofChat) {
+      const tags = await loadTags(rows, reader, ofChat)
+      return rows.map(({ id }) => tags.get(id) ?? [])
     },
   },
   meta: {
     needs: ["comments", "sourceChannel"],
-    async load(rows, reader, selection, asked) {
-      const tags = selection["labels"] ? await tagsOf(rows, reader, asked) : new Map<string, PlainRow[]>()
-      for (const row of rows) {
-        row["meta"] = {
-          labels: (tags.get(row["id"]) ?? []).map((tag) => tag["name"]),
-          comments: row["comments"],
-          sourceChannel: row["sourceChannel"],
-        }
-      }
+    async load(rows, reader, selection, ofChat) {
+      const tags = selection["labels"] && (await loadTags(rows, reader, ofChat))
+      return rows.map(({ id, comments, sourceChannel }) => ({
+        labels: tags?.get(id)?.map(({ name }) => name) ?? [],
+        comments,
+        sourceChannel,
+      }))
     },
   },
-  controlChanges: newest("controlChanges", readModel("ControlChange"), "control_change", "created_at"),
-  assistantTurns: newest("assistantTurns", readModel("AssistantTurn"), "assistant_turn", "started_at"),
+  controlChanges: newest(readModel("ControlChange"), "control_change", "created_at"),
+  assistantTurns: newest(readModel("AssistantTurn"), "assistant_turn", "started_at"),
 })
 
 export const ChatConnection = connectionOf(Chat)

@@ -1,45 +1,26 @@
 import { sql } from "kysely"
-import { type PlainRow, type Query, readModel } from "../database/read-model.js"
-import { inList } from "../database/reader.js"
-
-/** A company is its own border. */
-const byOwnId = (query: Query, companyIds: string[]) => query.where("t.id", ...inList(companyIds))
+import { hasMany, readModel } from "../database/read-model.js"
+import { anyOf, arrayOf } from "../database/reader.js"
 
 export const memberReadModel = readModel("Member")
 export const subscriptionReadModel = readModel("Subscription")
 
-const grouped = (rows: PlainRow[], children: PlainRow[], field: string) => {
-  for (const row of rows) row[field] = children.filter((child) => child["companyId"] === row["id"])
-}
+/** A company is in reach by its own id. */
+export const companyReadModel = readModel("Company", {}, (query, companyIds) =>
+  query.where(sql<boolean>`t.id = ${anyOf(arrayOf(companyIds))}`),
+)
 
-export const companyReadModel = readModel(
-  "Company",
-  {
-    members: {
-      needs: [],
-      async load(rows, reader) {
-        const members = await reader
-          .scoped(memberReadModel)
-          .innerJoin("users as u", "u.id", "t.user_id")
-          .where("t.company_id", ...inList(rows.map((row) => row["id"])))
-          .select(["t.id", "t.company_id as companyId", "t.user_id as userId", "t.role", "u.email", "u.name"])
-          .select(["t.created_at as createdAt", "t.updated_at as updatedAt"])
-          .orderBy("t.created_at")
-          .orderBy("t.id")
-          .execute()
-        grouped(rows, members, "members")
-      },
-    },
-    subscriptions: {
-      needs: [],
-      async load(rows, reader, selection) {
-        const ids = rows.map((row) => row["id"])
-        const found = await reader.list(subscriptionReadModel, selection, (query) => query.where("t.company_id", ...inList(ids)))
-        grouped(rows, found, "subscriptions")
-      },
-    },
-  },
-  byOwnId,
+/** The people of companies, oldest membership first. */
+export const companyMembers = hasMany(
+  () => memberReadModel,
+  "companyId",
+  (query, ids) => query.where("t.company_id", "=", ids).orderBy("t.created_at").orderBy("t.id"),
+)
+
+export const companySubscriptions = hasMany(
+  () => subscriptionReadModel,
+  "companyId",
+  (query, ids) => query.where("t.company_id", "=", ids),
 )
 
 /** People, seen by those who share a company with them. */

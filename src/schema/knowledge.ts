@@ -9,7 +9,7 @@ import { pageOf } from "./kit/page.js"
 import { schemaLimits } from "./limits.js"
 import { mediaReadModel } from "./media.js"
 
-export const knowledgeReadModel = readModel("Knowledge", { file: belongsTo("file", () => mediaReadModel, "fileId") })
+export const knowledgeReadModel = readModel("Knowledge", { file: belongsTo(() => mediaReadModel, "fileId") })
 export const KnowledgePage = pageOf(Knowledge, "knowledge items")
 
 const KnowledgeText = Verbatim(schemaLimits.knowledgeSearchedText)

@@ -1,5 +1,5 @@
 import { Field, InputType } from "type-graphql"
-import { belongsTo, type PlainRow, readModel } from "../database/read-model.js"
+import { belongsTo, type PlannedRow, type ReadModel, readModel } from "../database/read-model.js"
 import { UUID, Verbatim } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
@@ -8,9 +8,9 @@ import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { mediaIds, messageMedia } from "./media.js"
 
-export const messageReadModel = readModel("Message", {
-  replyTo: belongsTo("replyTo", () => messageReadModel, "replyToMessageId"),
-  chat: belongsTo("chat", () => chatReadModel, "chatId"),
+export const messageReadModel: ReadModel<"Message"> = readModel("Message", {
+  replyTo: belongsTo(() => messageReadModel, "replyToMessageId"),
+  chat: belongsTo(() => chatReadModel, "chatId"),
   messageMedia,
   mediaIds,
 })
@@ -44,14 +44,15 @@ export class CreateMessageInput extends InCompanyOnce {
   replyToMessageId?: string | null
 }
 
-const visibleToVisitors = ["Customer", "User", "Assistant"]
+type MessageRow = PlannedRow<"Message">
+const visibleToVisitors: unknown[] = ["Customer", "User", "Assistant"]
 
 /** Whether a widget's visitor sees a message at all: no system messages and no function frames. */
-export const isForVisitors = (row: PlainRow) =>
-  visibleToVisitors.includes(row["role"]) && row["functionCall"] == null && row["functionCallOutput"] == null
+export const isForVisitors = ({ role, functionCall, functionCallOutput }: MessageRow) =>
+  visibleToVisitors.includes(role) && functionCall == null && functionCallOutput == null
 
 /** A message as a widget's visitor sees it: without author, sources and the chat behind it. */
-export function forVisitor(row: PlainRow): PlainRow {
-  const replyTo = row["replyTo"] && isForVisitors(row["replyTo"]) ? forVisitor(row["replyTo"]) : null
-  return { ...row, authorId: null, sources: [], chat: null, replyTo }
+export function forVisitor(row: MessageRow): MessageRow {
+  const quoted = row["replyTo"] as MessageRow | null | undefined
+  return { ...row, authorId: null, sources: [], chat: null, replyTo: quoted && isForVisitors(quoted) ? forVisitor(quoted) : null }
 }

@@ -108,7 +108,7 @@ class AskedOfGraphql implements Asked {
   }
 
   private async ask(): Promise<Answer> {
-    schema ??= buildPlatformSchema()
+    schema ??= buildPlatformSchema(this.world.services.database.orm)
     const [address, query = ""] = this.path.split("?") as [string, string?]
     const route = routeOf(this.method, address)
     const document = parse(route.run).definitions[0] as OperationDefinitionNode

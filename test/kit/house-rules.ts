@@ -177,7 +177,7 @@ export const rawAccess: Record<string, string> = {
   "src/database/heartbeat.ts": "asks whether the database answers, and listens; no rows",
   "src/database/unscoped.ts": "the one door past the border; its callers are listed below",
   "src/database/unit-of-work.ts": "the query builder of a scoped unit, for planned reads, which are narrowed by Reader.scoped()",
-  "src/database/pipelined.ts": "runs what the planned reads hand it, which Reader has narrowed",
+  "src/database/kit/pipelined.ts": "runs what the planned reads hand it, which Reader has narrowed",
   "src/database/migrate.ts": "changes the schema under a lock, reads no rows",
   "src/database/vector-index.ts": "asks whether there is pgvector, makes an index, reads no rows of ours",
   "src/database/embedded/init.ts": "makes the database itself",
@@ -192,6 +192,19 @@ export const rawAccess: Record<string, string> = {
   "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
   "src/jobs/kit/scheduler.ts": "Agenda's own pool on its own table, no rows of ours",
 }
+
+export const queriesRunInOnePlace = words(
+  "src/",
+  "A query of Kysely is run by runQuery(reader, query): it knows the transaction, sends together what is started together, and prepares templates.",
+  [/\.execute(?:Query|TakeFirst|TakeFirstOrThrow)?\(/g],
+  (path) => path === "src/database/kit/in-transaction.ts",
+)
+
+export const databaseKitStaysInside = imports(
+  "src/",
+  "How statements are compiled, prepared and sent stands behind src/database/run-query.ts and the Reader. Use those.",
+  (imported, path) => imported.startsWith("src/database/kit/") && !path.startsWith("src/database/"),
+)
 
 /** Who reads past the company border by name, and why it must. */
 export const unscopedCallers: Record<string, string> = {

@@ -1,6 +1,7 @@
 import type { Logger } from "pino"
 import type { Identity } from "../../context/identity.js"
 import type { Database } from "../../database/connect.js"
+import type { Statement } from "../../database/unit-of-work.js"
 import { unscoped } from "../../database/unscoped.js"
 import { clock } from "../../entities/kit/clock.js"
 import { eventLimits } from "../limits.js"
@@ -17,7 +18,7 @@ interface OpenSocket {
 const timerMaxMs = 2 ** 31 - 1
 
 /** The sockets whose credentials changed since they were opened: the token or session ended (no roles), or the user's memberships differ. */
-const changed = {
+const changed: Statement<{ place: number; roles: Record<string, string> | null }> = {
   name: "sockets-changed",
   text: `select asked.place, held.roles
          from jsonb_to_recordset($1::jsonb) as asked(place integer, token uuid, session uuid, roles jsonb)

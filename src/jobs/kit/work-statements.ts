@@ -4,7 +4,7 @@ import type { Statement } from "../../database/unit-of-work.js"
 /** The statements of a kind of work, over the columns that its entity declares. */
 export interface WorkStatements {
   /** Rows that a worker may take, fairly: `$1` now, `$2` ids to leave out, `$3` companies with work in this instance, `$4` how much each has, `$5` the most a company may have, `$6` how many rows. */
-  due: Statement
+  due: Statement<{ id: string; company_id: string }>
   /** `$1` until when, `$2` the row, `$3` the companies in reach, `$4` the run. */
   renew: Statement
   /** `$1` now, `$2` since when what is due is overdue. */

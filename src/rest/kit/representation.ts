@@ -1,6 +1,15 @@
 import { mergeSchemas } from "@graphql-tools/schema"
-import { type GraphQLSchema, type OperationDefinitionNode, parse, type SelectionSetNode, validate } from "graphql"
+import {
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  type OperationDefinitionNode,
+  parse,
+  type SelectionSetNode,
+  validate,
+} from "graphql"
 import type { OperationEngine } from "../../graphql/engine.js"
+import { refuseFieldResolvers } from "../../graphql/object-fields.js"
 import { resources } from "../resources.js"
 import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
 
@@ -9,7 +18,11 @@ interface Selection {
   [field: string]: Selection
 }
 
-type Row = Record<string, unknown>
+interface Row {
+  id: string
+  [field: string]: unknown
+}
+
 type Represent = (row: Row) => unknown
 
 const selections = new Map<string, Selection>()
@@ -50,7 +63,9 @@ export function representer(
   })
   const [error] = validate(schema, parse(`{ ${types.map(shown).join(" ")} }`))
   if (error) throw new Error(`src/rest/resources.ts does not fit the schema: ${error.message}`)
-  const compiled = new Map<string, Represent>()
+  // What the Event type shows is checked at start; another type is compiled when the first row of it is shown.
+  const ofEvents = types.filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
+  const compiled = new Map<string, Represent>(ofEvents.map((type) => [type, compile(engine, schema, type)]))
   return (type, row) => {
     const represent = compiled.get(type) ?? compile(engine, schema, type)
     compiled.set(type, represent)
@@ -60,8 +75,12 @@ export function representer(
 
 const shown = (type: string) => `shown${type} { ${withFields(resourceOf(type).fields)} }`
 
+const eventFields = (schema: GraphQLSchema) => Object.values((schema.getType("Event") as GraphQLObjectType).getFields())
+
 function compile(engine: OperationEngine, schema: GraphQLSchema, type: string): Represent {
-  const { run } = engine.prepare(schema, { query: `{ ${shown(type)} }` })
+  const query = `{ ${shown(type)} }`
+  refuseFieldResolvers(schema, parse(query))
+  const { run } = engine.prepare(schema, { query })
   const absent = Object.fromEntries((resourceOf(type).nulls ?? []).map((name) => [name, null]))
   return (row) => {
     // The row has every field, so the operation returns at once.

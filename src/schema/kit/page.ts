@@ -1,10 +1,12 @@
+import { sql } from "kysely"
 import { Field, Int, ObjectType } from "type-graphql"
 import { contextLimits } from "../../context/limits.js"
 import { nodesOf } from "../../context/selection.js"
-import type { Narrow, PlainRow, Query, ReadModel, Selection } from "../../database/read-model.js"
-import type { QueryTemplate, Reader } from "../../database/reader.js"
+import type { Narrow, PlainRow, PlannedRow, ReadModel, Selection } from "../../database/read-model.js"
+import type { FilterTemplate, Reader } from "../../database/reader.js"
+import type { EntityName } from "../../database/tables.js"
 import { BadUserInput } from "../../errors.js"
-import { cursorOf, ordered, placeOf, type Walk, walked, walkedFixed } from "./walk.js"
+import { cursorOf, ordered, placeOf, type Walk, walked, walkedTemplate } from "./walk.js"
 
 @ObjectType({ description: "Position of a page in its list." })
 export class PageInfo {
@@ -22,15 +24,14 @@ export class PageInfo {
 }
 
 /** What a Relay connection of a type looks like once resolved. */
-export interface Connection {
-  edges?: { cursor: string; node: PlainRow }[]
-  nodes: PlainRow[]
+export interface Connection<R extends PlainRow> {
+  edges?: { cursor: string; node: R }[]
+  nodes: R[]
   pageInfo: PageInfo
   totalCount?: number
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the item is a class that type-graphql knows at run time.
-type ItemClass = new (...args: any[]) => object
+type ItemClass = new (...args: never[]) => object
 
 /** Declares the Relay connection type of an item. */
 export function connectionOf(item: ItemClass) {
@@ -90,18 +91,18 @@ export function pageOffset(value: number | null | undefined): number {
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
-/** Reads one page of a connection; the total is counted only when it is selected. A fixed filter makes a fixed statement. */
-export async function connection(
+/** Reads one page of a connection; the total is counted only when it is selected. A filter template makes a template of the list. */
+export async function connection<N extends EntityName>(
   reader: Reader,
-  source: ReadModel,
+  model: ReadModel<N>,
   selection: Selection,
   walk: Walk,
-  filter: QueryTemplate | Narrow,
+  filter: FilterTemplate<N> | Narrow<N>,
   companyIds?: string[],
-): Promise<Connection> {
+): Promise<Connection<PlannedRow<N>>> {
   const asked: Selection = { ...nodesOf(selection) }
   for (const key of walk.keys) asked[key.property] ??= {}
-  const { rows, totalCount } = await found(reader, source, asked, walk, filter, Boolean(selection["totalCount"]), companyIds)
+  const { rows, totalCount } = await found(reader, model, asked, walk, filter, Boolean(selection["totalCount"]), companyIds)
   const hasNextPage = rows.length > walk.size
   const nodes = rows.slice(0, walk.size)
   const cursorFor = (row: PlainRow) =>
@@ -123,63 +124,72 @@ export async function connection(
   }
 }
 
-interface Found {
-  rows: PlainRow[]
+interface Found<R> {
+  rows: R[]
   totalCount?: number
 }
 
-/** The rows of a page with the one that follows, and how many the whole list has, where that is counted. */
-async function found(
+/** The rows of a page and the one that follows it; with the total when it is counted. */
+async function found<N extends EntityName>(
   reader: Reader,
-  source: ReadModel,
+  model: ReadModel<N>,
   asked: Selection,
   walk: Walk,
-  filter: QueryTemplate | Narrow,
+  filter: FilterTemplate<N> | Narrow<N>,
   isCounted: boolean,
   companyIds?: string[],
-): Promise<Found> {
+): Promise<Found<PlannedRow<N>>> {
   const place = placeOf(walk)
-  const page: Narrow = (query) => walked(query, walk, place)
-  const fits: Narrow = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
-  if (isCounted && typeof filter === "function" && (await isRare(reader, source, walk, filter, companyIds))) {
-    const parts = { filter, keys: walk.keys.map(({ column }) => column), page, order: (query: Query) => ordered(query, walk) }
-    return reader.counted(source, asked, parts, companyIds)
+  const page: Narrow<N> = (query) => walked(query, walk, place)
+  const order: Narrow<N> = (query) => ordered(query, walk)
+  const fits: Narrow<N> = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
+  if (isCounted && typeof filter === "function" && (await isRare(reader, model, walk, filter, companyIds))) {
+    return reader.counted(model, asked, { filter, keys: walk.keys.map(({ column }) => column), page, order }, companyIds)
   }
   const [rows, totalCount] = await Promise.all([
-    // An offset is not worth a statement of its own.
-    typeof filter === "function" || walk.skip
-      ? reader.list(source, asked, (query) => page(fits(query)), companyIds)
-      : reader.fixedList(source, asked, walkedFixed(filter, walk, place), companyIds),
-    isCounted ? reader.count(source, fits, companyIds) : undefined,
+    reader.list(
+      model,
+      asked,
+      // An offset is not worth a prepared statement of its own.
+      typeof filter === "function" || walk.skip ? (query) => page(fits(query)) : walkedTemplate(filter, walk, place),
+      companyIds,
+    ),
+    isCounted ? reader.count(model, fits, companyIds) : undefined,
   ])
   return { rows, totalCount }
 }
 
-/** Whether so few rows fit a filter that reading on until a page is full costs more than taking it from all that were counted. */
-async function isRare(reader: Reader, source: ReadModel, walk: Walk, filter: Narrow, companyIds?: string[]): Promise<boolean> {
+/** Whether a filter matches so few rows that scanning until a page is full costs more than sorting all matches, which are counted anyway. */
+async function isRare<N extends EntityName>(
+  reader: Reader,
+  model: ReadModel<N>,
+  walk: Walk,
+  filter: Narrow<N>,
+  companyIds?: string[],
+): Promise<boolean> {
   const near = { ...walk, size: walk.size * rarity, skip: null }
-  const nearest = walked(reader.scoped(source, companyIds), near, placeOf(walk)).select("t.id")
-  return (await reader.count(source, (query) => filter(query.where("t.id", "in", nearest)), companyIds)) <= walk.size
+  const nearest = walked(reader.scoped(model, companyIds), near, placeOf(walk)).select(sql.ref("t.id").as("id"))
+  return (await reader.count(model, (query) => filter(query.where(sql<boolean>`t.id in ${nearest}`)), companyIds)) <= walk.size
 }
 
-/** Of so many rows at most one fits a rare filter. Both ways cost the same where one in fifty fits, but to look that far costs more. */
+/** A filter is rare when at most one row in so many matches. Both ways cost the same at one in fifty, but finding that out costs more. */
 const rarity = 10
 
 /** Reads one page by offset; the total is counted only when it is selected. */
-export async function offsetPage(
+export async function offsetPage<N extends EntityName>(
   reader: Reader,
-  source: ReadModel,
+  model: ReadModel<N>,
   selection: Selection,
   asked: { skip?: number | null; take?: number | null; standard: number },
-  filter: Narrow,
-  order: Narrow,
+  filter: Narrow<N>,
+  order: Narrow<N>,
   companyIds?: string[],
 ) {
   const take = pageSize(asked.take, asked.standard, "take")
   const skip = pageOffset(asked.skip)
   const [nodes, totalCount] = await Promise.all([
-    reader.list(source, selection["nodes"] ?? {}, (query) => order(filter(query)).offset(skip).limit(take), companyIds),
-    selection["totalCount"] ? reader.count(source, filter, companyIds) : undefined,
+    reader.list(model, selection["nodes"] ?? {}, (query) => order(filter(query)).offset(skip).limit(take), companyIds),
+    selection["totalCount"] ? reader.count(model, filter, companyIds) : undefined,
   ])
   return { nodes, totalCount }
 }

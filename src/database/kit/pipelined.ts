@@ -1,0 +1,72 @@
+import type { Duplex } from "node:stream"
+import type { Pool, PoolClient, QueryArrayConfig, QueryArrayResult } from "pg"
+import type { Connection } from "../run-query.js"
+import { rowMaker } from "./rows.js"
+
+/**
+ * Runs the statements of one reader on one connection of the pool for as long as one follows another. Statements of the same level are sent
+ * together. The connection is kept until the last statement, so that no more requests than the pool has connections hold rows in memory.
+ */
+export function pipelined(pool: Pool): Connection {
+  let connecting: Promise<PoolClient> | null = null
+  let running = 0
+  return {
+    async send(statement, values, laterFields = []) {
+      running += 1
+      const own = connecting ?? pool.connect()
+      connecting = own
+      try {
+        const client = await own
+        corkUntilNextTick(client)
+        const { rows, fields } = await query(client, { ...statement, values: values as unknown[], rowMode: "array" })
+        return rows.map(
+          rowMaker(
+            fields.map(({ name }) => name),
+            laterFields,
+          ),
+        )
+      } finally {
+        running -= 1
+        // The relations of the rows are asked for within this turn of the event loop.
+        if (running === 0)
+          setImmediate(() => {
+            if (running > 0 || connecting !== own) return
+            connecting = null
+            own.then(
+              (client) => client.release(),
+              // The caller of send() has got the error.
+              () => {},
+            )
+          })
+      }
+    },
+  }
+}
+
+/**
+ * Queries by a callback, not by the driver's promise: once such a promise is old, it keeps the rows of the next one alive, and so on as long
+ * as there is load. A fifth of all garbage survived its scavenge that way.
+ */
+function query(client: PoolClient, config: QueryArrayConfig): Promise<QueryArrayResult<unknown[][]>> {
+  return new Promise<QueryArrayResult<unknown[][]>>((resolve, reject) => {
+    client.query<unknown[][]>(config, (error, result) => (error ? reject(error) : resolve(result)))
+  }).catch((error: Error) => {
+    // The driver's stack ends in its socket; this one leads to the caller.
+    Error.captureStackTrace(error)
+    throw error
+  })
+}
+
+const corked = new WeakSet<PoolClient>()
+
+/** Holds back what a connection writes until the next tick, so that the statements of a level cost one system call. */
+function corkUntilNextTick(client: PoolClient) {
+  if (corked.has(client)) return
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  corked.add(client)
+  stream.cork()
+  process.nextTick(() => {
+    corked.delete(client)
+    stream.uncork()
+  })
+}
