@@ -17,8 +17,11 @@ import { routeTable } from "../src/rest/table.js"
 import { assistantReadModel } from "../src/schema/assistant.js"
 import { Needs } from "../src/schema/kit/needs.js"
 import { messageReadModel } from "../src/schema/message.js"
+import { undoDeclarations } from "./kit/declarations.js"
 import { endOfLog, parametersOf } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
+
+undoDeclarations(resolvers, routeTable)
 
 const messagesOfChat = hasMany(
   () => messageReadModel,
