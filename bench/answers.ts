@@ -1,5 +1,5 @@
 import type { Workload } from "./options.js"
-import type { Contestant } from "./requests.js"
+import { type Contestant, type Interface, interfaceOf } from "./requests.js"
 import { selections } from "./statements.js"
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer, in the shape of each contestant.
@@ -14,7 +14,7 @@ export interface Page {
 
 const oursOverGraphql = ({ data }: Answer) => data.chats ?? data.messages
 
-const listOf: Record<Contestant, (answer: Answer) => { nodes: Answer[]; totalCount?: number; next?: string | null }> = {
+const listOf: Record<Interface, (answer: Answer) => { nodes: Answer[]; totalCount?: number; next?: string | null }> = {
   ours: (answer) => withNext(oursOverGraphql(answer)),
   "ours, REST's fields": (answer) => withNext(oursOverGraphql(answer)),
   "ours, REST": ({ data, totalCount, nextCursor }) => ({ nodes: data, totalCount, next: nextCursor }),
@@ -52,14 +52,14 @@ function renamed(row: Answer): Answer {
 
 /** What a contestant answered, of which only what all of them answer, in one spelling. */
 export function pageOf(contestant: Contestant, workload: Workload, answer: Answer): Page {
-  const { nodes, totalCount, next } = listOf[contestant](answer)
+  const { nodes, totalCount, next } = listOf[interfaceOf(contestant)](answer)
   const rows = nodes.map(workload === "W2" ? messageOf : chatOf)
   return { rows: rows.map((row: Answer) => inOneSpelling(row)), totalCount: totalCount ?? null, next: next ?? null }
 }
 
 /** A page of ours with everything that is in it, in one spelling. */
 export const wholePageOf = (contestant: Contestant, answer: Answer): Answer[] =>
-  listOf[contestant](answer).nodes.map((row) => inOneSpelling(row))
+  listOf[interfaceOf(contestant)](answer).nodes.map((row) => inOneSpelling(row))
 
 const pick = (row: Answer, names: string[]) => row && Object.fromEntries(names.map((name) => [name, row[name]]))
 

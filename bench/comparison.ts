@@ -3,7 +3,16 @@ import { type Answer, pageOf, wholePageOf } from "./answers.js"
 import type { Server } from "./contestants.js"
 import type { BenchDatabase } from "./database.js"
 import type { Options, Workload } from "./options.js"
-import { type Contestant, contestants, pageSize, type Request, type RequestParameters, requestFor } from "./requests.js"
+import {
+  type Contestant,
+  contestants,
+  type Interface,
+  interfaceOf,
+  pageSize,
+  type Request,
+  type RequestParameters,
+  requestFor,
+} from "./requests.js"
 import { type Samples, sampleOf } from "./samples.js"
 import { messageFields } from "./statements.js"
 
@@ -12,7 +21,7 @@ export interface ComparisonContext {
   servers: Record<Contestant, Server>
   database: BenchDatabase
   samples: Samples
-  cursors: Record<Contestant, string>
+  cursors: Record<Interface, string>
 }
 
 const samplesCompared = 6
@@ -37,7 +46,7 @@ export const parametersOf = (
   token: database.token,
   companyId: database.companyId,
   text: `Here is number ${number}, of ${contestant}.`,
-  cursor: workload === "W6" ? cursors[contestant] : null,
+  cursor: workload === "W6" ? cursors[interfaceOf(contestant)] : null,
   ...sampleOf(samples, workload, number),
 })
 
@@ -57,7 +66,7 @@ async function mustAgree(context: ComparisonContext, workload: Workload, number:
     answers.set(contestant, await send(context.servers[contestant], request))
   }
   const pageBy = (contestant: Contestant) => pageOf(contestant, workload, answers.get(contestant))
-  const [first, ...others] = contestants
+  const [first = "ours", ...others] = contestants
   const expected = pageBy(first)
   // What is filtered and searched may fill no page.
   const isWhole = ["W3", "W4"].includes(workload) ? expected.rows.length > 0 : expected.rows.length === pageSize(workload)
@@ -79,7 +88,7 @@ function mustEqual(rows: Answer[], expected: Answer[], who: string) {
   throw new Error(`${who} differ: ${rows.length} and ${expected.length} rows; row ${index + 1} is\n${one}\nand\n${other}`)
 }
 
-const storedOf: Record<Contestant, (answer: Answer) => Answer> = {
+const storedOf: Record<Interface, (answer: Answer) => Answer> = {
   ours: ({ data }) => data.createMessage,
   "ours, REST's fields": ({ data }) => data.createMessage,
   "ours, REST": (answer) => answer,
@@ -91,7 +100,7 @@ const storedOf: Record<Contestant, (answer: Answer) => Answer> = {
 async function mustStore(context: ComparisonContext, number: number) {
   for (const contestant of contestants) {
     const parameters = parametersOf(context, contestant, "W5", number)
-    const answer = storedOf[contestant](await send(context.servers[contestant], requestFor(contestant, "W5", parameters)))
+    const answer = storedOf[interfaceOf(contestant)](await send(context.servers[contestant], requestFor(contestant, "W5", parameters)))
     const missing = messageFields.filter((name) => answer[name] === undefined)
     if (missing.length > 0) throw new Error(`${contestant} does not answer ${missing.join(", ")} under W5`)
     const { rows } = await context.database.client.query(
@@ -123,7 +132,7 @@ export async function findCursors(servers: Record<Contestant, Server>, database:
     [database.companyId],
   )
   const [cursor, atLimit] = [ours.data.chats.edges[0].cursor, row.rows[0].cursor]
-  const cursors: Record<Contestant, string> = {
+  const cursors: Record<Interface, string> = {
     ours: cursor,
     "ours, REST's fields": cursor,
     "ours, REST": cursor,

@@ -39,7 +39,7 @@ async function main() {
   else if (!postmaster || !pinPostgres(postmaster, cores.rest))
     say("PostgreSQL is not on this machine or may not be moved: it is not pinned")
   const servers = await startServers(database, contestants, (server) => stack.defer(() => server.stop()))
-  const load = startNode(cores.rest, ["--import", "tsx", "bench/load.ts"], {}, true)
+  const load = startNode(cores.rest, ["--import", "tsx", "bench/load.ts"], {}, { ipc: true })
   stack.defer(() => end(load))
   const samples = await drawSamples(database)
 

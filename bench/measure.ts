@@ -5,7 +5,7 @@ import type { BenchDatabase } from "./database.js"
 import type { LoadOrder, LoadResult } from "./load.js"
 import type { Options, Workload } from "./options.js"
 import { cpuMs, postgresCpuMs, residentMb } from "./processes.js"
-import { type Contestant, contestants } from "./requests.js"
+import { type Contestant, contestants, type Interface, interfaceOf } from "./requests.js"
 import type { Samples } from "./samples.js"
 
 /** One contestant under one workload in one round. */
@@ -29,7 +29,7 @@ export interface BenchmarkContext {
   servers: Record<Contestant, Server>
   load: ChildProcess
   samples: Samples
-  cursors: Record<Contestant, string>
+  cursors: Record<Interface, string>
   /** PostgreSQL's process, where it runs on this machine. */
   postmaster: number | null
   /** Whether tables are vacuumed before each round; after a flood of writes they are as the flood left them. */
@@ -80,7 +80,7 @@ const orderFor = (
   connections: options.connections,
   token: database.token,
   companyId: database.companyId,
-  cursor: workload === "W6" ? cursors[contestant] : null,
+  cursor: workload === "W6" ? cursors[interfaceOf(contestant)] : null,
   samples,
 })
 

@@ -2,10 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { cpus } from "node:os"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
+/** The root of the repository. */
+export const root = fileURLToPath(new URL("..", import.meta.url))
 const clockTick = 100
 
 /** The core of the server that is measured, and the core of everything else. */
@@ -24,16 +26,16 @@ function hasTaskset() {
 }
 
 /** What `npm start` gives to Node, so that what is measured is what is run. */
-export function startArguments(): string[] {
-  const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { scripts: Record<string, string> }
+export function startArguments(directory: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { scripts: Record<string, string> }
   return /exec node (.+)$/.exec(scripts["start"]!)![1]!.split(" ")
 }
 
-/** Starts Node on a core, from the root of the repository; its output of errors is ours. */
-export function startNode(core: number, args: string[], env: NodeJS.ProcessEnv = {}, ipc = false): ChildProcess {
+/** Starts Node on a core; its output of errors is ours. */
+export function startNode(core: number, args: string[], env: NodeJS.ProcessEnv = {}, { ipc = false, directory = root } = {}): ChildProcess {
   const command = canPin ? ["taskset", "-c", String(core), process.execPath, ...args] : [process.execPath, ...args]
   return spawn(command[0]!, command.slice(1), {
-    cwd: root,
+    cwd: directory,
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "inherit", ...(ipc ? (["ipc"] as const) : [])],
   })

@@ -7,8 +7,20 @@ import { postgraphileRequests } from "./requests-postgraphile.js"
  * Who is measured. The three doors of ours are one server: a GraphQL client's own choice of fields, the operation of the REST route over
  * GraphQL, and the REST route. The middle one is there for the comparison of the two protocols.
  */
-export const contestants = ["ours", "ours, REST's fields", "ours, REST", "LIMIT-rows", "LIMIT", "PostGraphile"] as const
-export type Contestant = (typeof contestants)[number]
+const ours = ["ours", "ours, REST's fields", "ours, REST"] as const
+const others = ["LIMIT-rows", "LIMIT", "PostGraphile"] as const
+const earlier = ["before", "before, REST"] as const
+
+/** What is asked in a way of its own: an earlier version of ours is asked like ours. */
+export type Interface = (typeof ours | typeof others)[number]
+export type Contestant = Interface | (typeof earlier)[number]
+
+/** The directory of an earlier version of this repository, installed and built, which is measured too; null without `BENCH_BEFORE`. */
+export const earlierVersion = process.env["BENCH_BEFORE"] ?? null
+export const contestants: readonly Contestant[] = earlierVersion ? [...ours, ...earlier, ...others] : [...ours, ...others]
+
+/** How a contestant is asked and how it answers. */
+export const interfaceOf = (contestant: Contestant) => contestant.replace(/^before/, "ours") as Interface
 
 /** One HTTP request, as the load generator takes it. */
 export interface Request {
@@ -38,7 +50,7 @@ export interface RequestParameters {
 /** How a contestant is asked, by workload. */
 export type RequestBuilders = Record<Workload, (parameters: RequestParameters) => Request>
 
-const requestBuilders: Record<Contestant, RequestBuilders> = {
+const requestBuilders: Record<Interface, RequestBuilders> = {
   ours: ourRequests,
   "ours, REST's fields": ourRequestsAsRest,
   "ours, REST": ourRestRequests,
@@ -49,7 +61,7 @@ const requestBuilders: Record<Contestant, RequestBuilders> = {
 
 /** A contestant's request for a workload. */
 export const requestFor = (contestant: Contestant, workload: Workload, parameters: RequestParameters) =>
-  requestBuilders[contestant][workload](parameters)
+  requestBuilders[interfaceOf(contestant)][workload](parameters)
 
 /** How many rows a page has. */
 export const pageSize = (workload: Workload) => (workload === "W2" ? 30 : 50)

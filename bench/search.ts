@@ -15,6 +15,7 @@ import {
   postgresCpuMs,
   postmasterOf,
   residentMb,
+  root,
   startArguments,
   startNode,
   untilAnswers,
@@ -49,7 +50,7 @@ export async function measureSearch(say: (line: string) => void): Promise<string
   const searched = await fillSearched(client)
 
   const port = await freePort()
-  const server = startNode(cores.server, startArguments(), {
+  const server = startNode(cores.server, startArguments(root), {
     NODE_ENV: "production",
     DATABASE_URL: url,
     DATA_DIR: join(data, "search"),
