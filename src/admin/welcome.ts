@@ -4,7 +4,12 @@ import type { DemoCommand, StartPageFacts } from "../pages/start-page.js"
 import type { Demo } from "./demo.js"
 
 /** Lines that the terminal shows once the server listens: its addresses, its configuration, and how to try it. */
-export function welcome(config: Config, url: string, services: Services, demo: Demo | null): string[] {
+export function welcome(
+  config: Config,
+  url: string,
+  services: Pick<Services, "config" | "models" | "embedding" | "voices">,
+  demo: Demo | null,
+): string[] {
   const rows = [
     ["GraphiQL", `${url}/graphql`],
     ["REST docs", `${url}/api/docs`],
@@ -21,7 +26,12 @@ export function welcome(config: Config, url: string, services: Services, demo: D
 }
 
 /** What the server runs on, by name; public, so without addresses and paths. */
-export function configurationOf({ config, models, embedding, voices }: Services): [name: string, value: string][] {
+export function configurationOf({
+  config,
+  models,
+  embedding,
+  voices,
+}: Pick<Services, "config" | "models" | "embedding" | "voices">): [name: string, value: string][] {
   const [model] = models
   const offline = " (built in: quotes the knowledge of the assistant; set OPENAI_API_KEY or ANTHROPIC_API_KEY to use another model)"
   const byWords = " (built in: compares words, not meanings; set EMBEDDING_API_KEY to use another model)"

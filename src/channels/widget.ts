@@ -67,7 +67,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
 }
 
 /** The chat that a visitor's token names; 401 for a token of another company's widget. */
-function visitorOf(services: Services, connection: Connection, token: string): string {
+function visitorOf(services: Pick<Services, "secrets">, connection: Connection, token: string): string {
   const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
   if (claims === "expired") throw new Unauthenticated("The visitor's token has expired: write without it")
   if (claims === "invalid" || claims.cid !== connection.companyId) throw new Unauthenticated("The visitor's token is not valid here")

@@ -39,7 +39,10 @@ const sessionWithMemberships: Statement<{
 }
 
 /** Returns the identity behind credentials; throws Unauthenticated for bad ones. The access token decides when both are sent. */
-export async function authenticate(services: Services, { accessToken, authorization }: Credentials): Promise<Identity> {
+export async function authenticate(
+  services: Pick<Services, "database" | "log" | "secrets">,
+  { accessToken, authorization }: Credentials,
+): Promise<Identity> {
   if (accessToken) return byAccessToken(services, accessToken)
   if (!authorization) return { kind: "anonymous" }
   const [scheme, token, ...rest] = authorization.trim().split(/\s+/)
@@ -48,7 +51,7 @@ export async function authenticate(services: Services, { accessToken, authorizat
   return (await bySession(services, token)) ?? byVisitorToken(services, token)
 }
 
-async function byAccessToken(services: Services, value: string): Promise<Identity> {
+async function byAccessToken(services: Pick<Services, "database" | "log">, value: string): Promise<Identity> {
   if (!looksLikeToken(value)) throw new Unauthenticated("The access token is malformed: a character is missing or mistyped")
   const row = await tokensOf(services.database).load(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
@@ -73,7 +76,7 @@ function tokensOf(database: Database) {
   return lookUp
 }
 
-function touch(services: Services, id: string, lastUsedAt: string | null) {
+function touch(services: Pick<Services, "database" | "log">, id: string, lastUsedAt: string | null) {
   const now = clock.now()
   const before = new Date(now.getTime() - contextLimits.accessTokenTouchSeconds * 1000)
   if (lastUsedAt && new Date(lastUsedAt) >= before) return
@@ -82,7 +85,7 @@ function touch(services: Services, id: string, lastUsedAt: string | null) {
   )
 }
 
-async function bySession(services: Services, token: string): Promise<Identity | null> {
+async function bySession(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity | null> {
   const claims = verify(token, services.secrets.jwtSecret, "access", clock.now())
   if (claims === "expired") throw new ExpiredCredentials("The token has expired: refresh the session")
   if (claims === "invalid") return null
@@ -92,7 +95,7 @@ async function bySession(services: Services, token: string): Promise<Identity | 
   return { kind: "user", userId: claims.sub, sessionId: claims.sid, expiresAt: new Date(claims.exp * 1000), roles }
 }
 
-function byVisitorToken(services: Services, token: string): Identity {
+function byVisitorToken(services: Pick<Services, "secrets">, token: string): Identity {
   const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
   if (claims === "invalid" || claims === "expired") throw new Unauthenticated("The bearer token is not valid")
   return { kind: "visitor", chatId: claims.sub, companyId: claims.cid, expiresAt: new Date(claims.exp * 1000) }

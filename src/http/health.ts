@@ -2,7 +2,7 @@ import Router from "@koa/router"
 import type { Services } from "../context/services.js"
 
 /** `/health/live`: the process runs. `/health/ready`: the database and the job store answer. */
-export function healthRouter(services: Services): Router {
+export function healthRouter(services: Pick<Services, "database" | "scheduler" | "stopping">): Router {
   return new Router()
     .get("/health/live", (ctx) => {
       ctx.body = { status: "ok" }

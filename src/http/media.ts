@@ -18,7 +18,7 @@ const mediaById: Statement<StoredFile> = {
 const isShown = (type: string) => /^(image|audio|video)\//.test(type) && type !== "image/svg+xml"
 
 /** Route that serves files; the signature in the address is the permission. */
-export function mediaRouter(services: Services): Router {
+export function mediaRouter(services: Pick<Services, "mediaUrls" | "database" | "storage">): Router {
   return new Router().get("/media/:id", async (ctx) => {
     const { id = "" } = ctx["params"]
     const { expires, signature } = ctx.query
@@ -30,7 +30,7 @@ export function mediaRouter(services: Services): Router {
   })
 }
 
-async function send(ctx: RouterContext, services: Services, row: StoredFile, seconds: number) {
+async function send(ctx: RouterContext, services: Pick<Services, "storage">, row: StoredFile, seconds: number) {
   const headers = { "Accept-Ranges": "bytes", "Cache-Control": `private, max-age=${seconds}` }
   ctx.set("ETag", `"${row.sha256}"`)
   ctx.status = 200

@@ -23,7 +23,7 @@ export const strayFiles: Sweep = {
   },
 }
 
-async function removeUnknown({ database, storage }: Services, keys: string[]) {
+async function removeUnknown({ database, storage }: Pick<Services, "database" | "storage">, keys: string[]) {
   const rows = await unscoped(database, knownFiles, [keys.map((key) => key.split("/")[1])])
   const known = new Set(rows.map((row) => row["storage_key"]))
   await storage.remove(keys.filter((key) => !known.has(key)))

@@ -27,7 +27,11 @@ export interface Content {
 }
 
 /** Reads an item's content: its own text, its file, or its page if that changed. */
-export async function readItem(services: Services, { item, media }: Indexing, signal: AbortSignal): Promise<Content> {
+export async function readItem(
+  services: Pick<Services, "crawler" | "extractor" | "storage">,
+  { item, media }: Indexing,
+  signal: AbortSignal,
+): Promise<Content> {
   if (item.kind === "url") return readPage(services, item, signal)
   // A file's text is read once: it is cleared when the item gets another file.
   const text = item.resourceContent ?? (await inSentences("file", fileText(services, media!, signal)))
@@ -41,7 +45,11 @@ interface PageItem {
   resourceLastModified: string | null
 }
 
-async function readPage({ crawler, extractor }: Services, item: PageItem, signal: AbortSignal): Promise<Content> {
+async function readPage(
+  { crawler, extractor }: Pick<Services, "crawler" | "extractor">,
+  item: PageItem,
+  signal: AbortSignal,
+): Promise<Content> {
   const { resourceContent: known, resourceEtag: etag, resourceLastModified: lastModified } = item
   const page = await crawler.fetch(item.resourceUrl!, known === null ? null : { etag, lastModified }, signal)
   if (!page) return { text: known!, isChanged: false, version: null }

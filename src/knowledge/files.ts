@@ -21,7 +21,11 @@ export async function attachFile(context: RequestContext, item: Knowledge): Prom
 }
 
 /** The text of an uploaded file; throws `ExtractionFailure`. */
-export async function fileText({ storage, extractor }: Services, media: Media, signal: AbortSignal): Promise<string> {
+export async function fileText(
+  { storage, extractor }: Pick<Services, "storage" | "extractor">,
+  media: Media,
+  signal: AbortSignal,
+): Promise<string> {
   const stored = await storage.read(media.storageKey)
   if (!stored) throw new ExtractionFailure("is not in the storage any more")
   return extractor.text({ bytes: await buffer(stored), type: media.mimeType }, signal)
@@ -59,7 +63,7 @@ export async function withText<T>(context: RequestContext, change: (tx: RequestC
   }
 }
 
-async function readNow(services: Services, media: Media): Promise<string> {
+async function readNow(services: Pick<Services, "storage" | "extractor" | "stopping">, media: Media): Promise<string> {
   try {
     return await fileText(services, media, services.stopping)
   } catch (error) {

@@ -28,7 +28,7 @@ const staleModel = {
 }
 
 /** Items that another embedding than the configured one has indexed become due; until then they are found by their words alone. */
-export async function renewForEmbedding({ database, embedding }: Services): Promise<void> {
+export async function renewForEmbedding({ database, embedding }: Pick<Services, "database" | "embedding">): Promise<void> {
   await unscoped(database, staleModel, [clock.now(), embedding.id])
 }
 

@@ -9,7 +9,7 @@ const refuse = (details: Detail[]) => {
 }
 
 /** Checks what no scalar can: the language, the temperature and the text model. */
-export function checkAssistant(input: AssistantFields, { models }: Services) {
+export function checkAssistant(input: AssistantFields, { models }: Pick<Services, "models">) {
   const details: Detail[] = []
   if (input.language && !isLanguage(input.language))
     details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
@@ -34,7 +34,7 @@ const numbers = [
 ] as const
 
 /** A registration with all its fields, from what was said of it; throws what is wrong with it. */
-export function registrationOf(input: VaRegistrationInput, services: Services): VaRegistration {
+export function registrationOf(input: VaRegistrationInput, services: Pick<Services, "voices">): VaRegistration {
   const details: Detail[] = []
   const wrong = (field: string, message: string) => details.push({ path: `vaRegistration.${field}`, message })
   for (const { field, max } of numbers) {
@@ -57,7 +57,7 @@ export function registrationOf(input: VaRegistrationInput, services: Services): 
 }
 
 /** Refuses a voice provider that this deployment does not have. */
-function mustBeUsable(provider: string, { voices }: Services) {
+function mustBeUsable(provider: string, { voices }: Pick<Services, "voices">) {
   if (voices.some((voice) => voice.name === provider)) return
   const names = voices.map(({ name }) => name).join(", ")
   refuse([{ path: "vaRegistration.provider", message: `is unusable: "${provider}" is not configured here; there is ${names}` }])

@@ -102,7 +102,7 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
   }
 }
 
-async function connect(services: Services, sockets: OpenSockets, open: Open): Promise<boolean> {
+async function connect(services: Pick<Services, "database" | "log" | "secrets">, sockets: OpenSockets, open: Open): Promise<boolean> {
   const socket = open.extra.socket as unknown as WebSocket
   const refuse = (code: number, reason: string) => {
     socket.close(code, reason)

@@ -120,6 +120,6 @@ function releaseLocksSafely({ repository }: AgendaBackend, log: Logger) {
 }
 
 /** A job that fails is logged and left to the sweep; what it was to do still stands on the row. */
-async function guarded(services: Services, name: string, run: () => Promise<void>) {
+async function guarded(services: Pick<Services, "log">, name: string, run: () => Promise<void>) {
   await run().catch((error) => services.log.error({ err: error, job: name }, "job failed"))
 }
