@@ -2,8 +2,8 @@
 export const databaseLimits = {
   /** Tools, knowledge items or chunks that one statement copies; ours. */
   copyBatch: 5_000,
-  /** Statements that a connection keeps prepared for planned reads. */
+  /** Prepared statements of planned reads per connection. */
   preparedStatements: 300,
-  /** Times that a statement comes before it is prepared. */
+  /** Runs of a statement before it is prepared. */
   preparedAfter: 3,
 } as const

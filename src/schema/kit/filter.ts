@@ -88,9 +88,9 @@ function condition(
   path = "filter",
 ): Condition {
   const known = Object.hasOwn(fields, field) ? fields[field]! : null
-  if (!known) throw bad(part, `does not name a field of this list, which are ${Object.keys(fields).join(", ")}`, path)
+  if (!known) throw bad(part, `names an unknown field: the fields of this list are ${Object.keys(fields).join(", ")}`, path)
   if (!known.operators.includes(operator as FilterOperator))
-    throw bad(part, `has an unknown operator: ${field} allows ${known.operators.join(", ")}`, path)
+    throw bad(part, `has an operator that ${field} does not have: it has ${known.operators.join(", ")}`, path)
   const values = given.map((text) => {
     const value = text === "" ? null : known.read(text)
     if (value === null) throw bad(part, `has an invalid value: it must be ${known.expects}`, path)
