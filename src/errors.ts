@@ -187,7 +187,7 @@ const statusOfCode: Record<string, number> = {
   OPERATION_RESOLUTION_FAILURE: 400,
 }
 
-/** Converts a GraphQLError: a wrapper of a resolver's or scalar's error, or an error of Apollo (with a code) or graphql-js (without one). */
+/** Converts a GraphQLError: a wrapper of an error of a resolver or scalar, or an error of Apollo (with a code) or graphql-js (without). */
 function fromGraphQL(error: GraphQLError): ApiError | null {
   // Of an error in a field without a code, codeOfBare() finds out whether the client caused it.
   if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${rootLimits.graphqlTokens} tokens`)
