@@ -1,4 +1,4 @@
-/** Every number of the specification and of the contract that entities/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that entities/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const entityLimits = {
   /** A rotated refresh token used again within this time (two tabs) is refused without ending the session. */
   refreshReuseGraceMs: 10_000,
