@@ -33,11 +33,11 @@ export async function createApp(
 ) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
-  const reception = new RequestContexts(services)
+  const contexts = new RequestContexts(services)
   const operations = prepareRoutes(engine, restSchema)
   const server = await startApollo(schema, engine)
-  const rest = restRouter(operations, reception, services)
-  const others = documents(schema, operations)
+  const rest = restRouter(operations, contexts, services)
+  const documents = documentRouter(schema, operations)
   const health = healthRouter(services)
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
@@ -45,27 +45,27 @@ export async function createApp(
   app.use(observeRequests(services.metrics))
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
-  const routers = [rest, others, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
+  const routers = [rest, documents, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
   const { serve, unknownPath } = pages(() => ({ ...startPage(), metrics }))
   app.use(serve)
-  const graphql = graphqlHandler(server, reception)
+  const graphql = graphqlHandler(server, contexts)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
   for (const router of routers) app.use(router.routes())
   app.use(wrongMethod(routers))
   app.use(unknownPath)
-  app.on("error", (error) => log.debug({ err: error }, "a connection broke while it was answered"))
+  app.on("error", (error) => log.debug({ err: error }, "the connection failed during the response"))
 
   const handle = app.callback()
   const requests = new Running(log)
   const http = createServer((request, response) => void requests.add(handle(request, response)))
-  const open = serveSockets(http, schema, engine, services, sockets)
+  const openSockets = serveSockets(http, schema, engine, services, sockets)
   return {
     http,
-    /** Closes in order: no new requests, sockets told to come back, running requests answered. */
+    /** Closes in order: accepts no new requests, asks sockets to reconnect, and finishes running requests. */
     async close() {
       const closed = new Promise<void>((resolve) => http.close(() => resolve()))
-      await open.close()
+      await openSockets.close()
       http.closeIdleConnections()
       await closed
       // The request of a client that disconnected may still run.
@@ -75,7 +75,7 @@ export async function createApp(
   }
 }
 
-/** CORS: the widget's routes and GraphQL allow any origin, the rest those that are configured. There are no cookies. */
+/** CORS: the widget's routes and GraphQL allow any origin, other routes the configured ones. There are no cookies. */
 function crossOrigin(origins: readonly string[]) {
   const exposed = ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "Idempotency-Replayed"]
   return cors({
@@ -89,8 +89,8 @@ function crossOrigin(origins: readonly string[]) {
   })
 }
 
-/** Routes of the documents from which clients generate code: SDL and OpenAPI. */
-function documents(schema: GraphQLSchema, operations: Operation[]): Router {
+/** Routes for SDL and OpenAPI, from which clients generate code. */
+function documentRouter(schema: GraphQLSchema, operations: Operation[]): Router {
   const sdl = printSchema(schema)
   const openapi = JSON.stringify(openApiDocument(operations, apiVersion))
   return new Router()
@@ -104,7 +104,7 @@ function documents(schema: GraphQLSchema, operations: Operation[]): Router {
     })
 }
 
-/** Version of the API, shown in its documents. */
+/** Version of the API in its OpenAPI document. */
 export const apiVersion = "1.0"
 
 /** Starts listening and returns the port. */

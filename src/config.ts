@@ -1,30 +1,30 @@
 import { resolve } from "node:path"
 import { type Environment, readEnvironment, type VariableName } from "./environment.js"
 
-/** An HTTP service of an AI vendor: its address, its key (null: none is needed) and the model. */
+/** An HTTP service of an AI vendor: its base URL, its API key and its model. */
 export interface ModelService {
-  /** Without a trailing slash and including the version, so that `${baseUrl}/chat/completions` (`/messages`, `/embeddings`) is the address. */
+  /** Without a trailing slash and with the version, so that `${baseUrl}/chat/completions` (`/messages`, `/embeddings`) is the endpoint. */
   readonly baseUrl: string
   readonly apiKey: string | null
   readonly model: string
 }
 
-/** The validated environment, read once and frozen. Times and rates are in the unit at the end of their name. */
+/** The validated environment, read once and frozen. Names of times and rates end in their unit. */
 export interface Config {
-  /** `NODE_ENV=production`: secrets must be given. */
+  /** `NODE_ENV=production`: secrets are required. */
   readonly production: boolean
   /** 0 lets the system choose a free port. */
   readonly port: number
   readonly host: string
-  /** As configured, without a trailing slash; null when it is to be derived, see `publicUrl()`. */
+  /** The configured URL without a trailing slash; null when `publicUrl()` derives it. */
   readonly publicUrl: string | null
-  /** null: the embedded PostgreSQL in `dataDir`. */
+  /** null means the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string
   readonly mongodbUrl: string | null
   readonly redisUrl: string | null
-  /** null: media are files in `dataDir`. An `endpoint` of null is Amazon's own. */
+  /** null means that media are files in `dataDir`. An `endpoint` of null means Amazon S3. */
   readonly s3: {
     readonly bucket: string
     readonly endpoint: string | null
@@ -32,12 +32,12 @@ export interface Config {
     readonly accessKeyId: string
     readonly secretAccessKey: string
   } | null
-  /** null, like `encryptionKey`: `loadSecrets()` generates it once into `dataDir`. */
+  /** null, like `encryptionKey`, when `loadSecrets()` generates it in `dataDir`. */
   readonly jwtSecret: string | null
   readonly encryptionKey: Buffer | null
   /** Whether an empty database gets the demo company. */
   readonly demo: boolean
-  /** null, like `anthropic`, `embedding` and `elevenlabs`: not configured. */
+  /** null, like `anthropic`, `embedding` and `elevenlabs`, when not configured. */
   readonly openai: ModelService | null
   readonly anthropic: ModelService | null
   readonly embedding: ModelService | null
@@ -47,7 +47,7 @@ export interface Config {
   readonly resendBaseUrl: string
   readonly gmailBaseUrl: string
   readonly googleOauthBaseUrl: string
-  /** Whether webhooks, crawling, media and events may go to loopback and private addresses. */
+  /** Whether requests of webhooks, crawling, media and events may go to loopback and private addresses. */
   readonly allowPrivateNetwork: boolean
   readonly replyDebounceMs: number
   readonly replyMaxWaitMs: number
@@ -55,26 +55,26 @@ export interface Config {
   readonly autoResumeAfterMs: number
   readonly callQueueWaitMs: number
   readonly jwtTtlSeconds: number
-  /** 0, like `rateLimitPerMinute`: unlimited. */
+  /** 0, like in `rateLimitPerMinute`, means no limit. */
   readonly signInAttemptsPerMinute: number
   readonly rateLimitPerMinute: number
-  /** Bearer token of `/metrics`; null: it answers clients on this machine alone. */
+  /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
-  /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null: no traces. */
+  /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
   readonly otlpEndpoint: string | null
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"
-  /** Proxies in front whose `X-Forwarded-*` is believed; 0 is none. For Koa: `proxy: trustProxy > 0, maxIpsCount: trustProxy`. */
+  /** Number of trusted proxies whose `X-Forwarded-*` headers are used. For Koa: `proxy: trustProxy > 0, maxIpsCount: trustProxy`. */
   readonly trustProxy: number
-  /** Origins that browsers may call from; `["*"]` is any, `[]` only the server's own. */
+  /** Origins that browsers may send requests from; `["*"]` allows any, `[]` only the server's own. */
   readonly corsOrigins: readonly string[]
 }
 
-/** Faults of the environment, one line each, beginning with the variable. The server does not start. */
+/** Errors of the environment, one line each, beginning with the variable. The server does not start. */
 export class ConfigError extends Error {
   override name = "ConfigError"
 }
 
-/** Reads the environment; throws a `ConfigError` with all faults. Has no side effects. */
+/** Reads the environment; throws a `ConfigError` with all errors. Has no side effects. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const environment = readEnvironment(env)
   const faults = [...environment.faults, ...missing(env, environment.given)]
@@ -82,15 +82,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return frozen(configOf(environment.values, environment.given))
 }
 
-/** The server's public address: `PUBLIC_URL`, else its own address with the actual port. */
+/** The public URL of the server: `PUBLIC_URL`, otherwise its own address with the actual port. */
 export function publicUrl(config: Config, port = config.port): string {
   if (config.publicUrl) return config.publicUrl
-  const everywhere = config.host === "0.0.0.0" || config.host === "::"
-  const host = everywhere ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
+  const isAnyAddress = config.host === "0.0.0.0" || config.host === "::"
+  const host = isAnyAddress ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   return `http://${host}:${port}`
 }
 
-/** Faults of variables that are valid alone but incomplete together. */
+/** Errors of variables that are valid on their own, but require others. */
 function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] {
   const faults: string[] = []
   const needs = (name: VariableName, why: string, when: boolean) => {
@@ -107,7 +107,7 @@ function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] 
   needs("S3_ACCESS_KEY_ID", "is required when S3_BUCKET is set", given("S3_BUCKET"))
   needs("S3_SECRET_ACCESS_KEY", "is required when S3_BUCKET is set", given("S3_BUCKET"))
 
-  // A key without an address means the public service; an address without a key is a private server, which may need none.
+  // A key without a URL means the public service; a URL without a key means a private server, which may need none.
   for (const service of ["OPENAI", "ANTHROPIC", "EMBEDDING"] as const) {
     const configured = given(`${service}_API_KEY`) || given(`${service}_BASE_URL`)
     needs(`${service}_API_KEY`, `or ${service}_BASE_URL is required when ${service}_MODEL is set`, given(`${service}_MODEL`) && !configured)
@@ -152,7 +152,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     encryptionKey: values.ENCRYPTION_KEY ?? null,
     demo,
     openai: service("OPENAI"),
-    // Anthropic's tools take the address without its version, the AI SDK with it: both are accepted.
+    // Anthropic's tools take the base URL without its version, the AI SDK with it: both are accepted.
     anthropic: anthropic && { ...anthropic, baseUrl: anthropic.baseUrl.replace(/(\/v1)?$/, "/v1") },
     embedding: service("EMBEDDING"),
     elevenlabs: values.ELEVENLABS_API_KEY
@@ -184,7 +184,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
   }
 }
 
-/** Freezes an object and those within it; a Buffer stays as it is, since its bytes cannot be frozen. */
+/** Freezes an object and the objects in it, except Buffers, whose bytes cannot be frozen. */
 function frozen<T extends object>(value: T): T {
   for (const inner of Object.values(value)) {
     if (inner && typeof inner === "object" && !Buffer.isBuffer(inner)) frozen(inner)

@@ -4,7 +4,7 @@ import { rootLimits } from "./limits.js"
 /** Longest delay of a Node timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
-/** A variable's rule: `parse` returns undefined for an invalid value, `must` completes the sentence "NAME: must be …". Values that may hold a secret are not quoted. */
+/** A rule for a variable: `parse` returns undefined for an invalid value, `must` completes "NAME: must be …". Secrets are not quoted. */
 function rule<T>(must: string, parse: (text: string) => T | undefined, quoted = true) {
   return z.string().transform((text, context) => {
     const value = parse(text)
@@ -28,16 +28,12 @@ const flag = rule("true or false", (given) => words[given.toLowerCase()])
 const oneOf = <const T extends string>(...values: T[]) =>
   rule(`one of ${values.join(", ")}`, (given) => values.find((value) => value === given.toLowerCase()))
 
-/** A connection string; it may hold a password and is never quoted. */
+/** A connection URL; never quoted, because it may contain a password. */
 const connection = (...schemes: string[]) =>
-  rule(
-    `an address that starts with ${schemes.join(" or ")}`,
-    (given) => (schemes.some((s) => given.startsWith(s)) ? given : undefined),
-    false,
-  )
+  rule(`a URL that starts with ${schemes.join(" or ")}`, (given) => (schemes.some((s) => given.startsWith(s)) ? given : undefined), false)
 
-/** An absolute http or https address, kept without its trailing slash, query or fragment. */
-const web = rule("an absolute http or https address such as https://example.com", (given) => {
+/** An absolute http or https URL, stored without trailing slash, query and fragment. */
+const web = rule("an absolute http or https URL such as https://example.com", (given) => {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined
   return url.href.replace(/\/+$/, "")
@@ -57,7 +53,7 @@ const jwtSecret = rule(
   false,
 )
 
-/** The bytes of an encryption key written as hexadecimal or base64 (either alphabet), or undefined when it is not 32 bytes. */
+/** Decodes an encryption key in hexadecimal or base64 (either alphabet); undefined when it is not 32 bytes. */
 export function parseEncryptionKey(given: string): Buffer | undefined {
   const hex = /^[0-9a-f]+$/i.test(given) && given.length === rootLimits.encryptionKeyBytes * 2
   if (!hex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(given)) return undefined
@@ -67,7 +63,7 @@ export function parseEncryptionKey(given: string): Buffer | undefined {
 
 const encryptionKey = rule(`${rootLimits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`, parseEncryptionKey, false)
 
-/** How many proxies are in front: that many entries of X-Forwarded-For are trusted. */
+/** Number of proxies in front: as many entries of X-Forwarded-For are trusted. */
 const proxies = rule("off, on (one proxy) or the number of proxies in front, up to 10", (given) => {
   const flagged = words[given.toLowerCase()]
   if (flagged !== undefined) return flagged ? 1 : 0
@@ -77,7 +73,7 @@ const proxies = rule("off, on (one proxy) or the number of proxies in front, up 
 const ms = (fallback: number, min = 0) => whole(min, longestTimer).default(fallback)
 const model = (name: string) => text.default(name)
 
-/** Every variable with its rule and, where it has one, its default (contract, section 9; `NODE_ENV` beside it, because it decides what is required). */
+/** Every variable with its rule and its default, if any (contract, section 9). `NODE_ENV` decides which are required. */
 const variables = z.object({
   NODE_ENV: text.optional(),
   PORT: whole(0, 65535).default(4000),
@@ -128,20 +124,20 @@ const variables = z.object({
   CORS_ORIGINS: origins.default([]),
 })
 
-/** A variable's name, as it stands in the environment. */
+/** Name of an environment variable. */
 export type VariableName = keyof typeof variables.shape
 
-/** The name of every variable that the server reads, in the order of `.env.example`. */
+/** Names of all variables that the server reads, in the order of `.env.example`. */
 export const variableNames = Object.keys(variables.shape) as VariableName[]
 
-/** The result of reading: the values by name (null when any is bad), one line per bad variable, and which variables the operator set. */
+/** The result of reading: values by name (null when any is invalid), one line per invalid variable, and whether a variable is set. */
 export interface Environment {
   readonly values: z.output<typeof variables> | null
   readonly faults: string[]
   readonly given: (name: VariableName) => boolean
 }
 
-/** Reads and checks every variable; an empty one counts as not set, and values are trimmed. Never throws. */
+/** Reads and validates every variable; an empty one counts as not set, and values are trimmed. Never throws. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const set = new Map(variableNames.map((name) => [name, env[name]?.trim()] as const).filter(([, value]) => value))
   const read = variables.safeParse(Object.fromEntries(set))

@@ -4,13 +4,13 @@ import { GraphQLError, Kind } from "graphql"
 import { foreignAnswer } from "./foreign-errors.js"
 import { rootLimits } from "./limits.js"
 
-/** One fault of the input: its place as a dotted path, and what the value must be. */
+/** One error of the input: the dotted path of the value, and what the value must be. */
 export interface Detail {
   path: string
   message: string
 }
 
-/** An error that is an answer: a status, a code and a sentence that a caller can act on (contract, section 1). Nothing in it is secret. */
+/** An error that the client receives: a status, a code and a message that the caller can act on (contract, section 1), without secrets. */
 export class ApiError extends Error {
   override name = "ApiError"
 
@@ -19,21 +19,21 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly details: Detail[] = [],
-    /** Response headers that belong to the answer, such as `Allow`. */
+    /** Response headers of the error, such as `Allow`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message)
   }
 }
 
-/** 400: the request is wrong, and repeating it will not help. */
+/** 400: the request is invalid, and repeating it will not help. */
 export class BadUserInput extends ApiError {
   constructor(message: string, details: Detail[] = []) {
     super(400, "BAD_USER_INPUT", message, details)
   }
 }
 
-/** 401: no credentials, or bad ones. */
+/** 401: credentials are missing or invalid. */
 export class Unauthenticated extends ApiError {
   constructor(message = "Sign in, or send a valid access token") {
     super(401, "UNAUTHENTICATED", message)
@@ -42,63 +42,63 @@ export class Unauthenticated extends ApiError {
 
 /** 403: authenticated, but not allowed. */
 export class Forbidden extends ApiError {
-  constructor(message = "You may not do this") {
+  constructor(message = "This credential does not permit the operation") {
     super(403, "FORBIDDEN", message)
   }
 }
 
-/** 404: `noun` as a person would say it, "Chat"; missing and foreign are the same answer. */
+/** 404: `noun` names the object, such as "Chat"; a missing object and one of another company get the same response. */
 export class NotFound extends ApiError {
   constructor(noun: string) {
     super(404, "NOT_FOUND", `${noun} not found`)
   }
 }
 
-/** 405: the path exists, for the methods in `allow` ("GET, HEAD"). */
+/** 405: the path supports only the methods in `allow` ("GET, HEAD"). */
 export class MethodNotAllowed extends ApiError {
   constructor(allow: string) {
-    super(405, "METHOD_NOT_ALLOWED", `This path takes ${allow}`, [], { Allow: allow })
+    super(405, "METHOD_NOT_ALLOWED", `This path supports only ${allow}`, [], { Allow: allow })
   }
 }
 
-/** 409: a conflict with something that exists. */
+/** 409: the request conflicts with an existing object. */
 export class Conflict extends ApiError {
   constructor(message: string) {
     super(409, "CONFLICT", message)
   }
 }
 
-/** 410: the event cursor is older than the log; the client must read the current state again. */
+/** 410: the event cursor is older than the log, so the client must read the current state again. */
 export class ResyncRequired extends ApiError {
-  constructor(message = "The cursor is older than the event log: read the current state anew and subscribe without it") {
+  constructor(message = "The cursor is older than the event log: read the current state again and subscribe without a cursor") {
     super(410, "RESYNC_REQUIRED", message)
   }
 }
 
-/** 413: larger than the limit of `bytes`. */
+/** 413: the request is larger than `bytes`. */
 export class PayloadTooLarge extends ApiError {
   constructor(bytes: number = rootLimits.bodyBytes) {
     super(413, "PAYLOAD_TOO_LARGE", `The request is larger than ${Math.floor(bytes / 1024 / 1024)} MB`)
   }
 }
 
-/** 415: a body or a file of a type that is not accepted. */
+/** 415: the type of a body or of a file is not accepted. */
 export class UnsupportedMediaType extends ApiError {
   constructor(message = "Send the body as application/json") {
     super(415, "UNSUPPORTED_MEDIA_TYPE", message)
   }
 }
 
-/** 416: no byte of the requested range is in the file. */
+/** 416: the requested range is outside the file. */
 export class RangeNotSatisfiable extends ApiError {
   constructor(size: number) {
-    super(416, "RANGE_NOT_SATISFIABLE", `The file has ${size} bytes: ask for a range within it`, [], { "Content-Range": `bytes */${size}` })
+    super(416, "RANGE_NOT_SATISFIABLE", `The file has ${size} bytes: request a range within it`, [], { "Content-Range": `bytes */${size}` })
   }
 }
 
 /** 422: the idempotency key was used for another request. */
 export class IdempotencyKeyReused extends ApiError {
-  constructor(message = "This Idempotency-Key was used for a different request: take a new key") {
+  constructor(message = "This Idempotency-Key was used for a different request: use a new key") {
     super(422, "IDEMPOTENCY_KEY_REUSED", message)
   }
 }
@@ -116,16 +116,16 @@ export class RateLimited extends ApiError {
   }
 }
 
-/** What an error means to a caller, the same for every transport. */
+/** The description of an error for callers, the same for every transport. */
 export interface ErrorDescription {
   statusCode: number
-  /** The status in words: "Not Found". */
+  /** Reason phrase of the status, such as "Not Found". */
   error: string
   message: string
   code: string
   details: Detail[]
   headers: Readonly<Record<string, string>>
-  /** An unexpected fault: it is logged, and the caller sees no details. */
+  /** Whether the error is unexpected: it is logged, and the caller gets no details. */
   unexpected: boolean
 }
 
@@ -139,7 +139,7 @@ export interface RestErrorBody {
   requestId: string
 }
 
-/** The one mapping from a thrown error to the caller's error. Unknown errors become a 500 without internals. */
+/** The only mapping from a thrown error to the caller's error. Unknown errors become a 500 without details. */
 export function describe(error: unknown): ErrorDescription {
   const known = asApiError(error)
   const shown = known ?? new ApiError(500, "INTERNAL_SERVER_ERROR", unexpectedMessage)
@@ -147,7 +147,7 @@ export function describe(error: unknown): ErrorDescription {
   return { statusCode, error: STATUS_CODES[statusCode] ?? "Error", message, code, details, headers, unexpected: !known }
 }
 
-/** The REST answer to an error. */
+/** The body of the REST response to an error. */
 export function toRestBody(error: unknown, requestId: string): RestErrorBody {
   const { statusCode, error: phrase, message, code, details } = describe(error)
   return { statusCode, error: phrase, message, code, details, requestId }
@@ -156,13 +156,13 @@ export function toRestBody(error: unknown, requestId: string): RestErrorBody {
 /** The GraphQL form of an error, with its location in the document and its path in the result. */
 export function toGraphQLError(error: unknown, requestId: string): GraphQLError {
   const { statusCode, code, message, details } = describe(error)
-  const at = error instanceof GraphQLError ? error : undefined
+  const graphqlError = error instanceof GraphQLError ? error : undefined
   return new GraphQLError(message, {
-    nodes: at?.nodes ?? null,
-    source: at?.source ?? null,
-    positions: at?.positions ?? null,
-    path: at?.path ?? null,
-    originalError: at?.originalError ?? (error instanceof Error ? error : null),
+    nodes: graphqlError?.nodes ?? null,
+    source: graphqlError?.source ?? null,
+    positions: graphqlError?.positions ?? null,
+    path: graphqlError?.path ?? null,
+    originalError: graphqlError?.originalError ?? (error instanceof Error ? error : null),
     extensions: { code, statusCode, details, requestId },
   })
 }
@@ -176,7 +176,7 @@ function asApiError(error: unknown): ApiError | null {
   return foreign && new ApiError(foreign.statusCode, foreign.code, foreign.message, [], foreign.headers)
 }
 
-/** Status of the codes that graphql-js, Apollo or a scalar put on a GraphQLError; the last three are Apollo's own words for a bad request. */
+/** Status of the codes that graphql-js, Apollo or a scalar sets on a GraphQLError. */
 const statusOfCode: Record<string, number> = {
   GRAPHQL_PARSE_FAILED: 400,
   GRAPHQL_VALIDATION_FAILED: 400,
@@ -187,13 +187,13 @@ const statusOfCode: Record<string, number> = {
   OPERATION_RESOLUTION_FAILURE: 400,
 }
 
-/** A GraphQLError is a wrapper (of what a resolver or a scalar threw), Apollo's refusal (with a code), or graphql-js's (without one). */
+/** Converts a GraphQLError: a wrapper of an error of a resolver or scalar, or an error of Apollo (with a code) or graphql-js (without). */
 function fromGraphQL(error: GraphQLError): ApiError | null {
-  // Within a field, only the place of an error without a code says whose fault it is: see codeOfBare.
+  // Of an error in a field without a code, codeOfBare() finds out whether the client caused it.
   if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${rootLimits.graphqlTokens} tokens`)
   const inner = error.originalError && !(error.path && isBare(error.originalError)) ? asApiError(error.originalError) : null
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION
-  // For a bad variable graphql-js's message says more than the scalar's: which variable, and where in it.
+  // For an invalid variable, graphql-js's message is more precise than the scalar's: it names the variable and the path in it.
   if (variable) return new ApiError(inner?.statusCode ?? 400, inner?.code ?? "BAD_USER_INPUT", error.message, detailsOf(error.message))
   if (inner) return inner
   const http = error.extensions["http"] as { status?: number } | undefined
@@ -204,12 +204,12 @@ function fromGraphQL(error: GraphQLError): ApiError | null {
   return new ApiError(status, /^(GRAPHQL|PERSISTED)_/.test(code) ? code : "BAD_USER_INPUT", error.message)
 }
 
-/** graphql-js's parser reports too many tokens as a syntax error; here it is a limit like the others. */
+/** graphql-js reports too many tokens as a syntax error; here it is reported like other limits. */
 const tooManyTokens = /^Syntax Error: Document contains more tha[nt] \d+ tokens/
 
 const isBare = (error: Error) => error instanceof GraphQLError && !error.originalError && !error.extensions["code"]
 
-/** The code of graphql-js's own errors: of a document before it runs, or of a literal argument while it runs. A resolver's failure has none. */
+/** The code of an error of graphql-js: in a document before it runs, or in a literal argument while it runs; null for others. */
 function codeOfBare(error: GraphQLError): string | null {
   const { path, originalError, nodes } = error
   if (path) return originalError instanceof GraphQLError && originalError.nodes ? "BAD_USER_INPUT" : null
@@ -218,12 +218,12 @@ function codeOfBare(error: GraphQLError): string | null {
   return nodes ? "GRAPHQL_VALIDATION_FAILED" : "BAD_USER_INPUT"
 }
 
-/** The path of the bad value within a variable: `Variable "$input" got invalid value "x" at "input.color"; must be …` names input.color. */
+/** Extracts the path in a variable: `Variable "$input" got invalid value "x" at "input.color"; must be …` names input.color. */
 function detailsOf(message: string): Detail[] {
   const [, name, rest] = /^Variable "\$(\w+)" (.*)$/s.exec(message) ?? []
   if (!name || !rest) return []
   if (rest.startsWith("of required type")) return [{ path: name, message: "is required" }]
-  const [, place, said] = /^got invalid value .* at "([\w.[\]]+)"; (.*)$/s.exec(rest) ?? []
+  const [, place, reason] = /^got invalid value .* at "([\w.[\]]+)"; (.*)$/s.exec(rest) ?? []
   const [, whole] = /^got invalid value .*; (.*)$/s.exec(rest) ?? []
-  return [{ path: (place ?? name).replace(/\[(\d+)\]/g, ".$1"), message: said ?? whole ?? rest }]
+  return [{ path: (place ?? name).replace(/\[(\d+)\]/g, ".$1"), message: reason ?? whole ?? rest }]
 }

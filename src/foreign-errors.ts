@@ -1,6 +1,6 @@
 import { rootLimits } from "./limits.js"
 
-/** What a caller is told about an error that a library threw. */
+/** The caller's error for an error that a library threw. */
 export interface ForeignAnswer {
   statusCode: number
   code: string
@@ -9,37 +9,37 @@ export interface ForeignAnswer {
 }
 
 /**
- * Errors of addresses, body parsers, PostgreSQL and connections that have an answer of their own, or null for those that are ours to repair. A
- * status alone is not believed: errors of outgoing calls carry one too, and a vendor's 404 must not become our answer.
+ * Maps errors of URLs, body parsers, PostgreSQL and connections to the caller's errors; null for unexpected errors. A status alone is not
+ * evidence, because errors of outgoing requests have one too: a vendor's 404 must not become the response.
  */
 export function foreignAnswer(error: Error): ForeignAnswer | null {
-  if (error.name === "URIError") return bad("The address is not properly percent-encoded")
+  if (error.name === "URIError") return bad("The URL is not correctly percent-encoded")
   return ofBody(error) ?? ofConnection(error) ?? ofDatabase(error)
 }
 
-/** co-body's malformed JSON, raw-body's and busboy's http-errors, formidable's, zlib's. */
+/** Errors of body parsers: co-body, raw-body, busboy, formidable and zlib. */
 function ofBody(error: Error): ForeignAnswer | null {
   const { status, expose, httpCode, code, type } = error as unknown as Record<string, unknown>
   if (error.name === "SyntaxError" && status === 400) return bad("The request body is not valid JSON")
-  // zlib's own codes, and those of brotli.
+  // Codes of zlib and brotli.
   if (typeof code === "string" && /^(Z_|ERR__ERROR_)/.test(code)) return bad("The request body cannot be decompressed")
   if (error.message.startsWith("Unsupported Content-Encoding") && status === 415)
     return unsupported("This Content-Encoding is not supported")
   const refused = expose === true ? status : httpCode
   if (refused === 413) return tooLarge(type === "entity.too.large" ? rootLimits.bodyBytes : rootLimits.uploadBytes)
-  if (refused === 415) return unsupported("The request body is of a type or encoding that is not supported")
+  if (refused === 415) return unsupported("The type or the encoding of the request body is not supported")
   return refused === 400 ? bad("The request body is incomplete or malformed") : null
 }
 
-/** System errors of a connection that cannot be made, or that broke. */
+/** System errors of a connection that failed. */
 const brokenConnection = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
-/** PostgreSQL's errors of a connection (08), of too many connections, and of a server that stops or starts. */
+/** PostgreSQL's codes for connection errors (08), too many connections, and a server that stops or starts. */
 const postgresAway = /^(08...|53300|57P0[1235])$/
-/** What the driver, its pool and the query builder say without a code. */
+/** Messages of the driver, its pool and the query builder, which have no code. */
 const driverAway =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end|driver has already been destroyed)/
 
-/** A service that does not answer, the database first of all; the mapper's own errors keep the driver's code and message. */
+/** A service, such as the database, that does not answer; MikroORM's errors keep the code and message of the driver. */
 function ofConnection(error: Error): ForeignAnswer | null {
   const { code, severity } = error as unknown as Record<string, unknown>
   if (typeof code === "string") {
@@ -49,12 +49,12 @@ function ofConnection(error: Error): ForeignAnswer | null {
   return driverAway.test(error.message) ? unavailable : null
 }
 
-/** What validation should have caught: a malformed value (22P02), or U+0000 in text (22021) or in JSON (22P05). */
+/** Values that validation did not catch: malformed ones (22P02), and U+0000 in text (22021) or in JSON (22P05). */
 function ofDatabase(error: Error): ForeignAnswer | null {
   const { code, severity } = error as unknown as Record<string, unknown>
   if (typeof severity !== "string") return null
   if (code === "22021" || code === "22P05") return bad("Text must not contain the character U+0000")
-  return code === "22P02" ? bad("A value is not of the form that its field needs") : null
+  return code === "22P02" ? bad("A value does not have the format of its field") : null
 }
 
 const bad = (message: string) => ({ statusCode: 400, code: "BAD_USER_INPUT", message })

@@ -23,7 +23,7 @@ async function main() {
     if (stopping) return
     stopping = true
     log.info({ signal }, "stopping")
-    // A stop that hangs is ended by force: all state is in the database.
+    // The process exits even if the stop hangs, because all state is in the database.
     setTimeout(() => process.exit(1), 15_000).unref()
     await server.stop()
     await embedded?.stop()
@@ -33,7 +33,7 @@ async function main() {
 }
 
 main().catch((error: unknown) => {
-  // Faults of configuration and environment are printed as sentences; anything else with its stack.
+  // Errors of the configuration are printed without a stack, all others with it.
   const sentence = error instanceof Error ? (error instanceof ConfigError || !error.stack ? error.message : error.stack) : String(error)
   process.stderr.write(`${sentence}\n`)
   process.exit(1)

@@ -6,22 +6,21 @@ import { parseEncryptionKey } from "./environment.js"
 import { rootLimits } from "./limits.js"
 import { sentence } from "./sentence.js"
 
-/** The key that signs sessions and addresses, and the key that encrypts at rest (32 bytes, AES-256). */
+/** The key that signs sessions and URLs, and the key that encrypts stored secrets (32 bytes, AES-256). */
 export interface Secrets {
   readonly jwtSecret: string
   readonly encryptionKey: Buffer
 }
 
 /**
- * The secrets from the configuration; those that are not given are generated once into `DATA_DIR/secrets.json`, readable by its owner
- * alone. Two processes that start at once agree on one file. Throws when the file is there but damaged: making new ones would lose what
- * the old ones encrypted.
+ * Returns the configured secrets. Missing ones are generated once in `DATA_DIR/secrets.json`, which only its owner can read. Processes that
+ * start at the same time agree on one file. Throws when the file is damaged: new secrets could not decrypt what the old ones encrypted.
  */
 export async function loadSecrets(config: Pick<Config, "dataDir" | "jwtSecret" | "encryptionKey">): Promise<Secrets> {
   if (config.jwtSecret && config.encryptionKey) return { jwtSecret: config.jwtSecret, encryptionKey: config.encryptionKey }
   const path = join(config.dataDir, "secrets.json")
-  const kept = (await read(path)) ?? (await generate(path))
-  return { jwtSecret: config.jwtSecret ?? kept.jwtSecret, encryptionKey: config.encryptionKey ?? kept.encryptionKey }
+  const stored = (await read(path)) ?? (await generate(path))
+  return { jwtSecret: config.jwtSecret ?? stored.jwtSecret, encryptionKey: config.encryptionKey ?? stored.encryptionKey }
 }
 
 async function read(path: string): Promise<Secrets | null> {
@@ -33,7 +32,7 @@ async function read(path: string): Promise<Secrets | null> {
     throw error
   }
   const secrets = parse(text)
-  if (!secrets) throw sentence(`${path} is damaged: restore it from a backup, or give JWT_SECRET and ENCRYPTION_KEY`)
+  if (!secrets) throw sentence(`${path} is damaged: restore it from a backup, or set JWT_SECRET and ENCRYPTION_KEY`)
   return secrets
 }
 
@@ -49,7 +48,7 @@ function parse(text: string): Secrets | null {
   }
 }
 
-/** Writes a temporary file, then links it to its name: one process alone succeeds, and no process reads half a file. */
+/** Writes a temporary file and links it to its name: only one process succeeds, and no process reads an incomplete file. */
 async function generate(path: string): Promise<Secrets> {
   await mkdir(join(path, ".."), { recursive: true })
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`
@@ -61,7 +60,7 @@ async function generate(path: string): Promise<Secrets> {
     }
     await file.writeFile(`${JSON.stringify(secrets, null, 2)}\n`)
     await file.sync()
-    await place(draft, path)
+    await linkOnce(draft, path)
   } finally {
     await file.close()
     await unlink(draft)
@@ -71,12 +70,12 @@ async function generate(path: string): Promise<Secrets> {
   return secrets
 }
 
-async function place(draft: string, path: string) {
+async function linkOnce(draft: string, path: string) {
   try {
     await link(draft, path)
   } catch (error) {
     if (isSystemError(error, "EEXIST")) return
-    // Some mounts have no hard links: use an exclusive copy instead.
+    // Some file systems have no hard links: an exclusive copy replaces the link.
     if (!isSystemError(error, "EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP")) throw error
     await copyFile(draft, path, constants.COPYFILE_EXCL).catch((failed) => {
       if (!isSystemError(failed, "EEXIST")) throw failed

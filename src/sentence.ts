@@ -1,2 +1,2 @@
-/** An error of the environment that an operator must mend: it is printed as a sentence, without a stack. */
+/** An error that an operator can correct; it is printed without a stack. */
 export const sentence = (message: string, cause?: unknown): Error => Object.assign(new Error(message, { cause }), { stack: undefined })

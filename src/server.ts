@@ -54,14 +54,14 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** The log of the process: JSON lines on standard error; standard output is for people. */
+/** The log of the process: JSON lines on standard error, because standard output is for people. */
 export const makeLog = (config: Config): Logger =>
   pino(
     { level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] },
     pino.destination({ dest: 2, sync: false }),
   )
 
-/** Starts everything on a database: migrations, ports, job scheduler, HTTP. A failure stops what was started before. */
+/** Starts all parts on a database: migrations, ports, job scheduler, HTTP. A failure stops the parts that have started. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
   if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
@@ -123,7 +123,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     embedding: await embedding(config),
     vectors: await vectorSearch(database, log),
     signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
-    eventStream: (wish) => eventStream(database, hub, represent, wish),
+    eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)
   const work = [reply, voiceAgent, indexKnowledge]
@@ -135,12 +135,12 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   addWorkGauges(services, work)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
-  const doors = await createApp(services, engine, schema, restSchema, sockets, startPage)
-  stack.defer(() => doors.close())
+  const app = await createApp(services, engine, schema, restSchema, sockets, startPage)
+  stack.defer(() => app.close())
   stack.defer(() => stopping.abort())
-  // First of all: wake-ups that this process would ignore from now on are left to another instance.
+  // Stopped first: this process ignores wake-ups from now on, so other instances must get them.
   stack.defer(() => scheduler.pause())
-  const port = await listen(doors.http, config.port, config.host)
+  const port = await listen(app.http, config.port, config.host)
   address = publicUrl(config, port)
   const started = stack.move()
   return {

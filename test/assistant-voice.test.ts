@@ -262,7 +262,7 @@ describe("a voice provider that refuses", () => {
       throw new TypeError("undefined is not a voice")
     }
     await work()
-    expect(await errorOf(assistant)).toBe("The voice provider could not be asked")
+    expect(await errorOf(assistant)).toBe("The voice provider could not be reached")
     expect(w.logged.find(({ msg }) => msg === "work on a voice agent failed")).toMatchObject({
       level: 50,
       assistantId: assistant.id,
@@ -302,7 +302,7 @@ describe("a voice provider that refuses", () => {
       time.pass(60_000)
     }
     await gone(assistant)
-    expect(w.logged.find(({ msg }) => /left behind/.test(String(msg)))).toMatchObject({
+    expect(w.logged.find(({ msg }) => /remains at a voice provider/.test(String(msg)))).toMatchObject({
       level: 50,
       provider: "other",
       assistantId: assistant.id,

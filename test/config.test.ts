@@ -70,7 +70,7 @@ describe("the configuration", () => {
     })
     expect(faults).toEqual([
       'PORT: must be a whole number from 0 to 65535, got "abc"',
-      "REDIS_URL: must be an address that starts with redis:// or rediss://",
+      "REDIS_URL: must be a URL that starts with redis:// or rediss://",
       'DEMO: must be true or false, got "maybe"',
       'LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent, got "loud"',
       "S3_ACCESS_KEY_ID: is required when S3_BUCKET is set",

@@ -200,7 +200,7 @@ describe("the server refuses to start", () => {
 
   it("with a field of an entity that is no column, no relation and no field resolver", () => {
     const extended = extendSchema(schema, parse("extend type Chat { mystery: String } extend type PageInfo { ours: String }"))
-    expect(() => checkObjectFields(extended, w.services.database.orm)).toThrow(/^Chat\.mystery comes from nowhere/)
+    expect(() => checkObjectFields(extended, w.services.database.orm)).toThrow(/^Chat\.mystery has no source/)
   })
 
   it("with a field resolver that needs what is no column", () => {

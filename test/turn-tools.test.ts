@@ -397,7 +397,7 @@ describe("while a tool is waited for", () => {
     await w.runDue()
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: I could not find out."])
     expect((await frames(chat))[1]).toMatchObject({ status: "error" })
-    expect(toldLast()[0]).toMatch(/Nothing was heard of the result/)
+    expect(toldLast()[0]).toMatch(/The result is unknown/)
     expect(await logOf(chat)).toMatchObject([{ status: "error", success: false, latencyMs: null }])
     answer()
     await done()
@@ -530,7 +530,7 @@ it("a call that a crash left pending, and that no turn will find, ends as an err
   const [young] = await sql(insert, [acme.id, tool.id, at(jobLimits.lostToolCallSeconds - 1)])
   await lostToolCalls.run(w.services)
   const entries = new Map((await log()).map((entry: { id: string }) => [entry.id, entry]))
-  expect(entries.get(old.id)).toMatchObject({ status: "error", error: expect.stringContaining("Nothing was heard") })
+  expect(entries.get(old.id)).toMatchObject({ status: "error", error: expect.stringContaining("The result is unknown") })
   expect(entries.get(young.id)).toMatchObject({ status: "pending" })
 })
 

@@ -15,7 +15,7 @@ import { shownToModel } from "./webhook.js"
 /** The time until which a client may answer. */
 const expiryOf = (tool: AssistantTool, call: ToolCall) => new Date(call.createdAt.getTime() + tool.timeoutSeconds * 1000)
 
-/** The payload of TOOL_CALL_REQUESTED: a call that a client is to execute (contract, section 6). */
+/** The payload of TOOL_CALL_REQUESTED, which asks a client to run a tool call (contract, section 6). */
 export const requestOfClient = (chat: Chat, tool: AssistantTool, call: ToolCall) => ({
   toolCallId: call.id,
   chatId: chat.id,
@@ -72,11 +72,10 @@ export function answerCall(context: RequestContext, id: string, output: unknown)
     const chat = known.chatId ? await lockedChat(tx.unit, known.chatId) : null
     const call = await tx.unit.em.findOneOrFail(ToolCall, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     const tool = await tx.unit.em.findOneOrFail(AssistantTool, { id: call.toolId })
-    if (tool.type !== "webhook_client") throw new BadUserInput("Only a call of a webhook_client tool is answered by a client")
+    if (tool.type !== "webhook_client") throw new BadUserInput("Clients can answer only calls of tools of type webhook_client")
     const now = clock.now()
     if (call.status === "success") throw new BadUserInput("This tool call has been answered already")
-    if (call.status === "error" || now > expiryOf(tool, call))
-      throw new BadUserInput("The answer comes too late: nobody waits for it any more")
+    if (call.status === "error" || now > expiryOf(tool, call)) throw new BadUserInput("The answer is too late: the tool call has ended")
     const latencyMs = now.getTime() - call.createdAt.getTime()
     const outcome = { success: true, status: null, latencyMs, body, error: null }
     await record(tx.unit, chat, call, outcome, shownToModel(outcome))

@@ -1,4 +1,4 @@
-/** Every number of the specification and of the contract that assistant/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that assistant/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const assistantLimits = {
   /** Largest `params` of a tool as JSON, in bytes; ours, many times what a model can use. */
   toolParamsBytes: 32 * 1024,

@@ -24,7 +24,7 @@ export class TurnProgress {
     return (text) => {
       this.said = text
       this.telling ??= this.catchUp()
-        // The answer does not depend on it: the next text retries.
+        // The answer does not depend on progress: the next text retries.
         .catch((error) => this.context.request.log.warn({ err: error }, "the text of a running answer could not be published"))
         .finally(() => {
           this.telling = null
@@ -35,7 +35,7 @@ export class TurnProgress {
   /** Publishes the end of the turn, with the answer if one was stored. */
   end(answer: string | null) {
     this.isOver = true
-    // After the message that is being published: the end comes last.
+    // Published last, after the message that is being published.
     void (this.telling ?? Promise.resolve()).then(() => this.tell(answer ?? "", true))
   }
 

@@ -19,11 +19,11 @@ import { type Conclusion, converse } from "./tool-loop.js"
 import { handedOver, type OfferedTool, toolsOf } from "./tools.js"
 import { Usage } from "./usage.js"
 
-/** A turn that this worker has claimed, with what the model is to read and may use, and what it has cost so far. */
+/** A turn that this worker has claimed: the input and the tools of the model, and the cost so far. */
 export interface ClaimedTurn {
   id: string
   chatId: string
-  /** Rounds of tool calls that earlier workers had. */
+  /** Rounds of tool calls by earlier workers. */
   rounds: number
   memory: Memory
   tools: OfferedTool[]
@@ -31,14 +31,14 @@ export interface ClaimedTurn {
   usage: Usage
 }
 
-/** A turn that runs, with those who watch it. */
+/** A running turn with its progress, which subscribers receive. */
 export interface Turn extends ClaimedTurn {
   progress: TurnProgress
 }
 
 const system: Actor = { kind: "system", id: null }
 
-/** In the transaction that claims a turn: ends what an earlier worker left open, and reads the chat; null when it is not to be answered. */
+/** Claims a turn: ends open calls of an earlier worker, and reads the chat; null when no answer is needed. */
 export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Promise<ClaimedTurn | null> {
   const now = clock.now()
   await settleLost(tx.unit, chat.giveTurnBack("lost"))
@@ -52,20 +52,20 @@ export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Pro
     chat.forgetReply()
     return null
   }
-  // Lost calls get their frames before the chat is read.
+  // The outputs of lost calls are written before the chat is read.
   await tx.unit.flush()
   const { models, config } = tx.services
   const memory = await remember(tx.unit, chat, now, config.contextWindowMs)
   const { assistant } = memory
   const tools = await toolsOf(tx.unit, assistant)
-  // An assistant whose model is not configured any more uses the default one.
+  // The default model replaces one that is no longer configured.
   const model = models.find((each) => each.id === assistant.textModelId) ?? models[0]!
   chat.beginTurn(now)
   tx.em.persist(Object.assign(new AssistantTurn(), { id, companyId, chatId, assistantId: assistant.id, model: model.name }))
   return { id, chatId, rounds: chat.turnRounds, memory, tools, model, usage: new Usage() }
 }
 
-/** Answers a chat: asks the model, and stores its answer unless the turn was taken away meanwhile. */
+/** Answers a chat: calls the model, and stores its answer unless the turn was taken away. */
 export const answerChat = (lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> =>
   traced("turn", { "platform.chat_id": claimed.chatId, "gen_ai.request.model": claimed.model.name }, () => answer(lease, claimed))
 
@@ -86,23 +86,23 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
   }
 }
 
-/** Logs why a turn was not answered; whatever the reason, the model is asked again. */
+/** Logs why a turn was not answered; every failure is retried. */
 export function turnFailure({ request: { log } }: RequestContext, error: unknown, turn: ClaimedTurn): Failure {
-  if (error instanceof ModelFailure) log.warn({ model: turn.model.name, reason: error.message }, "the model gave no answer")
+  if (error instanceof ModelFailure) log.warn({ model: turn.model.name, reason: error.message }, "the model returned no answer")
   else log.error({ err: error }, "the turn failed")
   return { reason: "The model gave no answer" }
 }
 
-/** The model failed too often: a person has to look at the chat. */
+/** Turns AI off after too many failures, so that a person answers. */
 export const giveTurnUp = (chat: Chat) => chat.turnAiOff("auto", system)
 
-/** Ends calls that were running when their worker was lost: their results will never be known (contract, section 6). */
+/** Ends calls that were running when their worker was lost, because their results will never be known (contract, section 6). */
 async function settleLost(unit: UnitOfWork, callIds: string[]): Promise<void> {
   if (callIds.length === 0) return
   for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.lose(resultLost)
 }
 
-/** Stores the answer, or the hand-over. */
+/** Stores the answer or the hand-off. */
 async function conclude(unit: UnitOfWork, chat: Chat, turn: Turn, { text, handOver, sources }: Conclusion): Promise<void> {
   const said = storableText(text ?? "").trim()
   if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said, sources })

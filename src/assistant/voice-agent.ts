@@ -7,19 +7,19 @@ import { type VoiceAgentSettings, VoiceFailure } from "../ports/voice.js"
 import { assistantLimits } from "./limits.js"
 import { freeChats, removeAssistant } from "./removal.js"
 
-/** What a worker has claimed to do about a voice agent. */
+/** A task of a voice agent that a worker has claimed. */
 interface ClaimedTask {
   task: VoiceTask
   /** Whether the assistant is being deleted. */
   isTerminating: boolean
-  /** The provider that is to be asked, by its name. */
+  /** Name of the provider to call. */
   provider: string
   agent: { assistantId: string; agentId: string | null }
-  /** What the agent is to be; null when it is to go. */
+  /** Settings of the agent; null when it is to be removed. */
   wish: VoiceAgentSettings | null
 }
 
-/** In the transaction that claims it: what is next about the voice agent of an assistant, and what the provider is to be told. */
+/** Claims the next task of a voice agent, with the input for its provider; null when there is none. */
 export function beginVoiceTask(_tx: RequestContext, assistant: Assistant): ClaimedTask | null {
   const task = assistant.beginVoiceTask()
   if (!task) return null
@@ -28,15 +28,15 @@ export function beginVoiceTask(_tx: RequestContext, assistant: Assistant): Claim
   return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, wish }
 }
 
-/** Does what is next about the voice agent of an assistant. */
+/** Runs the claimed task of a voice agent. */
 export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: ClaimedTask): Promise<void> {
   const { context, id } = lease
   if (claimed.task === "remove") return removeAssistant(context, id)
-  // The process that began the deletion may have died before it freed all chats: they do not wait for the provider.
+  // The process that started the deletion may have stopped before it freed all chats, which must not wait for the provider.
   if (claimed.isTerminating) await freeChats(context, id)
   const provider = providerOf(context, claimed)
   if (!provider) throw new VoiceFailure(notConfigured(claimed.provider))
-  // Not the lease's signal: an agent that is made although the lease was lost has to be known, to be torn down.
+  // Not the lease's signal: if the lease is lost, the ID of a new agent is still needed to remove it.
   const signal = AbortSignal.any([AbortSignal.timeout(assistantLimits.voiceProviderMs), context.services.stopping])
   if (!claimed.wish) {
     await provider.tearDown(claimed.agent, signal)
@@ -45,7 +45,7 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
   }
   const agentId = await provider.provision(claimed.wish, signal)
   if (await lease.store((assistant) => assistant.voiceProvisioned(agentId))) return
-  // Another worker may have torn the agent down before it was made: nothing else would remove it.
+  // Another worker may have run the removal before this agent was created: nothing else would remove it.
   const assistant = await context.transaction((tx) => tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))
   if (assistant?.voiceAgentProvider !== provider.name) await provider.tearDown({ ...claimed.agent, agentId }, signal)
 }
@@ -65,25 +65,25 @@ function wishOf(assistant: Assistant): VoiceAgentSettings {
   }
 }
 
-/** The error for a provider that this deployment does not have. */
+/** The error for a provider that is not configured. */
 const notConfigured = (provider: string) => `The voice provider "${provider}" is not configured`
 
-/** Logs why a task failed. Making an agent has a number of tries; removing one is tried until it succeeds, or its provider is not configured any more. */
+/** Logs why a task failed. Creation has limited tries; removal is retried until it succeeds or its provider is no longer configured. */
 export function voiceFailure(context: RequestContext, error: unknown, claimed: ClaimedTask): Failure {
   const { log } = context.request
   const { provider, task } = claimed
   const known = error instanceof VoiceFailure ? error : null
-  if (known) log.warn({ provider, task, reason: known.message }, "the voice provider did not do it")
+  if (known) log.warn({ provider, task, reason: known.message }, "the request to the voice provider failed")
   else log.error({ err: error, provider, task }, "work on a voice agent failed")
-  const reason = known?.message ?? (task === "remove" ? "The assistant could not be removed" : "The voice provider could not be asked")
+  const reason = known?.message ?? (task === "remove" ? "The assistant could not be removed" : "The voice provider could not be reached")
   if (task === "provision") return known?.isFinal ? { reason, tries: 1 } : { reason }
   return task === "tearDown" && !providerOf(context, claimed) ? { reason } : { reason, tries: Number.POSITIVE_INFINITY }
 }
 
-/** No further try: the agent has failed, or is left behind at a provider that is not configured any more. */
+/** Gives up: the agent is marked as failed, or stays at a provider that is no longer configured. */
 export function giveVoiceUp(assistant: Assistant, { request: { log } }: RequestContext) {
   if (assistant.voiceTask() !== "tearDown") return assistant.voiceFailed()
   const { id: assistantId, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
-  log.error({ provider, assistantId, agentId }, "an agent is left behind at a voice provider that is not configured any more")
+  log.error({ provider, assistantId, agentId }, "an agent remains at a voice provider that is no longer configured")
   assistant.voiceTornDown()
 }

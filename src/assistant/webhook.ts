@@ -47,8 +47,7 @@ function whyNot({ log }: Pick<Services, "log">, { id: toolId, companyId }: Assis
 }
 
 function requestOf(tool: AssistantTool, callId: string, args: ToolArguments, secret: string | null) {
-  if (!tool.apiCallUrl || !tool.httpMethod)
-    throw new GuardedRequestError("The tool has no address, or no method, to be called with", "refused")
+  if (!tool.apiCallUrl || !tool.httpMethod) throw new GuardedRequestError("The tool has no URL or no HTTP method", "refused")
   const method = tool.httpMethod
   const url = new URL(tool.apiCallUrl)
   const hasBody = !inQuery.includes(method)

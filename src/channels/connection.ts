@@ -18,7 +18,7 @@ export interface Connection {
   assistantId: string | null
 }
 
-/** The connection that a hook's address names; 404 when it is unknown, malformed, disconnected or of another messenger. */
+/** The connection that the URL of a hook names; 404 when it is unknown, malformed, disconnected or of another messenger. */
 export async function connectionOf(database: Database, messenger: string, id: string): Promise<Connection> {
   const [row] = isUuid(id) ? await unscoped(database, connectionById, [id, messenger]) : []
   if (!row) throw new NotFound("Connection")

@@ -42,7 +42,7 @@ export async function receiveFromWidget(services: Services, connection: Connecti
   const { text, name, messageId, visitorToken } = read.data
   const visitor = visitorToken ? visitorOf(services, connection, visitorToken) : null
   const context = systemContext(services, connection.companyId)
-  // By this key a repeated first message, whose response was lost, finds its chat. The address and the text are part of it: another
+  // This key lets a repeated first message, whose response was lost, find its chat. It includes the client address and the text: another
   // visitor with the same message id must not get into the chat.
   const key = messageId
     ? createHash("sha256")

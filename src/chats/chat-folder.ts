@@ -8,6 +8,6 @@ const unfile = {
          update chat set folder_id = null from batch where chat.id = batch.id returning chat.id`,
 }
 
-/** Takes all chats out of a folder that is being deleted, in batches of their own, so that no chat waits long for it. */
+/** Moves all chats out of a folder that is being deleted, in batches with their own transactions, so that no chat is locked for long. */
 export const unfileChats = (context: RequestContext, folderId: string): Promise<void> =>
   inBatches(context, unfile, [folderId], chatLimits.detachBatch)

@@ -46,18 +46,18 @@ const dropExclusion = {
          where company_id = $1 and folded($2) <> folded($3) and exists (select 1 from unnest(excluded_tags) as tag where folded(tag) = folded($2))`,
 }
 
-/** Marks a chat with a label; the tag is created when the dictionary lacks it. The chats of this file must be locked. */
+/** Adds a label to a chat; creates the tag when the company has none of this name. The chats of this file must be locked. */
 export async function addLabel(unit: UnitOfWork, chat: Chat, label: string): Promise<Chat> {
   await unit.run(makeTag, [v7(), clock.now(), chat.companyId, label])
   return changedIf(chat, await unit.run(attachByName, [chat.id, chat.companyId, label]))
 }
 
-/** Takes a label off a chat. */
+/** Removes a label from a chat. */
 export async function removeLabel(unit: UnitOfWork, chat: Chat, label: string): Promise<Chat> {
   return changedIf(chat, await unit.run(detachByName, [chat.id, chat.companyId, label.trim()]))
 }
 
-/** Gives a chat exactly these tags. */
+/** Replaces the tags of a chat. */
 export async function setTags(unit: UnitOfWork, chat: Chat, tagIds: string[]): Promise<Chat> {
   const ids = [...new Set(tagIds)]
   await mustBeTags(unit, chat, ids, "tagIds")
@@ -66,32 +66,32 @@ export async function setTags(unit: UnitOfWork, chat: Chat, tagIds: string[]): P
   return changedIf(chat, [...removed, ...added])
 }
 
-/** Gives a chat one more tag. */
+/** Adds a tag to a chat. */
 export async function addTag(unit: UnitOfWork, chat: Chat, tagId: string): Promise<Chat> {
   await mustBeTags(unit, chat, [tagId], "tagId")
   return changedIf(chat, await unit.run(attach, [chat.id, chat.companyId, [tagId]]))
 }
 
-/** Takes a tag off a chat. */
+/** Removes a tag from a chat. */
 export async function removeTag(unit: UnitOfWork, chat: Chat, tagId: string): Promise<Chat> {
   return changedIf(chat, await unit.run(detachOne, [chat.id, chat.companyId, tagId]))
 }
 
-/** Takes a tag that is being deleted off all chats, in batches of their own, so that no chat waits long for it. */
+/** Removes a tag that is being deleted from all chats, in batches with their own transactions, so that no chat is locked for long. */
 export const removeTagEverywhere = (context: RequestContext, tagId: string): Promise<void> =>
   inBatches(context, detachEverywhere, [tagId], chatLimits.detachBatch)
 
-/** Assistants exclude tags by name: a tag that has another name now is suggested again. */
+/** Removes the old name of a renamed tag from `excludedTags` of assistants, which refer to tags by name. */
 export async function dropExclusions(unit: UnitOfWork, tag: ChatTag, nameBefore: string): Promise<void> {
   if (tag.name !== nameBefore) await unit.run(dropExclusion, [tag.companyId, nameBefore, tag.name, tag.updatedAt])
 }
 
-/** Refuses ids that are no tags of the chat's company. */
+/** Throws for IDs that are no tags of the chat's company. */
 async function mustBeTags(unit: UnitOfWork, chat: Chat, ids: string[], path: string) {
   const known = await unit.run(knownTags, [chat.companyId, ids])
   if (known.length === ids.length) return
   throw new BadUserInput(`${path} names no tag of this company`, [{ path, message: "names no tag of this company" }])
 }
 
-/** Emits the change of a chat if there was one. */
+/** Emits the event of a chat that has changed. */
 const changedIf = (chat: Chat, rows: unknown[]) => (rows.length > 0 ? chat.changed() : chat)

@@ -4,7 +4,7 @@ import type { CreateChatInput } from "../schema/chat.js"
 import { patch } from "../schema/kit/input.js"
 import { assistantFor, mustBeMember } from "./checks.js"
 
-/** Creates a chat, with its manager and its assistant; nothing is sent to the customer. */
+/** Creates a chat with its manager and its assistant; nothing is sent to the customer. */
 export async function createChat(context: RequestContext, input: CreateChatInput): Promise<Chat> {
   const { assistantId, managerId, idempotencyKey: _key, ...fields } = input
   const chat = patch(context, new Chat(), { ...fields, companyId: context.company(input.companyId) })

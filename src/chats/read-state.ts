@@ -1,7 +1,7 @@
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
 
-/** When our side last spoke, and how many customer messages came after. */
+/** The last message of the company's side, and the number of customer messages after it. */
 const sinceOurLast: Statement<{ at: string | null; sequence: number | null; count: string }> = {
   name: "since-our-last",
   text: `with ours as (
@@ -12,7 +12,7 @@ const sinceOurLast: Statement<{ at: string | null; sequence: number | null; coun
          where chat_id = $1 and company_id = $2 and role = 'Customer' and sequence > coalesce((select sequence from ours), 0)`,
 }
 
-/** Marks a chat as unread, back to our side's last message. The chat must be locked. */
+/** Marks a chat as unread from the last message of the company's side on. The chat must be locked. */
 export async function markUnread(unit: UnitOfWork, chat: Chat): Promise<Chat> {
   const [since] = await unit.run(sinceOurLast, [chat.id, chat.companyId])
   const { sequence, at, count } = since!

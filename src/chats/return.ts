@@ -11,10 +11,10 @@ import { archiveMessages } from "../entities/message.js"
 
 const system: Actor = { kind: "system", id: null }
 
-/** Returns a chat to its assistant if it has been quiet for long enough; does nothing while the chat is locked. */
+/** Turns AI on again in a chat that has been inactive for long enough; does nothing while the chat is locked. */
 export async function comeBack(services: Services, companyId: string, chatId: string): Promise<void> {
   await systemContext(services, companyId).transaction(async (tx) => {
-    // The holder of the lock either ends the quiet time or returns the chat itself.
+    // The transaction that holds the lock either ends the inactivity or turns AI on itself.
     const chat = await tx.unit.em.findOne(Chat, { id: chatId }, { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE })
     if (!chat) return
     chat.watchForReturn()
@@ -22,7 +22,7 @@ export async function comeBack(services: Services, companyId: string, chatId: st
   })
 }
 
-/** Returns a locked chat: for the sweep, or for a customer's message that arrives when the return is due. */
+/** Turns AI on again in a locked chat if that is due: in the sweep, or before a customer message is appended. */
 export async function comeBackIfDue(unit: UnitOfWork, chat: Chat, now: Date, timing: ReplyTiming): Promise<void> {
   if (!chat.isReturnDue(now, timing)) return
   const subscription = await unit.em.findOne(Subscription, { companyId: chat.companyId })

@@ -4,7 +4,7 @@ import type { UpdateChatInput } from "../schema/chat.js"
 import { patch } from "../schema/kit/input.js"
 import { assistantFor, mustBeMember } from "./checks.js"
 
-/** Changes a chat without the business rules of its commands. The chat must be locked. */
+/** Changes a chat without the checks of setAiControl and assignAssistant. The chat must be locked. */
 export async function updateChat(context: RequestContext, chat: Chat, input: UpdateChatInput): Promise<Chat> {
   const { assistantId, isUnderAiControl, ...fields } = input
   if (fields.managerId) await mustBeMember(context, chat.companyId, fields.managerId)

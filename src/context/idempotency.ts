@@ -12,7 +12,7 @@ import { contextLimits } from "./limits.js"
 import type { RequestContext } from "./request-context.js"
 import { withMedia } from "./snapshot.js"
 
-/** An input that may carry a key under which a repeat is answered like the first. */
+/** An input that may have an idempotency key. */
 export interface Keyed {
   idempotencyKey?: string | null
 }
@@ -20,8 +20,8 @@ export interface Keyed {
 const tryLock = { name: "try-idempotency-lock", text: "select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free" }
 
 /**
- * Does a piece of work once per credential, operation and key, inside the unit that does it: a repeat within 24 hours gets the stored answer,
- * another request under the key is refused, and so is one while the first still runs (contract, section 1).
+ * Does work once per credential, operation and key, in the transaction of the work: a repetition within 24 hours gets the stored response,
+ * another request with the key is refused, and so is a repetition while the first request runs (contract, section 1).
  */
 export async function idempotent<T extends { id: string }>(
   context: RequestContext,
@@ -53,7 +53,7 @@ export async function idempotent<T extends { id: string }>(
   return result
 }
 
-/** Completes a stored answer with what the operation selects beyond it. */
+/** Adds the selected fields that a stored response lacks. */
 export async function completed(context: RequestContext, type: string, row: { id: string }, selection: Selection): Promise<PlainRow> {
   const missing = Object.fromEntries(Object.entries(selection).filter(([field]) => !(field in row)))
   const shown = withMedia(row, (id) => context.services.mediaUrls.of(id))

@@ -2,16 +2,16 @@ import { type EntityClass, type FilterQuery, LockMode } from "@mikro-orm/postgre
 import type { CompanyOwned } from "../entities/kit/row.js"
 import type { RequestContext } from "./request-context.js"
 
-/** Work was taken away while it ran: there is nothing left to store. */
+/** Thrown when work was taken away while it ran, so that its result cannot be stored. */
 export class LeaseLost extends Error {}
 
-/** On which terms a worker holds work. */
+/** The terms of a lease. */
 export interface LeaseTerms<T> {
   entity: EntityClass<T>
   renewMs: number
   /** Extends the lease; false when the work was taken away. */
   renew(): Promise<boolean>
-  /** The fence: whether the run still holds the row. */
+  /** Whether the run still holds the row (fencing). */
   holds(row: T): boolean
   /** Runs in every transaction of `store()`, also when the work was taken away. */
   always(tx: RequestContext): Promise<void> | undefined
@@ -19,7 +19,7 @@ export interface LeaseTerms<T> {
   end(row: T): void
 }
 
-/** A worker's hold on work: renewed while it runs, and the only way to store its result. */
+/** A worker's lease on work: renewed while the work runs, and the only way to store its result. */
 export class Lease<T extends CompanyOwned> {
   readonly #lost = new AbortController()
   /** Aborts when the work was taken away, or when the process stops. */
@@ -36,7 +36,7 @@ export class Lease<T extends CompanyOwned> {
     this.#timer = setInterval(() => void this.#renew(), terms.renewMs)
   }
 
-  /** Whether it is known that the work was taken away; the fence decides when something is stored. */
+  /** Whether a renewal has found that the work was taken away; the fence decides when a result is stored. */
   get isLost() {
     return this.#lost.signal.aborted
   }
@@ -57,7 +57,7 @@ export class Lease<T extends CompanyOwned> {
     return isOurs
   }
 
-  /** Renews it no more. */
+  /** Stops the renewals. */
   stop() {
     clearInterval(this.#timer)
   }

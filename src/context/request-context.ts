@@ -16,17 +16,17 @@ import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
 import { inTransaction } from "./transaction.js"
 
-/** What a request brought with it besides its credentials. */
+/** Facts of a request besides its credentials. */
 export interface RequestInfo {
   requestId: string
-  /** Address of the client, as far as proxies are trusted. */
+  /** Client address; `X-Forwarded-For` counts only from trusted proxies. */
   address: string
   log: Logger
-  /** Response headers that a resolver adds, where the door has headers. */
+  /** Response headers that resolvers add, for transports with headers. */
   headers: Record<string, string>
-  /** Whether a sign-in attempt was counted at the door already. */
+  /** Whether the transport has counted the sign-in attempt. */
   attemptCounted?: boolean
-  /** The form that its files come in. */
+  /** The multipart form with the files of the request. */
   form?: ArrivingForm
   /** The socket that a subscription runs on. */
   socket?: {
@@ -36,10 +36,10 @@ export interface RequestInfo {
   }
 }
 
-/** One request, or one step of a job: who it is, what it reaches, and its doors to the data. */
+/** The context of a request or of a job's step: its identity, the companies in reach, and its access to the data. */
 export class RequestContext {
   readonly companyIds: string[]
-  // No #private name: Apollo hands its executor a copy of the context, and a copy has none of those.
+  // No #private name, because Apollo gives its executor a copy of the context, which lacks such fields.
   private reading?: Reader
 
   constructor(
@@ -51,7 +51,7 @@ export class RequestContext {
     this.companyIds = companiesOf(identity)
   }
 
-  /** Planned reads; inside a mutation they see what it wrote. */
+  /** Planned reads; in a transaction they include its changes. */
   get reader(): Reader {
     if (this.openUnit) return this.openUnit.reader
     const { database, mediaUrls } = this.services
@@ -81,17 +81,19 @@ export class RequestContext {
     return this.identity.kind === "user" ? this.identity.userId : null
   }
 
-  /** The company that something new belongs to: the named one, else the only one in reach. */
+  /** The company of a new object: the named one, otherwise the only one in reach. */
   company(companyId?: string | null): string {
     if (companyId) return this.reach(companyId)[0]!
     if (this.companyIds.length === 1) return this.companyIds[0]!
-    throw new BadUserInput("Say which company it belongs to", [{ path: "companyId", message: "is required with more than one company" }])
+    throw new BadUserInput("companyId is required with more than one company", [
+      { path: "companyId", message: "is required with more than one company" },
+    ])
   }
 
-  /** The companies that a list covers: the named one, else all in reach. */
+  /** The companies that a list covers: the named one, otherwise all in reach. */
   reach(companyId?: string | null): string[] {
     if (!companyId) return this.companyIds
-    if (!this.companyIds.includes(companyId)) throw new Forbidden("This company is not yours")
+    if (!this.companyIds.includes(companyId)) throw new Forbidden("You have no access to this company")
     return [companyId]
   }
 
@@ -107,7 +109,7 @@ export class RequestContext {
     return row
   }
 
-  /** A row by its id, NOT_FOUND when it is missing or foreign; locked, so that what is decided on it still holds at commit. */
+  /** Finds a row by its ID; NOT_FOUND when it is missing or foreign. The row is locked, so that decisions about it still hold at commit. */
   async find<T extends Row>(
     entity: EntityClass<T>,
     id: string,
@@ -119,20 +121,20 @@ export class RequestContext {
     return row
   }
 
-  /** A row that an input names; one that is missing, or of another company than the one given, is a bad input. Locked when a lock is given. */
+  /** Finds a row that an input refers to; bad input when it is missing or of another company. Locked if a lock is given. */
   async referred<T extends Row>(entity: EntityClass<T>, id: string, path: string, companyId?: string, lockMode?: LockMode): Promise<T> {
     const wanted = { id, ...(companyId && { companyId }) } as unknown as FilterQuery<T>
     const row = await this.em.findOne(entity, wanted, lockMode ? { lockMode } : {})
-    if (!row) throw new BadUserInput(`${path} names nothing in this company`, [{ path, message: "names nothing in this company" }])
+    if (!row) throw new BadUserInput(`${path} does not exist in this company`, [{ path, message: "does not exist in this company" }])
     return row
   }
 
-  /** Runs a statement inside the running mutation. */
+  /** Runs a statement in the current transaction. */
   run<R = Record<string, unknown>>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     return this.unit.run(statement, values)
   }
 
-  /** Runs `work` in one transaction, or in the one that is open: events are written in it, jobs and subscribers are told after commit. */
+  /** Runs `work` in a new or the current transaction; events are stored in it, jobs and subscribers are notified after the commit. */
   async transaction<T>(work: (tx: RequestContext) => Promise<T>): Promise<T> {
     if (this.openUnit) return work(this)
     return inTransaction(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
@@ -140,7 +142,7 @@ export class RequestContext {
     )
   }
 
-  /** Runs one statement as the whole unit: it is its own transaction, and writes its event itself. */
+  /** Runs one statement as its own transaction; the statement writes its events itself. */
   async statement<R = Record<string, unknown>>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     const result = await this.services.database.pool.query({ ...statement, values }).catch((error) => {
       throw meaningOf(error)
@@ -150,6 +152,6 @@ export class RequestContext {
   }
 }
 
-/** A context without a request: a job, a hook or a command, on one company. */
+/** The context of a job, a hook or a command, for one company. */
 export const systemContext = (services: Services, companyId: string, log = services.log): RequestContext =>
   new RequestContext(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })

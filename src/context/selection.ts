@@ -8,7 +8,7 @@ import {
 } from "graphql"
 import type { Selection } from "../database/read-model.js"
 
-/** What a field's sub-selection asks for, fragments followed and @include and @skip applied. */
+/** The selection of a field, with fragments expanded and @include and @skip applied. */
 export function selectionOf(info: GraphQLResolveInfo): Selection {
   const selection: Selection = {}
   for (const node of info.fieldNodes) if (node.selectionSet) collect(node.selectionSet, info, selection)
@@ -35,7 +35,7 @@ function isIncluded(node: FieldNode, info: GraphQLResolveInfo) {
   return getDirectiveValues(GraphQLIncludeDirective, node, info.variableValues)?.["if"] !== false
 }
 
-/** What is asked of the rows of a connection, by way of `nodes` and of `edges { node }`. */
+/** The selection of the rows of a connection, merged from `nodes` and `edges { node }`. */
 export function nodesOf(selection: Selection): Selection {
   return { ...selection["edges"]?.["node"], ...selection["nodes"] }
 }

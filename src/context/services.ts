@@ -49,7 +49,7 @@ export interface Services extends UnitServices {
   storage: Storage
   /** Folder into which uploads are streamed before they are stored. */
   arrivals: string
-  /** Signs and verifies the addresses of files. */
+  /** Signs and verifies URLs of files. */
   mediaUrls: MediaUrls
   scheduler: JobScheduler
   sequencer: Sequencer
@@ -61,7 +61,7 @@ export interface Services extends UnitServices {
   running: { add(work: Promise<void>): Promise<void>; idle(): Promise<void> }
   /** Aborted when the process is asked to stop. */
   stopping: AbortSignal
-  /** Makes the REST representation of a row. */
+  /** Returns the REST representation of a row. */
   represent: Representer
   /** Publishes the text of running answers to subscribers. */
   progress: AnswerProgress

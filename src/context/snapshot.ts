@@ -1,6 +1,6 @@
 import type { PlainRow } from "../database/read-model.js"
 
-/** A message or a chat, or a row out of a snapshot of one, with its files. */
+/** A message, a chat or a row from a snapshot of one, with its files. */
 export interface WithFiles extends PlainRow {
   messageMedia?: FileLink[]
   mediaIds?: string[]
@@ -11,7 +11,7 @@ interface FileLink extends PlainRow {
   media?: PlainRow | null
 }
 
-/** A row out of a snapshot with what is not stored of its files: their addresses, which expire, and in older snapshots the list of their ids. */
+/** Adds what a snapshot does not store of the files of a row: their URLs, which expire, and in older snapshots the list of their IDs. */
 export function withMedia<R extends PlainRow>(row: R, urlOf: (id: string) => string): R {
   const shown: R & WithFiles & { replyTo?: PlainRow | null; lastMessage?: PlainRow | null } = { ...row }
   if (shown.messageMedia) {
@@ -23,7 +23,7 @@ export function withMedia<R extends PlainRow>(row: R, urlOf: (id: string) => str
   return shown
 }
 
-/** Attachments with the addresses of their files. */
+/** Attachments with the URLs of their files. */
 export const withUrls = (links: FileLink[], urlOf: (id: string) => string): FileLink[] =>
   links.map((link) => ({ ...link, media: link.media && { ...link.media, url: urlOf(link.media.id) } }))
 

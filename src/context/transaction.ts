@@ -1,7 +1,7 @@
 import { runInTransaction, type Scope, UnitOfWork } from "../database/unit-of-work.js"
 import type { Services } from "./services.js"
 
-/** What a transaction needs besides its work. */
+/** Services that a transaction needs. */
 type TransactionServices = Pick<Services, "database" | "append" | "snapshotOf" | "mediaUrls" | "sequencer" | "scheduler">
 
 /** Runs a unit of work in one transaction; after its commit, the sequencer and the job scheduler are notified. */
@@ -10,7 +10,7 @@ export async function inTransaction<T>(services: TransactionServices, scope: Sco
   const result = await runInTransaction(unit, work)
   const published = unit.afterCommit.events ? services.sequencer.poke() : null
   for (const job of unit.afterCommit.jobs) void services.scheduler.schedule(job)
-  // A take-over returns only when all earlier events have been published: no subscriber hears the assistant after it.
+  // A take-over returns only when all earlier events are published, so that no subscriber receives an answer of the assistant after it.
   if (unit.afterCommit.isTakeOver) await published
   return result
 }

@@ -6,23 +6,23 @@ import { ormOptions } from "./options.js"
 import { PoolGuard } from "./pool-guard.js"
 import type { Tables } from "./tables.js"
 
-/** The one connection pool, seen as the mapper and as plain PostgreSQL. */
+/** The connection pool, as MikroORM, as pg and as Kysely. */
 export interface Database {
   orm: MikroORM
   pool: Pool
   /** Query builder on the pool, outside any transaction. */
   sql: Sql
-  /** Guards the pool, and those that others make on the same database. */
+  /** Guards this pool, and further pools on the same database. */
   guard: PoolGuard
-  /** The address, for those who need a connection of their own (LISTEN, Agenda). */
+  /** Connection string, for modules that need their own connection (LISTEN, Agenda). */
   url: string
   close(): Promise<void>
 }
 
-/** Builds queries, typed by the columns of the tables. */
+/** Query builder, typed by the columns of the tables. */
 export type Sql = Kysely<Tables>
 
-/** Opens the pool; throws a sentence when the database cannot be reached. */
+/** Opens the pool; throws an error for the operator when the database cannot be reached. */
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
   const guard = new PoolGuard()
   const orm = await MikroORM.init(ormOptions(url, log, (pool) => guard.guard(pool)))
@@ -34,7 +34,7 @@ export async function connect(url: string, log?: (line: string) => void): Promis
   return { orm, pool, sql: orm.em.fork().getKysely<Tables>(), guard, url, close: () => orm.close() }
 }
 
-/** The address may hold a password: its host says enough. Where a name has several addresses, the error has a code and no words. */
+/** The message names only the host, because the URL may contain a password. With several addresses, the driver's error has no message. */
 function unreachable(url: string, error: Error & { code?: string }): Error {
   if (!error.code) return error
   return sentence(`The database at ${new URL(url).host} cannot be reached: ${error.message || error.code}`, error)

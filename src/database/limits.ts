@@ -1,9 +1,9 @@
-/** Every number of the specification and of the contract that database/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that database/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const databaseLimits = {
   /** Tools, knowledge items or chunks that one statement copies; ours. */
   copyBatch: 5_000,
-  /** Statements that a connection keeps prepared for planned reads. */
+  /** Prepared statements of planned reads per connection. */
   preparedStatements: 300,
-  /** Times that a statement comes before it is prepared. */
+  /** Runs of a statement before it is prepared. */
   preparedAfter: 3,
 } as const

@@ -4,19 +4,19 @@ import { Pool } from "pg"
 import { sentence } from "../sentence.js"
 import type { Database } from "./connect.js"
 
-/** Any number, the same in every version: who holds this advisory lock may change the schema. */
+/** Advisory lock of the process that changes the schema; any number, the same in every version. */
 const schemaLock = 7_304_211
 
-/** Brings the schema up to date, one process at a time; refuses a schema that is newer than the code. */
+/** Migrates the schema, one process at a time; throws when the schema is newer than the code. */
 export async function migrate(database: Database): Promise<void> {
-  // On a connection of its own: the lock is held while the pool runs the migrations.
+  // A separate connection holds the lock while the pool runs the migrations.
   const pool = new Pool({ connectionString: database.url, max: 1 })
   const client = await pool.connect()
   try {
     await client.query("select pg_advisory_lock($1)", [schemaLock])
     await refuseNewerSchema(database)
     await database.orm.migrator.up()
-    // Agenda makes its own tables, and two of them at once on an empty database crash.
+    // Under the lock, because Agenda creates its tables and two processes that do so at once crash.
     await new PostgresBackend({ pool: database.pool }).connect()
   } finally {
     client.release(true)

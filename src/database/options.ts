@@ -23,7 +23,7 @@ import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 import { rootLimits } from "../limits.js"
 
-/** Every stored entity, by its name; `npm run generate` writes the types of their tables from it. */
+/** Every entity by its name; `npm run generate` writes the types of their tables from it. */
 export const entities = {
   Company,
   Member,
@@ -56,7 +56,7 @@ export const entities = {
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
-/** The mapper's options; the command line that generates migrations uses the same. */
+/** Options of MikroORM, also used by its command line, which generates migrations. */
 export const ormOptions = (url: string, log: (line: string) => void = () => {}, onPoolCreated: (pool: Pool) => void = () => {}) =>
   defineConfig({
     driver: PostgreSqlDriver,
@@ -64,7 +64,7 @@ export const ormOptions = (url: string, log: (line: string) => void = () => {}, 
     entities: Object.values(entities),
     extensions: [Migrator],
     pool: { min: 0, max: 10 },
-    // Statements that are sent together on a connection do not wait for each other's answers.
+    // Statements in one write do not wait for each other's results.
     driverOptions: { pipeline: true, connectionTimeoutMillis: rootLimits.databaseWaitMs, onPoolCreated },
     discovery: { warnWhenNoEntities: false, checkDuplicateTableNames: true },
     allowGlobalContext: false,
@@ -76,7 +76,7 @@ export const ormOptions = (url: string, log: (line: string) => void = () => {}, 
       emit: "ts",
       snapshot: true,
       snapshotName: ".snapshot",
-      // The snapshot is what the entities say. Read back from a database it would hold the hand-written references too, and the next
+      // The snapshot is the schema of the entities. Read from a database it would contain the hand-written references too, and the next
       // generated migration would drop them.
       snapshotOnMigrate: false,
       disableForeignKeys: false,

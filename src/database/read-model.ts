@@ -3,7 +3,7 @@ import type { Compilable, RawBuilder, SelectQueryBuilder } from "kysely"
 import type { Reader } from "./reader.js"
 import type { Columns, EntityName, Properties, Tables } from "./tables.js"
 
-/** What an operation selects of a type: its fields, each with what is selected of it. */
+/** The fields that an operation selects of a type, each with its own selection. */
 export interface Selection {
   [field: string]: Selection
 }
@@ -14,37 +14,37 @@ export interface PlainRow {
   [field: string]: unknown
 }
 
-/** A row as a planned read returns it: its id and company, and what was selected of its other columns and fields. */
+/** A row that a planned read returns: its ID and company ID, and the selected columns and fields. */
 export type PlannedRow<N extends EntityName> = PlainRow & Partial<Properties<N>>
 
-/** A query on the table of an entity, whose alias is `t`; `O` is what it selects. */
+/** A query on the table of an entity, with the alias `t`; `O` is the type of its rows. */
 export type Query<N extends EntityName, O = PlannedRow<N>> = SelectQueryBuilder<Tables & { t: Columns<N> }, "t", O>
 
-/** Adds conditions, an order or bounds to a query. */
+/** Adds conditions, an order or limits to a query. */
 export type Narrow<N extends EntityName> = <O>(query: Query<N, O>) => Query<N, O>
 
-/** A field that is no column. */
+/** A field that is not a column of its type. */
 export interface Relation<N extends EntityName = EntityName> {
-  /** The columns of the row that it needs. */
+  /** Columns of the row that the field is loaded from. */
   needs: readonly string[]
-  /** Returns the field's value for each row, in their order. `selection` is what is selected of the field, `ofRow` what of its row. */
+  /** Returns the value for each row, in their order. `selection` is the selection of the field, `ofRow` that of the row. */
   load(rows: PlannedRow<N>[], reader: Reader, selection: Selection, ofRow: Selection): unknown[] | Promise<unknown[]>
 }
 
-/** Where the rows of an entity's GraphQL type come from. */
+/** Declares how the rows of an entity's GraphQL type are read. */
 export interface ReadModel<N extends EntityName = EntityName> {
   /** Name of the entity. */
   name: N
   relations: Record<string, Relation<N>>
-  /** The columns that the field resolvers of the type need, by field. */
+  /** Columns that the field resolvers of the type need, by field. */
   resolverNeeds: Record<string, readonly string[]>
-  /** Narrows a query to the companies in reach, where `company_id` does not. */
+  /** Limits a query to the companies in reach, where the table has no `company_id`. */
   scope?<O>(query: Query<N, O>, companyIds: string[]): Query<N, O>
 }
 
 const registry = new Map<string, ReadModel>()
 
-/** Declares where the rows of an entity come from; every planned read of it goes by it. */
+/** Declares the read model of an entity, which all its planned reads use. */
 export function readModel<N extends EntityName>(
   name: N,
   relations: Record<string, Relation<NoInfer<N>>> = {},
@@ -55,10 +55,10 @@ export function readModel<N extends EntityName>(
   return model
 }
 
-/** The read model of an entity, by its name; undefined for a type that is no entity. */
+/** Returns the read model of an entity by its name; undefined for a type that is no entity. */
 export const readModelOf = (name: string) => registry.get(name)
 
-/** A field that holds the row which one of our columns names. */
+/** A field with the row that a column of this type refers to. */
 export const belongsTo = <N extends EntityName, T extends EntityName>(
   target: () => ReadModel<T>,
   key: keyof Properties<N> & string,
@@ -78,20 +78,20 @@ export const computed = <N extends EntityName>(
   compute: (row: PlannedRow<N>) => unknown,
 ): Relation<N> => ({ needs, load: (rows) => rows.map(compute) })
 
-/** A field that holds the rows of another table which belong to the row, such as the files of a message. */
+/** A field with the rows of another table that refer to this row, such as the files of a message. */
 export interface HasMany<T extends EntityName> extends Relation {
   target: () => ReadModel<T>
-  /** The field of a found row that names the row which it belongs to. */
+  /** The field of a loaded row that refers to its owner. */
   key: string
-  /** Names the statement: its text is fixed. */
+  /** Key of the query template. */
   templateKey: string
-  /** Narrows a query to the rows that belong to `ids`, which is `any(…)`, and orders them; selects `key` where it is no column. */
+  /** Limits a query to the rows that refer to `ids`, an `any(…)` expression, and orders them; selects `key` where it is not a column. */
   of(query: Query<T>, ids: RawBuilder<string>): Compilable<PlannedRow<T>>
 }
 
 let lists = 0
 
-/** Declares such a field; a field resolver loads it with `reader.many()`. */
+/** Declares a one-to-many relation; a field resolver loads it with `reader.many()`. */
 export function hasMany<T extends EntityName>(target: () => ReadModel<T>, key: string, of: HasMany<T>["of"]): HasMany<T> {
   const relation: HasMany<T> = {
     target,
@@ -116,7 +116,7 @@ interface Table {
 
 const tables = new WeakMap<MikroORM, Map<string, Table>>()
 
-/** The table and the columns of an entity, from the mapper's metadata. */
+/** The table and the columns of an entity, from MikroORM's metadata. */
 export function columnsOf(orm: MikroORM, name: EntityName): Table {
   const known = tables.get(orm) ?? new Map<string, Table>()
   tables.set(orm, known)
@@ -130,11 +130,11 @@ function describe(orm: MikroORM, name: EntityName): Table {
   return { table: tableName, of: new Map(storedProperties(props).map((prop) => [prop.name as string, prop.fieldNames[0]!])) }
 }
 
-/** The properties of an entity that are one column each; what is embedded has a column for each of its own. */
+/** Properties of an entity that are one column each; embedded objects have a column for each property of their own. */
 export const storedProperties = (props: EntityProperty[]) =>
   props.filter(({ persist, kind, embedded }) => persist !== false && kind !== "embedded" && !embedded)
 
-/** The columns that an operation selected, with those that its relations and field resolvers need; always the id and the company. */
+/** The columns that an operation selects and those that its relations and field resolvers need; always the ID and the company ID. */
 export function plannedProperties(model: ReadModel, columns: Table, selection: Selection): string[] {
   const wanted = new Set<string>(["id", "companyId"])
   for (const field of Object.keys(selection)) {

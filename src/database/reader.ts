@@ -17,14 +17,14 @@ import {
 import { type Connection, type QueryTemplate, runQuery } from "./run-query.js"
 import type { EntityName } from "./tables.js"
 
-/** What follows the condition on the company in a query whose text depends on nothing but `key`. */
+/** The part of a query after the condition on the company; its text depends only on `key`. */
 export interface ListTemplate<N extends EntityName, V extends unknown[] = unknown[], R = PlannedRow<N>> {
   key: string
   values: [...V]
   build(query: Query<N>, values: V): Compilable<R>
 }
 
-/** A condition whose text depends on nothing but `key`. */
+/** A filter whose text depends only on `key`. */
 export interface FilterTemplate<N extends EntityName, V extends unknown[] = unknown[]> {
   key: string
   values: [...V]
@@ -32,8 +32,8 @@ export interface FilterTemplate<N extends EntityName, V extends unknown[] = unkn
 }
 
 /**
- * The planned reads of one request: plain rows, the columns that were selected, a fixed number of statements whatever the size of the page,
- * and never a row of a company out of reach.
+ * The planned reads of one request: plain rows with the selected columns, a fixed number of statements whatever the size of the page, and
+ * no row of a company out of reach.
  */
 export class Reader implements Connection {
   readonly #loaders = new Map<object, Map<string, Loader<unknown>>>()
@@ -43,15 +43,15 @@ export class Reader implements Connection {
     readonly orm: MikroORM,
     readonly sql: Sql,
     readonly companyIds: string[],
-    /** Where it reads: the pool, or a transaction. */
+    /** The pool or a transaction. */
     connection: Connection,
-    /** The signed address of a file. */
-    readonly mediaUrl: (id: string) => string = noAddress,
+    /** Returns the signed URL of a file. */
+    readonly mediaUrl: (id: string) => string = noMediaUrl,
   ) {
     this.send = connection.send
   }
 
-  /** A query on the table of an entity that sees only the companies in reach; its alias is `t`. */
+  /** A query on the table of an entity, with the alias `t`, limited to the companies in reach. */
   scoped<N extends EntityName>(model: ReadModel<N>, companyIds = this.companyIds): Query<N, unknown> {
     const query = this.table(model)
     return model.scope ? model.scope(query, companyIds) : query.where(isOf(...inList(companyIds)))
@@ -61,7 +61,7 @@ export class Reader implements Connection {
     return this.sql.selectFrom(sql.table(columnsOf(this.orm, name).table).as("t")) as unknown as Query<N, unknown>
   }
 
-  /** Rows of an entity with everything that was selected of them. A template is compiled once, and prepared. */
+  /** Reads rows of an entity with the selected columns and relations. A template is compiled once and prepared. */
   async list<N extends EntityName, R extends PlannedRow<N>, V extends unknown[]>(
     model: ReadModel<N>,
     selection: Selection,
@@ -81,8 +81,8 @@ export class Reader implements Connection {
     { key, values, build }: ListTemplate<N, V, R>,
     companyIds: string[],
   ): QueryTemplate<R> {
-    if (model.scope) throw new Error(`${model.name} has a scope of its own, whose text is not fixed`)
-    // One company is compared as one: an index on the column then gives its order too.
+    if (model.scope) throw new Error(`${model.name} has its own scope, so its queries cannot be templates`)
+    // One company is compared with `=`: an index on the column then also gives its order.
     const isOne = companyIds.length === 1
     return {
       key: `${model.name} ${isOne} ${key} ${properties}`,
@@ -101,7 +101,7 @@ export class Reader implements Connection {
     return query.select(properties.map((property) => sql.ref(`t.${columns.get(property)}`).as(property))) as unknown as Query<N>
   }
 
-  /** Puts the selected relations on rows that were read before, and the columns that a field resolver needs and the rows lack. */
+  /** Adds selected relations to rows that were read before, and missing columns that field resolvers need. */
   async complete<N extends EntityName>(model: ReadModel<N>, rows: PlannedRow<N>[], selection: Selection): Promise<PlannedRow<N>[]> {
     const needed = Object.keys(selection).flatMap((field) => model.resolverNeeds[field] ?? [])
     const missing = needed.filter((property) => rows.some((row) => !(property in row)))
@@ -119,17 +119,17 @@ export class Reader implements Connection {
     selection: Selection,
   ): Promise<R[]> {
     if (rows.length === 0) return rows
-    const put = async (field: string) => {
+    const loadField = async (field: string) => {
       const values = await model.relations[field]!.load(rows, this, selection[field]!, selection)
       for (let index = 0; index < rows.length; index++) (rows[index] as PlainRow)[field] = values[index]
     }
-    await Promise.all(relationsIn(model, selection).map(put))
+    await Promise.all(relationsIn(model, selection).map(loadField))
     return rows
   }
 
   /**
-   * A page of what a filter finds, and how many rows that are: counting looks at all of them, so the page is taken from those. `keys` are the
-   * columns by which `page` chooses.
+   * Reads a page of the matching rows and their number in one statement: counting reads all matches, so the page is taken from them. `keys`
+   * are the columns that `page` uses.
    */
   async counted<N extends EntityName>(
     model: ReadModel<N>,
@@ -140,36 +140,36 @@ export class Reader implements Connection {
     const found = filter(this.scoped(model, companyIds)).select(
       [...new Set(["id", ...keys])].map((column) => sql.ref(`t.${column}`).as(column)),
     )
-    const places = page(this.sql.selectFrom(sql.table("found").as("t")) as unknown as Query<N, unknown>).select(sql.ref("t.id").as("id"))
-    const shown = this.sql
+    const pageIds = page(this.sql.selectFrom(sql.table("found").as("t")) as unknown as Query<N, unknown>).select(sql.ref("t.id").as("id"))
+    const pageRows = this.sql
       .with(
         (cte) => cte("found").materialized(),
         () => found,
       )
       .selectFrom(sql.table(columnsOf(this.orm, model.name).table).as("t"))
-      .where(sql<boolean>`t.id in ${places}`) as unknown as Query<N, unknown>
-    const query = order(this.selecting(model, this.properties(model, selection), shown)).select(
+      .where(sql<boolean>`t.id in ${pageIds}`) as unknown as Query<N, unknown>
+    const query = order(this.selecting(model, this.properties(model, selection), pageRows)).select(
       sql<string>`(select count(*) from found)`.as("totalCount"),
     )
     const rows = await runQuery<PlannedRow<N> & { totalCount: string }>(this, query, relationsIn(model, selection))
-    // An empty page, of an empty list or behind the end of one, has no row that says it.
+    // An empty page has no row that contains the count.
     const totalCount = rows[0] ? Number(rows[0].totalCount) : await this.count(model, filter, companyIds)
     return { rows: await this.withRelations(model, rows, selection), totalCount }
   }
 
-  /** How many rows a query finds. */
+  /** Counts the rows that match a filter. */
   async count<N extends EntityName>(model: ReadModel<N>, filter: Narrow<N>, companyIds?: string[]): Promise<number> {
     const query = filter(this.scoped(model, companyIds)).select(sql<string>`count(*)`.as("count"))
     const [row] = await runQuery<{ count: string }>(this, query)
     return Number(row!.count)
   }
 
-  /** One row by its id, or null when it is missing or out of reach; ids that are asked for together are read in one statement. */
+  /** Reads one row by its ID; null when it is missing or out of reach. Concurrent calls share one statement. */
   async byId<N extends EntityName>(model: ReadModel<N>, id: string, selection: Selection): Promise<PlannedRow<N> | null> {
     return (await this.byIds(model, [id], selection)).get(id) ?? null
   }
 
-  /** The same for several ids: the rows that were found, by their ids. */
+  /** Reads several rows by their IDs; returns those that were found. */
   byIds<N extends EntityName>(model: ReadModel<N>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<N>>> {
     const read = async (list: readonly string[]) => {
       const rows = await this.list(
@@ -184,12 +184,12 @@ export class Reader implements Connection {
     return this.load(model, selection, ids, read)
   }
 
-  /** The rows that belong to a row, as a relation declares them; asked for together, those of many rows are read in one statement. */
+  /** Reads the rows of a one-to-many relation; concurrent calls share one statement. */
   async many<T extends EntityName>(relation: HasMany<T>, id: string, selection: Selection): Promise<PlannedRow<T>[]> {
     return (await this.manyOf(relation, [id], selection)).get(id) ?? []
   }
 
-  /** The same for several rows: the lists that are not empty, by the ids of the rows that they belong to. */
+  /** Reads the rows of a one-to-many relation for several owners; returns the lists that are not empty, by owner. */
   manyOf<T extends EntityName>(relation: HasMany<T>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<T>[]>> {
     const read = async (list: readonly string[]) => {
       const { target, key, templateKey, of } = relation
@@ -207,9 +207,9 @@ export class Reader implements Connection {
   }
 
   /**
-   * Loads through the DataLoader of a relation with a selection, which reads in one statement what is asked for together. A load asks for the
-   * ids of a whole page, since a promise per row costs more than reading the row. Nothing is remembered: a mutation reads again what it has
-   * written, and the context of a subscription lives for hours.
+   * Loads with the DataLoader of a relation and a selection, which reads in one statement what is requested in the same tick. One load has
+   * the IDs of a whole page, because a promise per row costs more than reading the row. There is no cache: a mutation reads again what it
+   * has written, and the context of a subscription lives for hours.
    */
   private async load<V>(
     relation: object,
@@ -235,28 +235,28 @@ export class Reader implements Connection {
   }
 }
 
-/** Loads what belongs to ids: rows, or lists of rows. */
+/** Loads rows, or lists of rows, by IDs. */
 type Loader<V> = DataLoader<readonly string[], Map<string, V>>
 
 /** Planned reads on the connection pool, outside any transaction. */
 export const readerOnPool = ({ orm, sql, pool }: Database, companyIds: string[], mediaUrl: (id: string) => string) =>
   new Reader(orm, sql, companyIds, pipelined(pool), mediaUrl)
 
-/** The selected fields that are relations. */
+/** Selected fields that are relations. */
 const relationsIn = ({ relations }: { relations: object }, selection: Selection) =>
   Object.keys(selection).filter((field) => Object.hasOwn(relations, field))
 
-function noAddress(): never {
-  throw new Error("This reader has no address to show files at")
+function noMediaUrl(): never {
+  throw new Error("This reader cannot sign URLs of files")
 }
 
-/** Ids as PostgreSQL writes an array: they are UUIDs, which need no quotes. */
+/** IDs as PostgreSQL's text of an array; UUIDs need no quotes. */
 export const arrayOf = (ids: readonly string[]) => `{${ids.join()}}`
 
-/** `any (ids)` of such an array. */
+/** `any(ids)` for the text of an array. */
 export const anyOf = (array: unknown) => sql<string>`any(${array}::uuid[])`
 
-/** `= id` for one, so that an index on the column also gives its order; `= any (ids)` for several. */
+/** `= id` for one ID, so that an index on the column also gives its order; `= any(ids)` for several. */
 export const inList = (ids: readonly string[]): ["=", string | RawBuilder<string>] => [
   "=",
   ids.length === 1 ? ids[0]! : anyOf(arrayOf(ids)),

@@ -2,29 +2,29 @@ import type { Compilable } from "kysely"
 import { compiledOnce } from "./kit/compiled-once.js"
 import { prepared } from "./kit/prepared.js"
 
-/** Where statements run: on one connection of the pool, or inside a transaction. */
+/** Runs statements on one connection of the pool, or in a transaction. */
 export interface Connection {
-  /** Sends a statement and returns its rows, which have room for the fields that are put on them later. */
+  /** Sends a statement and returns its rows, which have undefined fields for `laterFields`. */
   send(statement: { name?: string; text: string }, values: readonly unknown[], laterFields?: string[]): Promise<unknown[]>
 }
 
-/** A query whose text depends on nothing but `key`: it is compiled once, and only its `values` differ. */
+/** A query whose text depends only on `key`: it is compiled once for all `values`. */
 export interface QueryTemplate<R, V extends unknown[] = unknown[]> {
   key: string
   values: V
-  /** Builds the query; its values may be used as parameters only, since they are placeholders. */
+  /** Builds the query; `values` are placeholders and can be used only as parameters. */
   build(values: V): Compilable<R>
 }
 
-/** A query that is compiled already, or SQL text with its parameters. */
+/** A compiled query, or SQL text with its parameters. */
 export interface SqlText {
   sql: string
   parameters: readonly unknown[]
 }
 
 /**
- * Runs a query and returns its rows; the one way in which a planned read or a query of Kysely reaches the database. A template is compiled once
- * and prepared; statements that are started together are sent together.
+ * Runs a query and returns its rows. Every planned read and every Kysely query reaches the database through this function. A template is
+ * compiled once and prepared; statements that start in the same tick are sent in one write.
  */
 export function runQuery<R>(
   connection: Connection,

@@ -12,13 +12,13 @@ import { runQuery } from "./run-query.js"
 import { storedSnapshot } from "./snapshot.js"
 import type { Tables } from "./tables.js"
 
-/** Who makes a change, and the companies in reach. */
+/** The actor of a change, and the companies in reach. */
 export interface Scope {
   companyIds: string[]
   actor: Actor
 }
 
-/** What happens after the commit. */
+/** The work to do after the commit. */
 export interface AfterCommit {
   /** Whether event rows were written. */
   events: boolean
@@ -27,37 +27,37 @@ export interface AfterCommit {
   jobs: ScheduledJob[]
 }
 
-/** A prepared statement of a hot path: planned once per connection, by its name. `R` is the type of its rows. */
+/** A prepared statement of a hot path; each connection plans it once, by its name. `R` is the type of its rows. */
 export interface Statement<R = Record<string, unknown>> {
   name: string
   text: string
-  /** Never set: it carries the type alone. */
+  /** Never set; it only carries the type. */
   row?: R
 }
 
-/** What a unit of work needs of the features above it. */
+/** Functions of other folders that a unit of work calls. */
 export interface UnitServices {
-  /** What the REST representation of a type selects: the payload of its events. */
+  /** The selection of a type's REST representation, which is the payload of its events. */
   snapshotOf(type: string): Selection
-  /** Loads the read models by which rows are shown, where a process has not loaded them yet. */
+  /** Loads the read models, in a process that has not loaded them yet. */
   loadReadModels?(): Promise<unknown>
-  /** Appends a message to a chat inside the unit. */
+  /** Appends a message to a chat in the transaction. */
   append(unit: UnitOfWork, frame: OutputFrame): Promise<unknown>
 }
 
-/** Returns an EntityManager that sees only these companies; a read on one without companies throws. */
+/** Returns an EntityManager that is limited to these companies. */
 export function scopedManager(database: Database, companyIds: string[]): EntityManager {
   const em = database.orm.em.fork() as EntityManager
   em.setFilterParams("company", { ids: companyIds })
   return em
 }
 
-/** One transaction: a scoped EntityManager, and the domain events of its rows as event rows. */
+/** One transaction: a scoped EntityManager that also stores the events of its rows. */
 export class UnitOfWork {
   readonly em: EntityManager
   readonly afterCommit: AfterCommit = { events: false, isTakeOver: false, jobs: [] }
-  /** What shows a row as it is at commit. */
-  private readonly shownLater: { target: { payload: unknown }; type: string; id: string }[] = []
+  /** Payloads that get the snapshot of a row at commit. */
+  private readonly pendingSnapshots: { target: { payload: unknown }; type: string; id: string }[] = []
   private readonly emitted = new Set<string>()
   #reader?: Reader
 
@@ -70,7 +70,7 @@ export class UnitOfWork {
     this.em = scopedManager(database, scope.companyIds)
   }
 
-  /** Reads inside the transaction. */
+  /** Planned reads in the transaction. */
   get reader(): Reader {
     const { orm } = this.database
     const sql = this.em.getKysely<Tables>()
@@ -78,12 +78,12 @@ export class UnitOfWork {
     return this.#reader
   }
 
-  /** Runs a statement inside the transaction. */
+  /** Runs a statement in the transaction. */
   run<R = Record<string, unknown>>({ text }: { text: string; row?: R }, values: unknown[]): Promise<R[]> {
     return runQuery<R>(this.reader, { sql: text, parameters: values })
   }
 
-  /** Notes that a statement has written event rows itself. */
+  /** Records that a statement wrote event rows itself. */
   wroteEvents() {
     this.afterCommit.events = true
   }
@@ -93,55 +93,54 @@ export class UnitOfWork {
     if (await this.emitEvents()) await this.em.flush()
   }
 
-  /** Settles for the last time: what events show of a row is what is committed. */
+  /** Writes the last changes, and the snapshots of events as the rows will be committed. */
   async finish(): Promise<void> {
     await this.emitEvents()
-    for (const { target, type, id } of this.shownLater) target.payload = await this.snapshot(type, id)
+    for (const { target, type, id } of this.pendingSnapshots) target.payload = await this.snapshot(type, id)
     await this.em.flush()
     if (this.emitted.size > 0) this.afterCommit.events = true
   }
 
-  /** Writes a snapshot of a row at commit into a payload. */
+  /** Schedules a snapshot of a row at commit for a payload. */
   showAtCommit(target: { payload: unknown }, type: string, id: string) {
-    this.shownLater.push({ target, type, id })
+    this.pendingSnapshots.push({ target, type, id })
   }
 
-  /** Writes the domain events that rows have emitted since the last call; returns whether there were any. */
+  /** Stores the events that rows have emitted since the last call; returns whether there were any. */
   private async emitEvents(): Promise<boolean> {
-    const facts = (await this.flushed()).filter((fact) => this.isFirst(fact))
-    for (const fact of facts) {
-      const event = new Event()
-      Object.assign(event, { type: fact.type, companyId: fact.companyId, chatId: fact.chatId, payload: {} })
-      if ("value" in fact.payload) event.payload = fact.payload
-      else this.showAtCommit(event, fact.payload.row, fact.payload.id)
+    const emitted = (await this.flushAndCollect()).filter((event) => this.isFirst(event))
+    for (const { type, companyId, chatId, payload } of emitted) {
+      const event = Object.assign(new Event(), { type, companyId, chatId, payload: {} })
+      if ("value" in payload) event.payload = payload
+      else this.showAtCommit(event, payload.row, payload.id)
       this.em.persist(event)
-      if (fact.type === "CHAT_MODE_CHANGED") this.afterCommit.isTakeOver = true
+      if (type === "CHAT_MODE_CHANGED") this.afterCommit.isTakeOver = true
     }
-    return facts.length > 0
+    return emitted.length > 0
   }
 
-  /** Whether an event is the first of its kind for its row: a row that changes twice is one event, and a created row is not also changed. */
-  private isFirst(fact: DomainEvent): boolean {
-    if ("value" in fact.payload) return Boolean(this.emitted.add(fact.type))
-    const key = `${fact.type} ${fact.payload.id}`
-    if (this.emitted.has(key) || (fact.type === "CHAT_UPDATED" && this.emitted.has(`CHAT_CREATED ${fact.payload.id}`))) return false
+  /** Whether an event is the first of its type for its row: a row that changes twice emits one event, and a created row emits no change. */
+  private isFirst({ type, payload }: DomainEvent): boolean {
+    if ("value" in payload) return Boolean(this.emitted.add(type))
+    const key = `${type} ${payload.id}`
+    if (this.emitted.has(key) || (type === "CHAT_UPDATED" && this.emitted.has(`CHAT_CREATED ${payload.id}`))) return false
     this.emitted.add(key)
     return true
   }
 
-  /** Flushes, and takes the domain events of the rows that were touched. */
-  private async flushed(): Promise<DomainEvent[]> {
+  /** Flushes, and collects the events of the touched rows. */
+  private async flushAndCollect(): Promise<DomainEvent[]> {
     const rows = this.touchedRows()
     await this.em.flush()
-    const facts: DomainEvent[] = []
+    const events: DomainEvent[] = []
     for (const row of rows) {
-      const notes = takeEffects(row)
-      if (!notes) continue
-      facts.push(...notes.events)
-      this.afterCommit.jobs.push(...notes.jobs)
-      for (const consequence of notes.steps) facts.push(...(await consequence(this.em, (frame) => this.services.append(this, frame))))
+      const effects = takeEffects(row)
+      if (!effects) continue
+      events.push(...effects.events)
+      this.afterCommit.jobs.push(...effects.jobs)
+      for (const step of effects.steps) events.push(...(await step(this.em, (frame) => this.services.append(this, frame))))
     }
-    return facts
+    return events
   }
 
   private touchedRows(): Row[] {

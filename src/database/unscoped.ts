@@ -2,8 +2,8 @@ import type { Database } from "./connect.js"
 import type { Statement } from "./unit-of-work.js"
 
 /**
- * Runs a statement without the condition on the company: for what has no company yet (whose credentials are these?) or is about all companies
- * (what is due?). A test lists its callers.
+ * Runs a statement that is not limited to companies: before the company is known (looking up credentials), or for all companies (finding
+ * due work). A test lists its callers.
  */
 export async function unscoped<R = Record<string, unknown>>(
   database: Database,

@@ -17,17 +17,17 @@ function base62(value: number, digits: number) {
 
 const checksum = (body: string) => base62(crc32(body), 6)
 
-/** A fresh token: `amp_`, 36 random base62 characters, `_`, and the CRC-32 of the 40 before it (contract, section 2). */
+/** Generates a token: `amp_`, 36 random base62 characters, `_`, and the CRC-32 of the 40 before it (contract, section 2). */
 function newTokenValue(): string {
   const body = `amp_${Array.from({ length: 36 }, () => alphabet[randomInt(62)]).join("")}`
   return `${body}_${checksum(body)}`
 }
 
-/** Whether a text can be a token at all, told without a query. */
+/** Checks the format and the checksum of a token, without a database query. */
 export const looksLikeToken = (value: string) =>
   /^amp_[0-9A-Za-z]{36}_[0-9A-Za-z]{6}$/.test(value) && checksum(value.slice(0, 40)) === value.slice(41)
 
-/** What is stored of a token: its SHA-256 digest in hex. */
+/** The SHA-256 digest of a token in hex; the database stores only the digest. */
 export const tokenDigest = (value: string) => createHash("sha256").update(value).digest("hex")
 
 @ObjectType({ description: "A long-lived credential of one company, for integrations." })
@@ -64,7 +64,7 @@ export class AccessToken extends CompanyOwned {
   @Field(() => String, { nullable: true, description: "Full value of the token; returned only by createAccessToken, otherwise null." })
   token?: string
 
-  /** Makes a token; its value is on the returned row and nowhere else. */
+  /** Creates a token. Only the returned object holds its value; the database stores its digest. */
   static issue(companyId: string, name: string, createdBy: string | null) {
     const token = new AccessToken()
     token.companyId = companyId
@@ -76,7 +76,7 @@ export class AccessToken extends CompanyOwned {
     return token
   }
 
-  /** Ends the token for good. */
+  /** Revokes the token permanently. */
   revoke() {
     this.revokedAt ??= clock.now()
   }

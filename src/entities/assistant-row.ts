@@ -23,7 +23,7 @@ const VoiceState = workState("voice-agent", {
   failures: "voice_failures",
 })
 
-/** What is kept of an assistant; its rules are in assistant.ts. */
+/** Columns of an assistant; its domain rules are in assistant.ts. */
 @ObjectType()
 export abstract class AssistantRow extends CompanyOwned {
   @Field(() => UUID, { nullable: true, description: "ID of the assistant folder; null when the assistant is in no folder." })
@@ -78,15 +78,15 @@ export abstract class AssistantRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   voiceAgentError: string | null = null
 
-  /** The provider that has an agent of it, or may have: noted before the provider is asked. */
+  /** The provider that has, or may have, a voice agent of this assistant; stored before the request to the provider. */
   @Property({ type: "text", nullable: true })
   voiceAgentProvider: string | null = null
 
-  /** The provider's id of the agent; null until it has answered. */
+  /** ID of the voice agent at the provider; null until the provider has created it. */
   @Property({ type: "text", nullable: true })
   voiceAgentId: string | null = null
 
-  /** Work on its agent: when something is to be done, and who does it; a failure is a provider that refused. */
+  /** Work state of the voice agent; `failures` counts requests that the provider refused. */
   @Embedded(() => VoiceState, { prefix: false })
   voice: WorkState = new VoiceState()
 }

@@ -73,7 +73,7 @@ export class AssistantTool extends CompanyOwned {
   @Property({ type: "integer", default: entityLimits.toolTimeoutDefaultSeconds })
   timeoutSeconds: number = entityLimits.toolTimeoutDefaultSeconds
 
-  /** Encrypted; never shown. */
+  /** The encrypted secret; it is never returned to clients. */
   @Property({ type: "text", nullable: true, hidden: true })
   sealedSecret: string | null = null
 
@@ -88,37 +88,37 @@ export class AssistantTool extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   isSystem: boolean = false
 
-  /** A built-in tool of a new assistant. */
+  /** Creates a system tool of a new assistant. */
   static builtIn(companyId: string, assistantId: string, tool: SystemTool): AssistantTool {
     return Object.assign(new AssistantTool(), { ...tool, companyId, assistantId, httpMethod: null, isSystem: true })
   }
 
-  /** Keeps the secret that calls are signed with; null forgets it. */
+  /** Encrypts and stores the secret that signs requests to the endpoint; null deletes it. */
   keepSecret(secret: string | null, key: Buffer) {
     this.sealedSecret = secret === null ? null : seal(secret, key)
   }
 
-  /** The secret that calls are signed with; null when there is none. Throws `CannotUnseal` when it was kept under another key. */
+  /** Decrypts the secret that signs requests to the endpoint; null when none is set. Throws `CannotUnseal` if another key encrypted it. */
   secret(key: Buffer): string | null {
     return this.sealedSecret && unseal(this.sealedSecret, key)
   }
 
-  /** Of a system tool only the switch may be changed, and of the platform's post-call tool nothing. */
+  /** Throws unless the fields may be changed: a system tool allows only `disabled`, and the platform's post-call tool nothing. */
   mustAllow(fields: string[]) {
     if (!this.isSystem || fields.length === 0) return
     if (this.name === platformPostCall.name) throw new BadUserInput(`The system tool ${this.name} cannot be changed`)
-    const others = fields.filter((field) => field !== "disabled")
-    if (others.length === 0) return
-    const details = others.map((path) => ({ path, message: "cannot be changed on a system tool" }))
-    throw new BadUserInput("Of a system tool only disabled can be changed", details)
+    const forbidden = fields.filter((field) => field !== "disabled")
+    if (forbidden.length === 0) return
+    const details = forbidden.map((path) => ({ path, message: "cannot be changed on a system tool" }))
+    throw new BadUserInput("Only disabled can be changed on a system tool", details)
   }
 
-  /** A system tool cannot be deleted. */
+  /** Throws for a system tool, which cannot be deleted. */
   mustBeDeletable() {
     if (this.isSystem) throw new BadUserInput("A system tool cannot be deleted; switch it off with disabled")
   }
 
-  /** Every type but the client's needs an address. */
+  /** Throws when the URL is missing: every type except `webhook_client` needs one. */
   mustHaveAddress() {
     if (this.isSystem || this.type === "webhook_client" || this.apiCallUrl) return
     throw new BadUserInput("apiCallUrl is required unless the type is webhook_client", [

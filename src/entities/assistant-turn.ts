@@ -5,7 +5,7 @@ import { clock } from "./kit/clock.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
-/** Result of a turn; only the first two produced a message. */
+/** Result of a turn; only `answered` and `handed_off` produce a message. */
 export const TurnOutcomeEnum = words("TurnOutcome", "Result of a turn of an assistant.", {
   answered: "The assistant answered.",
   handed_off: "The assistant handed the chat over to a person.",
@@ -23,7 +23,7 @@ export type TurnOutcome = (typeof TurnOutcomeEnum)[string]
 @Index({ properties: ["chatId", "startedAt"] })
 @Index({ properties: ["startedAt"] })
 export class AssistantTurn {
-  /** Also the fence of the running turn, `turnId` of the chat. */
+  /** Also the fencing token of the running turn: `turn.runId` of its chat. */
   @Field(() => UUID, { description: "Unique ID." })
   @PrimaryKey({ type: "uuid" })
   id!: string
@@ -71,7 +71,7 @@ export class AssistantTurn {
   endedAt: Date | null = null
 }
 
-/** Writes what became of a turn; the first to say so decides. */
+/** Records the outcome and the end of a turn; an outcome that is already recorded stays. */
 export async function concludeTurn(em: EntityManager, id: string, outcome: TurnOutcome): Promise<void> {
   await em.nativeUpdate(AssistantTurn, { id, outcome: null }, { outcome, endedAt: clock.now() })
 }

@@ -9,10 +9,10 @@ import type { VaRegistration } from "./kit/va-registration.js"
 import { doubling, type Retry } from "./kit/work-state.js"
 import { entityLimits } from "./limits.js"
 
-/** What is next to be done about a voice agent: one request to its provider, or the end of an assistant that has none any more. */
+/** The next task of voice work: a request to the voice provider, or the deletion of an assistant whose voice agent is gone. */
 export type VoiceTask = "provision" | "tearDown" | "remove"
 
-/** What a voice agent is made of besides the registration. */
+/** Assistant fields that the voice agent uses, besides the voice settings. */
 export const spokenFields = ["name", "prompt", "greeting", "language"] as const
 
 const later = (ms: number) => new Date(clock.now().getTime() + ms)
@@ -36,7 +36,7 @@ const voiceRetry: Retry = {
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
 })
 export class Assistant extends AssistantRow {
-  /** A new one, with its system tools; MikroORM creates stored ones without this constructor. */
+  /** Creates an assistant with its system tools; MikroORM does not call this constructor for stored rows. */
   constructor(tools: readonly SystemTool[] = systemTools) {
     super()
     this.alsoInTransaction(async (em) => {
@@ -45,7 +45,7 @@ export class Assistant extends AssistantRow {
     })
   }
 
-  /** Whether a chat can be given to it: a draft answers nobody, and neither does one that is being deleted. */
+  /** Whether the assistant can be assigned to a chat: a draft, and an assistant that is being deleted, cannot. */
   get isAssignable() {
     return !this.isDraft && !this.isTerminating
   }
@@ -59,56 +59,56 @@ export class Assistant extends AssistantRow {
     return this.voiceAgentStatus === "terminating"
   }
 
-  /** Throws for an assistant that is being deleted: it takes no change any more. */
+  /** Throws when the assistant is being deleted, because it then accepts no changes. */
   mustStay() {
     if (this.isTerminating) throw new BadUserInput("This assistant is being deleted")
   }
 
-  /** Makes it a variant of another assistant, which must be the company's and no draft itself. */
+  /** Makes this draft a variant of another assistant of the company that is not a draft. */
   varies(original: Assistant | null) {
     if (!this.isDraft) throw new BadUserInput("draftOfId needs isDraft: true", [{ path: "draftOfId", message: "needs isDraft: true" }])
     if (!original || original.isDraft)
-      throw new BadUserInput("draftOfId must name an assistant of the company that is no draft", [
-        { path: "draftOfId", message: "must name an assistant of the company that is no draft" },
+      throw new BadUserInput("draftOfId must name an assistant of the company that is not a draft", [
+        { path: "draftOfId", message: "must name an assistant of the company that is not a draft" },
       ])
     this.draftOfId = original.id
   }
 
-  /** A new one with the same settings, and without tools as yet. Its voice is not among them: that is an agent of its own. */
+  /** Returns a new assistant with the same settings, but without tools and voice settings: a voice agent belongs to one assistant. */
   copied(name: string): Assistant {
     const { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId } = this
     const settings = { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId }
     return Object.assign(new Assistant([]), settings, { name })
   }
 
-  /** Gives it a voice, another voice, or none: its agent follows in the background. */
+  /** Sets, changes or removes the voice settings; the voice agent is updated in the background. */
   speakAs(registration: VaRegistration | null) {
     this.vaRegistration = registration
     this.voiceAgentStatus = registration ? "provisioning" : "none"
     this.expectVoiceWork()
   }
 
-  /** Something that its agent is made of has changed: the agent follows, and can be spoken to meanwhile. */
+  /** Schedules an update of the voice agent after a change of a field that it uses; the agent takes calls meanwhile. */
   resyncVoice() {
     if (!this.vaRegistration) return
     if (this.voiceAgentStatus === "failed") this.voiceAgentStatus = "provisioning"
     this.expectVoiceWork()
   }
 
-  /** Whether a voice provider has something of it, or is to have. */
+  /** Whether the assistant has voice settings, or a voice agent at a provider. */
   get hasVoice() {
     return this.vaRegistration !== null || this.voiceAgentProvider !== null
   }
 
-  /** Begins its deletion: it takes no chat and no change any more. A voice agent is torn down first. */
+  /** Begins the deletion: from now on the assistant takes no chats and no changes. Its voice agent is removed first. */
   terminate() {
     if (this.isTerminating) return
     this.voiceAgentStatus = "terminating"
-    // Without an agent the request removes it at once; should its process die, the work is due when a lease would be over.
+    // Without a voice agent the request itself deletes the row; the delayed work deletes it if the server stops before that.
     this.expectVoiceWork(this.hasVoice ? clock.now() : later(entityLimits.voiceLeaseMs))
   }
 
-  /** Work on its agent is due if there is any; earlier failures do not count. */
+  /** Schedules the next voice task, if there is one, and resets the failures. */
   private expectVoiceWork(at = clock.now()) {
     this.voiceAgentError = null
     this.voice.failures = 0
@@ -116,7 +116,7 @@ export class Assistant extends AssistantRow {
     if (this.voiceTask()) this.expectWork(this.voice, at)
   }
 
-  /** The next task. An agent that is not wanted is torn down first, since an assistant has one agent at most. */
+  /** The next task. An unwanted voice agent is removed first, because an assistant has at most one. */
   voiceTask(): VoiceTask | null {
     const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? null)
     if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
@@ -124,38 +124,38 @@ export class Assistant extends AssistantRow {
     return this.isTerminating ? "remove" : null
   }
 
-  /** Begins work on its agent, which does not move `updatedAt`; returns the task, null when there is none. */
+  /** Starts the next voice task without changing `updatedAt`; returns null when there is none. */
   beginVoiceTask(): VoiceTask | null {
     this.changesUnseen()
     const task = this.voiceTask()
-    // Stored before the provider is asked: should this process die meanwhile, the agent can still be torn down.
+    // Stored before the request: if the server stops during the request, the agent can still be removed.
     if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
     return task
   }
 
-  /** The provider has made the agent, or brought it up to date. */
+  /** Stores that the provider created or updated the voice agent. */
   voiceProvisioned(agentId: string) {
     this.changesUnseen()
     this.voiceAgentError = null
     this.voiceAgentId = agentId
-    // Changed meanwhile: it is ready only after the next run.
+    // The assistant changed meanwhile: the voice agent is ready only after the next run.
     if (!this.voice.dueAt) this.showVoice("ready")
   }
 
-  /** The provider has removed the agent; the next task is due now. */
+  /** Stores that the provider removed the voice agent; the next task is due at once. */
   voiceTornDown() {
     this.changesUnseen()
     this.voiceAgentError = this.voiceAgentProvider = this.voiceAgentId = null
     if (this.voiceTask()) this.voice.dueAt = clock.now()
   }
 
-  /** The provider refused: when it is asked again. Null when the assistant was changed meanwhile: the change has tries of its own. */
+  /** Stores the error and returns the retry schedule; null when the assistant changed meanwhile, because the change has its own tries. */
   retryVoice(reason: string): Retry | null {
     this.voiceAgentError = reason
     return this.voice.dueAt ? null : voiceRetry
   }
 
-  /** The agent cannot be made; nobody tries it again before something changes. */
+  /** Marks the voice agent as failed; it is not tried again before the assistant changes. */
   voiceFailed() {
     this.showVoice("failed")
   }

@@ -4,7 +4,7 @@ import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
-/** Every channel that a chat can be on, in the order of the specification. */
+/** Channels of chats, in the order of the specification. */
 export const MessengerEnum = words("Messenger", "Channel of a chat.", {
   instagram: "Instagram.",
   telegram: "A Telegram user account.",
@@ -29,7 +29,7 @@ export const MessengerEnum = words("Messenger", "Channel of a chat.", {
 export type Messenger = (typeof MessengerEnum)[string]
 export const messengers = Object.values(MessengerEnum)
 
-/** How a channel takes a message that quotes another (contract, section 8). */
+/** Which replies can quote a message, by channel: any reply, or text alone (contract, section 8). Other channels cannot quote. */
 export const outboundReplies: Partial<Record<Messenger, "any" | "text">> = {
   telegram: "any",
   "telegram-bot": "any",
@@ -44,7 +44,7 @@ export const outboundReplies: Partial<Record<Messenger, "any" | "text">> = {
   messenger: "text",
 }
 
-/** Channels where the event is the delivery: their clients listen, nothing is sent to a vendor. */
+/** Channels without a vendor: their clients receive messages as events, so nothing is sent. */
 export const deliveredByEvent: readonly Messenger[] = ["widget", "playground"]
 
 @ObjectType({ description: "Identification of the connected account on its channel." })
@@ -76,10 +76,10 @@ export class Channel extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   assistantId: string | null = null
 
-  @Field(() => ChannelConfig, { description: "How the channel knows the connected account." })
+  @Field(() => ChannelConfig, { description: "Identification of the connected account on the channel." })
   config?: ChannelConfig
 
-  /** The vendor's credentials, encrypted; never shown. */
+  /** The encrypted credentials of the vendor; they are never returned to clients. */
   @Property({ type: "text", nullable: true, hidden: true })
   credentials: string | null = null
 }

@@ -21,7 +21,7 @@ const TurnState = workState("reply", {
   failures: "turn_failures",
 })
 
-/** What is kept of a chat; its rules are in chat.ts. */
+/** Columns of a chat; its domain rules are in chat.ts. */
 @ObjectType()
 export abstract class ChatRow extends CompanyOwned {
   @Field(() => MessengerEnum, { description: "Channel of the chat." })
@@ -86,11 +86,11 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "integer", default: 0 })
   unreadCount: number = 0
 
-  /** Up to which message it was read: `unreadCount` is the customer's messages after it, and what was marked without any. */
+  /** Sequence of the last message that was read; `unreadCount` is the number of later customer messages plus `unreadExtra`. */
   @Property({ type: "integer", default: 0 })
   lastReadSequence: number = 0
 
-  /** 1 while it is marked as unread although the customer wrote nothing new. */
+  /** 1 while the chat is marked as unread without a new customer message, otherwise 0. */
   @Property({ type: "integer", default: 0 })
   unreadExtra: number = 0
 
@@ -105,11 +105,11 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   lastMessageId: string | null = null
 
-  /** What lists sort by: the last message, else the creation. Kept by the database. */
+  /** Sort key of chat lists: the time of the last message, or of the creation. A generated column. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", generated: "(coalesce(last_message_at, created_at)) stored" })
   recency!: Date
 
-  /** What the search looks through. Kept by the database. */
+  /** Text that the search of chats matches. A generated column. */
   @Property({
     type: "text",
     generated:
@@ -130,31 +130,31 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   contextId: string | null = null
 
-  /** Since when nobody has written, while the chat waits to come back to its assistant; null while it does not wait. */
+  /** Start of the inactivity after which AI is turned on again; null when the server is not to turn it on. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   quietSince: Date | null = null
 
-  /** When the burst that waits for an answer began; null while nothing waits. */
+  /** Time of the first message of the burst that waits for an answer; null when none waits. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   replyFirstAt: Date | null = null
 
-  /** The assistant's turn: when an answer is due, and who is about to answer; a failure is a model call that failed. */
+  /** Work state of the assistant's turn; `failures` counts failed model calls. */
   @Embedded(() => TurnState, { prefix: false })
   turn: WorkState = new TurnState()
 
-  /** When the burst that the running turn answers began. */
+  /** Time of the first message of the burst that the running turn answers. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   turnFirstAt: Date | null = null
 
-  /** A turn starts over for a newer message once at most, and never after it called a tool. */
+  /** Whether newer messages no longer restart the turn: it was restarted once already, or it called a tool. */
   @Property({ type: "boolean", default: false })
   turnIsFinal: boolean = false
 
-  /** Rounds of tool calls of the turn so far, of all its workers. */
+  /** Rounds of tool calls in the current turn, by all workers that ran it. */
   @Property({ type: "integer", default: 0 })
   turnRounds: number = 0
 
-  /** Calls of tools whose output is not in the chat yet. */
+  /** IDs of tool calls whose output is not in the chat yet. */
   @Property({ type: "json", default: "[]" })
   openCalls: string[] = []
 

@@ -3,7 +3,7 @@ import { Field, ObjectType } from "type-graphql"
 import { CompanyOwned } from "./kit/row.js"
 import { HexColor } from "./kit/scalars.js"
 
-/** A name of a tag as it is compared: the same in any case, as folded() has it in the database. */
+/** Folds the case of a tag name for comparison, as the SQL function folded() does. */
 export const folded = (name: string) => name.toLowerCase().toUpperCase().toLowerCase()
 
 @ObjectType({ description: "A tag for chats. The tags of a company form a dictionary." })
@@ -20,7 +20,7 @@ export class ChatTag extends CompanyOwned {
   color: string = "#808080"
 }
 
-/** That a chat carries a tag. */
+/** Assignment of a tag to a chat. */
 @Entity()
 @Index({ properties: ["tagId"] })
 export class ChatTagging {

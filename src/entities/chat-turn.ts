@@ -7,69 +7,69 @@ import type { ReplyTiming } from "./kit/reply-timing.js"
 import { outputFrame } from "./message.js"
 import { resultLost } from "./tool-call.js"
 
-/** When the assistant answers in a chat: bursts, turns, and who may store an answer. */
+/** Reply scheduling of a chat: bursts of customer messages, turns of the assistant, and their fencing. */
 @ObjectType()
 export abstract class ChatTurn extends ChatRow {
-  /** Hands the chat to a person. */
+  /** Turns AI off, so that a person answers. */
   abstract turnAiOff(reason: AiDisableReason, by: Actor): void
 
   get isGroup() {
     return this.chatType === "group"
   }
 
-  /** Whether the assistant answers here: AI on, an assistant assigned, and no group, whatever its flag. */
+  /** Whether the assistant answers: AI is on, an assistant is assigned, and the chat is no group. */
   get isAnsweredByAi() {
     return this.isUnderAiControl && this.assistantId !== null && !this.isGroup
   }
 
-  /** A customer wrote: an answer is due when the burst has paused, or a maximum time after its first message (contract, section 5). */
+  /** Schedules a reply to a customer message: after a pause, or a maximum time after the burst's first message (contract, section 5). */
   expectReply(now: Date, timing: ReplyTiming) {
     if (!this.isAnsweredByAi) return
     if (this.turn.runId && !this.turnIsFinal) this.restartTurn()
     this.replyFirstAt ??= now
     const due = Math.min(now.getTime() + timing.replyDebounceMs, this.replyFirstAt.getTime() + timing.replyMaxWaitMs)
-    // While a failed model call waits for its next try, a newer message joins it and does not hurry it.
+    // A newer message does not shorten the pause before a failed model call is retried.
     const retryAt = this.turn.failures > 0 && this.turn.dueAt ? this.turn.dueAt.getTime() : 0
     this.expectWork(this.turn, new Date(Math.max(due, now.getTime(), retryAt)))
   }
 
-  /** A turn begins: it answers the burst that waited. */
+  /** Starts a turn, which answers the waiting burst. */
   beginTurn(now: Date) {
     this.turnFirstAt = this.replyFirstAt ?? now
     this.replyFirstAt = null
   }
 
-  /** The fence: whether this turn may still write to the chat. */
+  /** Whether this turn may still write to the chat (fencing). */
   holdsTurn(turnId: string) {
     return this.turn.holds(turnId) && this.isAnsweredByAi
   }
 
-  /** The turn calls a tool: it does not start over any more, and its end closes the call's frame. */
+  /** Records a tool call of the turn; from now on newer messages do not restart the turn. */
   turnCallsTool(callId: string, round: number) {
     this.turnIsFinal = true
     this.turnRounds = round
     this.openCalls = [...this.openCalls, callId]
   }
 
-  /** The output of a call has arrived; returns whether its frame is still open. */
+  /** Records the output of a tool call; returns false when the chat no longer waits for it. */
   turnHearsTool(callId: string): boolean {
     const isOpen = this.openCalls.includes(callId)
     if (isOpen) this.openCalls = this.openCalls.filter((open) => open !== callId)
     return isOpen
   }
 
-  /** The turn is answered; messages that arrived meanwhile are the next burst. */
+  /** Ends the turn as answered; messages that arrived meanwhile form the next burst. */
   endTurn() {
     this.finishTurn("answered")
   }
 
-  /** The assistant itself hands the chat to a person, which ends the turn. */
+  /** Ends the turn because the assistant hands the chat over to a person. */
   handOver(by: Actor) {
     this.finishTurn("handed_off")
     this.turnAiOff("auto", by)
   }
 
-  /** The running turn is given up and starts over, once: for a newer message, or with another assistant. */
+  /** Supersedes the running turn, which starts over once: for a newer message, or with another assistant. */
   protected restartTurn() {
     const firstAt = copyOf(this.turnFirstAt)
     this.replyFirstAt = firstAt
@@ -78,7 +78,7 @@ export abstract class ChatTurn extends ChatRow {
     this.turnIsFinal = true
   }
 
-  /** The running turn ends without an answer and can be taken as it was; returns the calls that it left open. */
+  /** Ends the running turn without an answer, so that it can be run again; returns the IDs of its open tool calls. */
   giveTurnBack(outcome: "failed" | "released" | "lost"): string[] {
     const [firstAt, openCalls] = [copyOf(this.turnFirstAt), this.openCalls]
     this.leaveTurn(outcome)
@@ -86,7 +86,7 @@ export abstract class ChatTurn extends ChatRow {
     return openCalls
   }
 
-  /** Nothing is due any more, and no running turn may store its answer. */
+  /** Cancels the due reply and the running turn, which can no longer store its answer. */
   forgetReply() {
     this.replyFirstAt = null
     this.finishTurn("taken_over")
@@ -100,7 +100,7 @@ export abstract class ChatTurn extends ChatRow {
     this.turnIsFinal = false
   }
 
-  /** Takes the running turn from its worker, closes the frames that it left open, and records its outcome. */
+  /** Takes the running turn from its worker, writes the missing outputs of its tool calls, and records its outcome. */
   private leaveTurn(outcome: TurnOutcome) {
     const { turn, openCalls } = this
     const turnId = turn.runId
@@ -109,7 +109,7 @@ export abstract class ChatTurn extends ChatRow {
     this.turnFirstAt = null
     this.openCalls = []
     const [status, error] =
-      outcome === "lost" ? (["error", resultLost] as const) : (["cancelled", "The turn was given up before the result was known."] as const)
+      outcome === "lost" ? (["error", resultLost] as const) : (["cancelled", "The turn ended before the result was known."] as const)
     this.alsoInTransaction(async (em, append) => {
       for (const callId of openCalls) await append(outputFrame(this.id, callId, status, { error }))
       await concludeTurn(em, turnId, outcome)
@@ -118,5 +118,5 @@ export abstract class ChatTurn extends ChatRow {
   }
 }
 
-/** A copy, so that two columns never share one Date. */
+/** Copies a date, so that two columns never share one mutable Date. */
 const copyOf = (date: Date | null) => (date ? new Date(date) : null)

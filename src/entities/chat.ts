@@ -25,38 +25,38 @@ import { withdrawQueuedAnswers } from "./message.js"
   expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",
 })
 export class Chat extends ChatTurn {
-  /** Notes that it was created, for the company's clients. */
+  /** Emits the event CHAT_CREATED. */
   opened() {
     this.emit({ type: "CHAT_CREATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
     return this
   }
 
-  /** Notes that something its clients see has changed. */
+  /** Emits the event CHAT_UPDATED. */
   changed() {
     this.emit({ type: "CHAT_UPDATED", companyId: this.companyId, chatId: this.id, payload: { row: "Chat", id: this.id } })
     return this
   }
 
-  /** Asks the company's clients to carry out a tool call of its assistant. */
+  /** Emits the event TOOL_CALL_REQUESTED, which asks client applications to run a tool call. */
   asksClient(request: object) {
     this.emit({ type: "TOOL_CALL_REQUESTED", companyId: this.companyId, chatId: this.id, payload: { value: request } })
   }
 
-  /** Notes that it is gone, for the company's clients. */
+  /** Emits the event CHAT_DELETED. */
   deleted() {
     this.emit({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
-    // Its messages go with it; the files that only they showed are removed behind it.
+    // The database deletes the messages with the chat; the job removes the files that only they used.
     this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
     return this
   }
 
-  /** Notes something about the chat for colleagues. */
+  /** Adds an internal comment. */
   comment(text: string, authorId: string | null) {
     this.comments = [...this.comments, { id: v7(), text, authorId, createdAt: clock.now().toISOString() }]
     return this.changed()
   }
 
-  /** Takes a note back; an absent one is no change. */
+  /** Removes an internal comment; nothing changes when it does not exist. */
   uncomment(commentId: string) {
     const kept = this.comments.filter((comment) => comment.id !== commentId)
     if (kept.length === this.comments.length) return this
@@ -64,14 +64,14 @@ export class Chat extends ChatTurn {
     return this.changed()
   }
 
-  /** A person has seen everything. */
+  /** Marks all messages as read. */
   read() {
     this.readUpTo(this.lastSequence, clock.now(), 0)
     this.unreadExtra = 0
     return this.changed()
   }
 
-  /** A person wants to come back to it: reading begins again at our side's last message, with at least one to read. */
+  /** Marks the messages after the company's last one as unread; the unread count is then at least 1. */
   unread(ourLast: { sequence: number; at: Date } | null, customerMessagesSince: number) {
     this.unreadExtra = customerMessagesSince === 0 ? 1 : 0
     this.readUpTo(ourLast?.sequence ?? 0, ourLast?.at ?? null, customerMessagesSince + this.unreadExtra)
@@ -84,18 +84,18 @@ export class Chat extends ChatTurn {
     this.unreadCount = unreadCount
   }
 
-  /** Turns AI on for the chat; a group never has it. */
+  /** Turns AI on; throws in a group chat. */
   turnAiOn(by: Actor) {
     if (this.isGroup) throw new BadUserInput("AI cannot be turned on in a group chat")
     this.setAi(true, null, by)
   }
 
-  /** Hands the chat to a person. Always allowed; says why, so that only an automatic hand-off comes back by itself. */
+  /** Turns AI off, which is always allowed. After reason `auto` the server turns it on again. */
   turnAiOff(reason: AiDisableReason, by: Actor) {
     this.setAi(false, reason, by)
   }
 
-  /** Begins the chat with an assistant, AI on: nothing that changed, and nothing to tell besides the creation. */
+  /** Assigns the assistant of a new chat and turns AI on; the event of the creation reports both. */
   beginWith(assistant: Assistant) {
     this.mustTake(assistant)
     this.assistantId = assistant.id
@@ -107,14 +107,14 @@ export class Chat extends ChatTurn {
     assistant.mustBeAssignable()
   }
 
-  /** Gives the chat to an assistant and turns AI on. */
+  /** Assigns an assistant and turns AI on. */
   assign(assistant: Assistant, by: Actor) {
     this.mustTake(assistant)
     this.setAssistant(assistant.id)
     this.turnAiOn(by)
   }
 
-  /** Writes the assistant without the business rules; a turn of the assistant before starts over with the new one. */
+  /** Sets the assistant without the checks of `assign`; a running turn of the previous assistant starts over with the new one. */
   setAssistant(assistantId: string | null) {
     if (assistantId === this.assistantId) return
     this.assistantId = assistantId
@@ -124,7 +124,7 @@ export class Chat extends ChatTurn {
     this.changed()
   }
 
-  /** Writes the AI flag without the business rules, as `PATCH /api/chats/{id}` is specified to. */
+  /** Sets the AI flag without the checks of `turnAiOn`, as the specification demands of `PATCH /api/chats/{id}`. */
   setAi(on: boolean, reason: AiDisableReason | null, by: Actor) {
     if (this.isUnderAiControl === on && this.aiDisableReason === reason) return
     this.isUnderAiControl = on
@@ -142,22 +142,22 @@ export class Chat extends ChatTurn {
     this.emit({ type: "CHAT_MODE_CHANGED", companyId: this.companyId, chatId: this.id, payload: { value: payload } })
   }
 
-  /** Whether it comes back to its assistant by itself: handed over automatically, and there is an assistant who may answer. */
-  private get comesBack() {
+  /** Whether AI will be turned on again: it was turned off with reason `auto`, and the assigned assistant may answer. */
+  private get returnsAutomatically() {
     return !this.isUnderAiControl && this.aiDisableReason === "auto" && this.assistantId !== null && !this.isGroup
   }
 
-  /** Begins, or ends, to watch how long the chat has been quiet. */
+  /** Starts or stops the wait for inactivity after which AI is turned on again. */
   watchForReturn() {
-    this.quietSince = this.comesBack ? (this.quietSince ?? clock.now()) : null
+    this.quietSince = this.returnsAutomatically ? (this.quietSince ?? clock.now()) : null
   }
 
-  /** Whether the chat has been quiet for so long that the assistant takes it back. */
+  /** Whether the chat has been inactive long enough for AI to be turned on again. */
   isReturnDue(now: Date, { autoResumeAfterMs }: ReplyTiming) {
-    return this.comesBack && this.quietSince !== null && this.quietSince.getTime() + autoResumeAfterMs <= now.getTime()
+    return this.returnsAutomatically && this.quietSince !== null && this.quietSince.getTime() + autoResumeAfterMs <= now.getTime()
   }
 
-  /** The assistant takes the chat back; what it is not to read any more was moved to an archive, if there was anything. */
+  /** Turns AI on again after inactivity; `archiveId` names the context archive that older messages were moved to, if any. */
   comeBack(archiveId: string | null, by: Actor) {
     if (archiveId) this.contextId = archiveId
     this.setAi(true, null, by)

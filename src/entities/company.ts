@@ -14,7 +14,7 @@ export const MemberRoleEnum = words("MemberRole", "Role of a member of a company
 export type MemberRole = (typeof MemberRoleEnum)[string]
 export const memberRoles = Object.values(MemberRoleEnum)
 
-/** States of a subscription; `active` and `trialing` count as active until `endsAt`. */
+/** Status of a subscription; `active` and `trialing` are valid until `endsAt`. */
 export const SubscriptionStatusEnum = words("SubscriptionStatus", "Status of a subscription. ACTIVE and TRIALING are valid until endsAt.", {
   active: "Paid.",
   trialing: "In the trial period.",
@@ -23,7 +23,7 @@ export const SubscriptionStatusEnum = words("SubscriptionStatus", "Status of a s
 })
 export type SubscriptionStatus = (typeof SubscriptionStatusEnum)[string]
 export const subscriptionStatuses = Object.values(SubscriptionStatusEnum)
-/** The states in which AI may work, until `endsAt`. */
+/** Statuses of a valid subscription, until `endsAt`. */
 export const activeStatuses: readonly SubscriptionStatus[] = ["active", "trialing"]
 
 @ObjectType({ description: "The membership of a user in a company." })
@@ -65,7 +65,7 @@ export class Subscription extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   endsAt: Date | null = null
 
-  /** Whether AI may work for the company at this moment. */
+  /** Whether the subscription is valid at a time, so that AI may work for the company. */
   isActiveAt(now: Date) {
     return activeStatuses.includes(this.status) && (this.endsAt === null || this.endsAt > now)
   }

@@ -15,8 +15,8 @@ export const EventTypeEnum = words("EventType", "Type of an event.", {
 export type EventType = (typeof EventTypeEnum)[string]
 
 /**
- * Something that happened, written in the transaction of its change. Its place in the log is given after commit, by the sequencer, to
- * committed rows only: a number taken inside the transaction could become visible after a later one was already read.
+ * An event, written in the transaction of its change. The sequencer assigns its position after the commit, to committed rows only: a
+ * position taken inside the transaction could become visible after a later one was already read.
  */
 @Entity()
 @Index({ name: "event_unplaced", expression: "create index event_unplaced on event (id) where position is null" })
@@ -38,7 +38,7 @@ export class Event {
   @Property({ type: "text" })
   type!: EventType
 
-  /** `{ value }`, or `{ message }` or `{ chat }`: the row as it was at commit, by property names. */
+  /** `{ value }`, or `{ message }` or `{ chat }` with the columns of the row at commit, by property names. */
   @Property({ type: "json" })
   payload!: unknown
 
@@ -46,7 +46,7 @@ export class Event {
   createdAt: Date = clock.now()
 }
 
-/** The one row that knows how far the log has been placed, and how far it has been cleared away. */
+/** The only row of the log: the last position that was assigned, and the position up to which events were deleted. */
 @Entity()
 export class EventLog {
   @PrimaryKey({ type: "integer" })

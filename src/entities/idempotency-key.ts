@@ -2,7 +2,7 @@ import { Entity, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorato
 import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
 
-/** That a credential's request with a key was answered, and how. */
+/** The stored response to a request with an idempotency key. */
 @Entity()
 @Unique({ properties: ["credential", "operation", "key"] })
 @Index({ properties: ["createdAt"] })
@@ -10,7 +10,7 @@ export class IdempotencyKey {
   @PrimaryKey({ type: "uuid" })
   id: string = v7()
 
-  /** The user or the token that sent it. */
+  /** ID of the user or of the access token that sent the request. */
   @Property({ type: "text" })
   credential!: string
 
@@ -20,11 +20,11 @@ export class IdempotencyKey {
   @Property({ type: "text" })
   key!: string
 
-  /** SHA-256 of the request, to know another request under the same key. */
+  /** SHA-256 of the request; another request with the same key is refused. */
   @Property({ type: "text" })
   request!: string
 
-  /** The answered row, as it was at commit. */
+  /** The returned row, as it was at commit. */
   @Property({ type: "json" })
   payload: Record<string, unknown> = {}
 

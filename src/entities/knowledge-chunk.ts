@@ -2,8 +2,8 @@ import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/
 import { v7 } from "uuid"
 
 /**
- * A piece of a knowledge item, as it is searched. Chunks are read and written by statements, many at a time; those whose `generation` is not
- * their item's `indexGeneration` are of an index that is still being made, and are not searched.
+ * A chunk of a knowledge item, the unit of search. SQL statements read and write many at a time. Chunks whose `generation` differs from
+ * `indexGeneration` of their item belong to an index that is still being built, and are not searched.
  */
 @Entity()
 @Index({ properties: ["assistantId"] })
@@ -21,34 +21,34 @@ export class KnowledgeChunk {
   @Property({ type: "uuid" })
   knowledgeId!: string
 
-  /** The assistant of its item, so that a search reads one table. */
+  /** Assistant of the item, copied so that a search reads one table. */
   @Property({ type: "uuid" })
   assistantId!: string
 
-  /** The run that made the index it belongs to. */
+  /** ID of the indexing run that wrote the chunk. */
   @Property({ type: "uuid" })
   generation!: string
 
-  /** Its place in the item: 0, 1, 2 … */
+  /** Position in the item: 0, 1, 2 … */
   @Property({ type: "integer" })
   position!: number
 
   @Property({ type: "text" })
   content!: string
 
-  /** SHA-256 of the content, in hex: what did not change is not embedded again. */
+  /** SHA-256 of the content, in hex: unchanged content is not embedded again. */
   @Property({ type: "text" })
   contentHash!: string
 
-  /** The embedding, of length 1. */
+  /** The embedding, a vector of length 1. */
   @Property({ type: "number[]", columnType: "real[]" })
   embedding!: number[]
 
-  /** Which embedding made it: vectors of different ones are not compared. */
+  /** Model of the embedding; vectors of different models are not compared. */
   @Property({ type: "text" })
   embeddingModel!: string
 
-  /** What its full text is found by, as fullText() in src/knowledge/full-text.ts says it: a text that is cast to tsvector. */
+  /** Input of the full-text search: text that is cast to tsvector, written by fullText() in src/knowledge/full-text.ts. */
   @Property({ type: "text", columnType: "tsvector" })
   tsv!: string
 }

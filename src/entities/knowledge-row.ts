@@ -30,7 +30,7 @@ const IndexingState = workState("index-knowledge", {
   failures: "index_attempts",
 })
 
-/** What is kept of a knowledge item; its rules are in knowledge.ts. */
+/** Columns of a knowledge item; its domain rules are in knowledge.ts. */
 @ObjectType()
 export abstract class KnowledgeRow extends CompanyOwned {
   @Field(() => UUID, { description: "ID of the assistant that owns the item." })
@@ -93,23 +93,23 @@ export abstract class KnowledgeRow extends CompanyOwned {
   @Property({ type: "integer", default: 0 })
   chunkCount: number = 0
 
-  /** The run that made its index: a chunk of another generation is not searched. What a generation holds never changes. */
+  /** ID of the run that built the current index; chunks of other generations are not searched, and a generation never changes. */
   @Property({ type: "uuid", nullable: true })
   indexGeneration: string | null = null
 
-  /** Which embedding its index was made by. */
+  /** Embedding model of the current index. */
   @Property({ type: "text", nullable: true })
   embeddingModel: string | null = null
 
-  /** Its indexing: when its index is to be made, and who makes it; an indexing that was lost with its worker is a failure too. */
+  /** Work state of the indexing; `failures` counts lost workers too. */
   @Embedded(() => IndexingState, { prefix: false })
   indexing: WorkState = new IndexingState()
 
-  /** The version that its page reported, to ask whether it changed. */
+  /** `ETag` of the web page at the last crawl, for conditional requests. */
   @Property({ type: "text", nullable: true })
   resourceEtag: string | null = null
 
-  /** The time of the last change that its page reported. */
+  /** `Last-Modified` of the web page at the last crawl, for conditional requests. */
   @Property({ type: "text", nullable: true })
   resourceLastModified: string | null = null
 }

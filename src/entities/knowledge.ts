@@ -7,7 +7,7 @@ import { KnowledgeChunk } from "./knowledge-chunk.js"
 import { type KnowledgeKind, KnowledgeRow } from "./knowledge-row.js"
 import { entityLimits } from "./limits.js"
 
-/** The fields of an input that concern an item's content and its search. */
+/** Input fields for the content of an item and for its search. */
 export interface KnowledgeInput {
   resourceContent?: string | null
   resourceUrl?: string | null
@@ -17,13 +17,13 @@ export interface KnowledgeInput {
   chunkOverlap?: number | null
 }
 
-/** What an indexing stores on the item besides the chunks. */
+/** What an indexing run stores on the item, besides the chunks. */
 export interface Indexed {
   chunkCount: number
   embeddingModel: string
 }
 
-/** The field that holds what an item of a kind is made from. */
+/** The source field of each kind of item. */
 const sources = { text: "resourceContent", url: "resourceUrl", file: "fileId" } as const satisfies Record<KnowledgeKind, string>
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
@@ -44,7 +44,7 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
   expression: "create index knowledge_index_lease on knowledge (index_lease_until) where index_lease_until is not null",
 })
 export class Knowledge extends KnowledgeRow {
-  /** Refuses what is not for an item of its kind: its content comes from one field, which is never empty. */
+  /** Throws for source fields of other kinds of items, and for a source that is null. */
   mustTake(input: KnowledgeInput) {
     const own = sources[this.kind]
     for (const field of Object.values(sources)) {
@@ -55,7 +55,7 @@ export class Knowledge extends KnowledgeRow {
     }
   }
 
-  /** An input was applied: a changed source is forgotten, and the index is made again. */
+  /** Called after an update: discards the text of a replaced source, and schedules indexing where the change requires it. */
   rewritten(input: KnowledgeInput, before: KnowledgeInput) {
     if (this.kind === "url") this.isVector = true
     if (this.kind !== "text" && this[sources[this.kind]] !== before[sources[this.kind]]) this.forgetSource()
@@ -66,7 +66,7 @@ export class Knowledge extends KnowledgeRow {
     if (named || this.indexStatus === null) this.expectIndexing()
   }
 
-  /** The rules of the whole item, whichever of its fields were named. */
+  /** Checks the rules that hold for every item, whichever fields were changed. */
   private mustBeWhole() {
     const { kind, chunkSize, chunkOverlap } = this
     const source = this[sources[kind]]
@@ -79,24 +79,24 @@ export class Knowledge extends KnowledgeRow {
     this.mustFitTheModel()
   }
 
-  /** Text that is given to the model as it is has to fit into the model's context. */
+  /** Throws when text that the model receives as a whole is too long for its context. */
   private mustFitTheModel() {
     if (!this.isVector && codePoints(this.resourceContent ?? "") > entityLimits.knowledgeText)
       throw bad(sources[this.kind], `has more than ${entityLimits.knowledgeText} characters of text: make it searchable, isVector: true`)
   }
 
-  /** Whether its file has to be read before it can be kept: the model is given its text. */
+  /** Whether the text of the file must be extracted before the item is stored, because the model receives it as a whole. */
   get isUnread() {
     return this.kind === "file" && !this.isVector && this.resourceContent === null
   }
 
-  /** The text of its page or file. */
+  /** Stores the text of the web page or of the file. */
   reads(text: string) {
     this.resourceContent = text
     this.mustFitTheModel()
   }
 
-  /** The item does not use its file any more; the file is removed soon unless something else uses it. */
+  /** Schedules the removal of the file, unless a message or another item uses it. */
   leavesFile() {
     this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
   }
@@ -105,7 +105,7 @@ export class Knowledge extends KnowledgeRow {
     this.resourceContent = this.resourceEtag = this.resourceLastModified = null
   }
 
-  /** Its page is read again. The present index stays searched meanwhile. */
+  /** Schedules a crawl of the web page; the current index stays in use until the new one is ready. */
   recrawl() {
     if (this.indexStatus !== "indexed") return this.expectIndexing()
     this.expectRun()
@@ -118,13 +118,13 @@ export class Knowledge extends KnowledgeRow {
     this.expectRun()
   }
 
-  /** A running indexing is of the item as it was: it may store nothing, and its failures do not count. */
+  /** Schedules indexing. A running one used an older state of the item: it can store nothing, and its failures do not count. */
   private expectRun() {
     this.indexing.end()
     this.expectWork(this.indexing, clock.now())
   }
 
-  /** It is not searched any more; its chunks go with the change. */
+  /** Takes the item out of the search and deletes its chunks. */
   private forgetIndex() {
     if (this.indexStatus !== null) {
       this.alsoInTransaction(async (em) => {
@@ -137,13 +137,13 @@ export class Knowledge extends KnowledgeRow {
     this.chunkCount = 0
   }
 
-  /** The version that its page reported when it was read. */
+  /** Stores the version that the web page reported. */
   isOfVersion({ etag, lastModified }: { etag: string | null; lastModified: string | null }) {
     this.resourceEtag = etag
     this.resourceLastModified = lastModified
   }
 
-  /** The index of this run is the one that is searched from now on. */
+  /** Makes the index of this run the current one. */
   indexed({ chunkCount, embeddingModel }: Indexed) {
     this.indexGeneration = this.indexing.runId
     this.indexStatus = "indexed"
@@ -152,12 +152,12 @@ export class Knowledge extends KnowledgeRow {
     this.indexError = null
   }
 
-  /** Its page has not changed since it was indexed. */
+  /** Clears the error, because the web page has not changed since the last indexing. */
   unchanged() {
     this.indexError = null
   }
 
-  /** It cannot be indexed. After a failed re-crawl the present index stays, with the reason in `indexError`. */
+  /** Stores why indexing failed. After a failed crawl of an indexed item the current index stays. */
   failIndexing(reason: string) {
     if (this.indexStatus !== "indexed") this.indexStatus = "failed"
     this.indexError = reason

@@ -6,7 +6,7 @@ import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
 import { entityLimits } from "./limits.js"
 
-/** A file that has arrived: what its bytes say of it, and what its sender calls it. */
+/** An uploaded file: the type, size and digest of its content, and the sender's file name. */
 export interface ArrivedFile {
   filename: string
   mimeType: string
@@ -34,11 +34,11 @@ export class Media extends CompanyOwned {
   @Property({ type: "text" })
   sha256!: string
 
-  /** Where the storage has it. */
+  /** Key of the file in the storage. */
   @Property({ type: "text" })
   storageKey!: string
 
-  /** When it is removed unless a message or a knowledge item uses it; null while one does. The row is the queue. */
+  /** When the file is removed, because no message or knowledge item uses it; null while one does. The row is the queue. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   forgetAt: Date | null = null
 
@@ -47,7 +47,7 @@ export class Media extends CompanyOwned {
   })
   url?: string
 
-  /** A file of a company, which nothing shows yet. */
+  /** Creates an uploaded file that nothing uses yet. */
   static arrived(companyId: string, { filename, mimeType, size, sha256 }: ArrivedFile): Media {
     const media = Object.assign(new Media(), { companyId, filename, mimeType, size, sha256 })
     media.storageKey = storageKeyOf(companyId, media.id)
@@ -55,7 +55,7 @@ export class Media extends CompanyOwned {
     return media
   }
 
-  /** A message or a knowledge item uses it from now on. */
+  /** Keeps the file, because a message or a knowledge item uses it. */
   attach() {
     this.forgetAt = null
   }
@@ -81,7 +81,7 @@ export class MessageMedia {
   @Property({ type: "uuid" })
   mediaId!: string
 
-  /** Its place among the message's files: 1, 2, 3 … */
+  /** Position among the files of the message: 1, 2, 3 … */
   @Property({ type: "integer" })
   position!: number
 
@@ -89,5 +89,5 @@ export class MessageMedia {
   media?: Media
 }
 
-/** Where the storage keeps a file: nothing that a stranger wrote is in it. */
+/** The storage key of a file; it contains no text from clients. */
 const storageKeyOf = (companyId: string, mediaId: string) => `${companyId}/${mediaId}`

@@ -30,7 +30,7 @@ export const MessageTypeEnum = words("MessageType", "Type of a message.", {
 })
 export type MessageType = (typeof MessageTypeEnum)[string]
 
-/** The type of a message by its first file, when its sender does not say. */
+/** The default type of a message: that of its first file. */
 export function messageTypeOf(mimeType: string): MessageType {
   const byKind: Record<string, MessageType> = { image: "Photo", video: "Video", audio: "Audio" }
   return byKind[mimeType.split("/")[0]!] ?? "Document"
@@ -72,7 +72,7 @@ export class FunctionCallOutput {
   status!: "success" | "error" | "cancelled"
 }
 
-/** The second frame of a tool call, about to get its place in the chat. */
+/** The message with the output of a tool call, before it has a position in the chat. */
 export interface OutputFrame {
   chatId: string
   role: "Assistant"
@@ -80,7 +80,7 @@ export interface OutputFrame {
   functionCallOutput: FunctionCallOutput
 }
 
-/** Makes the second frame of a tool call. */
+/** Creates the message with the output of a tool call. */
 export const outputFrame = (chatId: string, callId: string, status: FunctionCallOutput["status"], output: unknown): OutputFrame => ({
   chatId,
   role: "Assistant",
@@ -203,7 +203,7 @@ export class Message extends CompanyOwned {
   functionCallOutput: FunctionCallOutput | null = null
 }
 
-/** Cancels the assistant's messages of a chat that have not left yet: the other half of a take-over. */
+/** Cancels the queued messages of the assistant, because AI was turned off. */
 export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): Promise<DomainEvent[]> {
   const queued = await em.find(Message, { chatId, role: "Assistant", status: "queued" })
   for (const message of queued) message.status = "cancelled"
@@ -215,7 +215,7 @@ export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): 
   }))
 }
 
-/** Moves a chat's messages up to a time to a new archive, which the assistant does not read; answers its id, null when there were none. */
+/** Moves messages up to a time to a new context archive, which the assistant does not read; returns its ID, null when none were moved. */
 export async function archiveMessages(em: EntityManager, chatId: string, until: Date): Promise<string | null> {
   const contextId = v7()
   const moved = await em.nativeUpdate(Message, { chatId, contextId: null, createdAt: { $lte: until } }, { contextId })

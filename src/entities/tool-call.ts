@@ -14,20 +14,20 @@ export const ToolCallStatusEnum = words("ToolCallStatus", "Status of a tool call
 })
 export type ToolCallStatus = (typeof ToolCallStatusEnum)[string]
 
-/** What came of a call of a tool. */
+/** The outcome of a tool call. */
 export interface ToolOutcome {
   success: boolean
-  /** The endpoint's HTTP status, if it gave one. */
+  /** HTTP status of the endpoint's response, if there was one. */
   status: number | null
   latencyMs: number
-  /** What it answered: parsed when it was JSON, else text. */
+  /** Response body: parsed when it was JSON, otherwise text. */
   body: unknown
-  /** Why it failed, in one sentence; null when it did not. */
+  /** Why the call failed, in one sentence; null when it succeeded. */
   error: string | null
 }
 
-/** What is known of a call whose worker was lost, or whose client never answered. */
-export const resultLost = "Nothing was heard of the result: the call may or may not have been carried out."
+/** The error of a call whose worker was lost, or whose client never answered. */
+export const resultLost = "The result is unknown: the call may or may not have been carried out."
 
 @ObjectType({ description: "An entry in the log of tool calls." })
 @Entity()
@@ -70,7 +70,7 @@ export class ToolCall {
   @Property({ type: "uuid", nullable: true })
   callId: string | null = null
 
-  /** The turn that it belongs to: a turn that resumes finds its calls by it. */
+  /** The turn that made the call; a resumed turn finds its calls by this ID. */
   @Property({ type: "uuid", nullable: true })
   turnId: string | null = null
 
@@ -106,13 +106,13 @@ export class ToolCall {
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 
-  /** What came of it; null while it is pending. */
+  /** The outcome; null while the call is pending. */
   get outcome(): ToolOutcome | null {
     if (this.status === "pending") return null
     return { success: this.success, status: this.responseStatus, latencyMs: this.latencyMs ?? 0, body: this.response, error: this.error }
   }
 
-  /** Writes what came of it; only the first outcome counts. */
+  /** Records the outcome of a pending call; returns false when the call already has one. */
   settle({ success, status, latencyMs, body, error }: ToolOutcome): boolean {
     if (this.status !== "pending") return false
     Object.assign(this, { success, responseStatus: status, latencyMs, response: body ?? null, error })
@@ -120,13 +120,13 @@ export class ToolCall {
     return true
   }
 
-  /** Nobody will hear what came of it, and how long it took is not known. */
+  /** Ends a pending call whose outcome and response time are unknown. */
   lose(error: string) {
     if (this.status === "pending") Object.assign(this, { status: "error", error })
   }
 }
 
-/** Sums over all calls of a tool, kept by the database as calls are written and settled: a log of a year costs no counting. */
+/** Totals over all calls of a tool, kept by a database trigger, so that statistics do not count the log. */
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 export class ToolCallTally {
@@ -148,7 +148,7 @@ export class ToolCallTally {
   @Property({ type: "bigint", default: 0 })
   latencyMs: number = 0
 
-  /** How many calls the latency is the sum of. */
+  /** Number of calls in the sum of response times. */
   @Property({ type: "integer", default: 0 })
   timed: number = 0
 }

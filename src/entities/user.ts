@@ -17,12 +17,12 @@ export class User extends Row {
   @Property({ type: "text" })
   name!: string
 
-  /** argon2id hash; never leaves the server. */
+  /** The argon2id hash; it is never returned to clients. */
   @Property({ type: "text", hidden: true })
   passwordHash!: string
 }
 
-/** One signed-in browser or program; everything issued to it ends with it. */
+/** A sign-in of a browser or a program; its tokens end with it. */
 @Entity()
 export class Session extends Row {
   @Property({ type: "uuid" })
@@ -33,7 +33,7 @@ export class Session extends Row {
   endedAt: Date | null = null
 }
 
-/** One refresh token of a session, by its `jti`; used once. */
+/** A refresh token of a session, identified by its `jti`; it can be used once. */
 @Entity()
 export class RefreshToken {
   @PrimaryKey({ type: "uuid" })
@@ -49,7 +49,7 @@ export class RefreshToken {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   rotatedAt: Date | null = null
 
-  /** Uses the token up, or says what its reuse means: two tabs that raced, or a theft. */
+  /** Marks the token as used. A second use shortly afterwards is a race between two tabs; a later one counts as theft. */
   rotate(): "rotated" | "raced" | "stolen" {
     const now = clock.now()
     if (this.rotatedAt === null) {

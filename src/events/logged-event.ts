@@ -4,7 +4,7 @@ import type { Columns } from "../database/tables.js"
 import type { EventType } from "../entities/event.js"
 import { BadUserInput } from "../errors.js"
 
-/** Makes the REST representation of a row. */
+/** Returns the REST representation of a row. */
 export type Representer = (type: string, row: PlainRow) => unknown
 
 /** An event of the log, as subscribers receive it. */
@@ -16,9 +16,9 @@ export interface LoggedEvent {
   companyId: string
   chatId: string | null
   createdAt: string
-  /** The resource as REST shows it at commit; computed once, on first access. */
+  /** REST representation of the resource at commit; computed once, on first access. */
   readonly payload: unknown
-  /** The row that it is about, as it was at commit; null when the payload is no row. */
+  /** The row of the event as it was at commit; null when the payload is not a row. */
   snapshot: Snapshot | null
 }
 

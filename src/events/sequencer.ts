@@ -5,7 +5,7 @@ import type { WakeUp } from "./wake-up.js"
 
 /** The writers' interface to the event log; called after a commit that wrote event rows. */
 export interface Sequencer {
-  /** Gives committed events their positions soon; resolves when that is done and readers are notified. */
+  /** Starts to assign positions to committed events; resolves when that is done and readers are notified. */
   poke(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function startSequencer(
       // Wait a few milliseconds, so that commits of other writers join the batch; longer when recent batches were large.
       const gather = Math.min(eventLimits.eventBatchMaxMs, Math.max(eventLimits.eventBatchMs, lately))
       await new Promise((resolve) => setTimeout(resolve, gather))
-      // A poke from here on may belong to a later commit and is served by the next batch.
+      // Later calls may belong to later commits, which the next batch serves.
       const served = waiting
       waiting = []
       try {

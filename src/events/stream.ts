@@ -44,7 +44,7 @@ export async function eventStream(
   const events = heard(database, hub, represent, wish, queue, start ?? position, position)
   const iterator: AsyncIterableIterator<LoggedEvent> = {
     next: () => events.next(),
-    // A generator that waits for an event would notice its return() only at the next event.
+    // While the generator waits for an event, it would handle return() only at the next one.
     return: () => {
       queue.end()
       hub.leave(queue)
@@ -81,7 +81,7 @@ async function* heard(
     for (;;) {
       const event = await queue.next()
       if (!event) return
-      // The cursor may come from an instance that has read further than this one.
+      // The cursor may come from an instance that has read more of the log than this one.
       if (event.position > from && wanted(event)) yield event
     }
   } finally {
@@ -109,7 +109,7 @@ class LiveQueue implements Listener {
       return
     }
     this.#events.push(event)
-    // During replay a subscriber may fall behind by ten times the bound.
+    // During replay the backlog may grow to ten times the limit.
     if (this.#events.length > eventLimits.subscriberBacklog * (this.#live ? 1 : 10)) {
       this.end()
       this.onSlow()

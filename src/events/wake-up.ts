@@ -5,43 +5,43 @@ import type { Heartbeat } from "../database/heartbeat.js"
 import { rootLimits } from "../limits.js"
 import { reconnectWait } from "../reconnect.js"
 
-/** Tells every instance that something in the database is worth a look; the database stays the truth. */
+/** Notifies every instance of changes in the database, which instances then read: messages may be lost. */
 export interface WakeUp {
   publish(topic: WakeUpTopic, message: string): Promise<void>
-  /** Hears every message of a topic, those of this instance too; answers how to stop. */
+  /** Calls back for every message of a topic, also from this instance; returns a function that unsubscribes. */
   subscribe(topic: WakeUpTopic, hear: (message: string) => void): () => void
 }
 export type WakeUpTopic = "events" | "credentials" | "watched" | "progress"
 
-/** A wake-up that can be closed, and that says when it may have missed something. */
+/** A wake-up that can be closed, and that reports gaps in its messages. */
 export interface OpenWakeUp extends WakeUp {
-  /** Calls back after a gap in which messages may have been lost; the listener looks at the database. */
+  /** Calls back after a gap in which messages may have been lost; the listener then reads the database. */
   onGap(hear: () => void): void
   close(): Promise<void>
 }
 
 const channel = "platform_wake_up"
 
-/** Wakes the instances through PostgreSQL's NOTIFY. */
+/** Notifies the instances through PostgreSQL's NOTIFY. */
 export const postgresPublisher = (pool: Pool): Pick<WakeUp, "publish"> => ({
   async publish(topic, message) {
     await pool.query({ name: "wake-up", text: "select pg_notify($1, $2)", values: [channel, `${topic} ${message}`] })
   },
 })
 
-/** Wakes the other instances through PostgreSQL's LISTEN and NOTIFY, on the connection of the heartbeat; made before that starts. */
+/** Notifies the instances through PostgreSQL's LISTEN and NOTIFY, on the connection of the heartbeat, which must start later. */
 export function postgresWakeUp(heartbeat: Heartbeat, pool: Pool): OpenWakeUp {
   const hearers = new EventEmitter().setMaxListeners(0)
   heartbeat.listen({ name: channel, hear: (payload) => hear(hearers, payload), onOpen: () => hearers.emit("gap") })
   return { ...hearing(hearers), ...postgresPublisher(pool), close: async () => {} }
 }
 
-/** Wakes the other instances through Redis. */
+/** Notifies the instances through Redis. */
 export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp> {
   const { Redis } = await import("ioredis")
   const hearers = new EventEmitter().setMaxListeners(0)
   const options = { lazyConnect: true, connectTimeout: rootLimits.redisConnectMs, retryStrategy: reconnectWait }
-  // A message that Redis does not take in time is given up: the sequencer waits for it.
+  // A message that Redis does not accept in time is given up, because the sequencer waits for it.
   const publisher = new Redis(url, { ...options, maxRetriesPerRequest: 3, commandTimeout: rootLimits.redisAnswerMs })
   const listener = new Redis(url, { ...options, maxRetriesPerRequest: null })
   for (const redis of [publisher, listener]) redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"))
@@ -54,7 +54,7 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
     async publish(topic, message) {
       const payload = `${topic} ${message}`
       await publisher.publish(channel, payload).catch((error) => {
-        // What it tells of is committed: its request must not fail. This instance hears of it here, the others look after the gap.
+        // The change is committed, so its request must not fail. This instance is notified here, the others read after the gap.
         log.warn({ err: error }, "a wake-up could not be published")
         hear(hearers, payload)
       })

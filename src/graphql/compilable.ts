@@ -25,14 +25,14 @@ import { fragmentsOf } from "./operation-limits.js"
 
 class NotCompilable extends Error {}
 
-const refuseIf = (isOutside: boolean | undefined) => {
-  if (isOutside) throw new NotCompilable()
+const refuseIf = (isUnsupported: boolean | undefined) => {
+  if (isUnsupported) throw new NotCompilable()
 }
 
 /**
- * Rewrites a valid operation into the part of GraphQL in which graphql-jit answers as graphql-js does: no fragments, and each field a node
- * of its own. `needed` are variables that must have a value, with whether they have a default. Null for an operation outside this part,
- * which docs/decisions/compiled-execution.md describes.
+ * Rewrites a valid operation into the subset of GraphQL for which graphql-jit returns the same results as graphql-js: no fragments, and one
+ * node per field. `needed` are variables that must have a value, with whether they have a default. Null for an operation outside the
+ * subset, which docs/decisions/compiled-execution.md describes.
  */
 export function compilable(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
   const rewriting = new Rewriting(document, operation)
@@ -43,7 +43,7 @@ export function compilable(schema: GraphQLSchema, document: DocumentNode, operat
       if (defaultValue) checkDefault(valueFromAST(defaultValue, type))
     }
     const selections = rewriting.fields(operation.selectionSet, schema.getRootType(operation.operation)!)
-    // After a field that failed and must not be null, graphql-js runs no more of a mutation; the compiler runs the rest.
+    // After the failure of a field that must not be null, graphql-js stops the mutation; the compiled code would run the other fields.
     refuseIf(operation.operation === "mutation" && selections.length > 1)
     const definition = { ...operation, selectionSet: { kind: Kind.SELECTION_SET as const, selections } }
     return { document: { kind: Kind.DOCUMENT as const, definitions: [definition] }, needed: rewriting.needed }
@@ -53,10 +53,10 @@ export function compilable(schema: GraphQLSchema, document: DocumentNode, operat
   }
 }
 
-/** The compiler writes a default into its source text as JSON. */
+/** Refuses defaults that JSON cannot represent, because the compiler writes them into its source text as JSON. */
 const checkDefault = (value: unknown) => refuseIf(value !== undefined && !isDeepStrictEqual(value, JSON.parse(JSON.stringify(value))))
 
-/** The compiler follows an input that has itself as a field without end, and knows no @oneOf. */
+/** Refuses recursive inputs, in which the compiler does not terminate, and @oneOf, which it does not support. */
 function checkInput(type: GraphQLInputType, outer: readonly GraphQLInputType[] = []) {
   const named = getNamedType(type)
   if (!isInputObjectType(named)) return
@@ -79,15 +79,15 @@ class Rewriting {
     this.#fragments = fragmentsOf(document)
   }
 
-  /** The fields of a selection set, in the order in which graphql-js answers them. */
+  /** The fields of a selection set, in the order of graphql-js's result. */
   fields(set: SelectionSetNode, type: GraphQLObjectType, outer: DirectiveNode[] = [], seen = new Set<string>(), into: FieldNode[] = []) {
     for (const node of set.selections) {
       const directives = this.conditions([...outer, ...(node.directives ?? [])])
       if (node.kind === Kind.FIELD) {
         const key = (node.alias ?? node.name).value
-        // The compiler puts a key where it first stands, whether it is included there or not.
+        // The compiler places a key at its first occurrence, even if that one is skipped.
         refuseIf(into.some((other) => other.directives?.length && (other.alias ?? other.name).value === key))
-        // It joins the names on a path by "_" to one name, which may be that of another path.
+        // The compiler joins the names of a path with "_", so two paths could get the same name.
         refuseIf(key.includes("_") && key !== "__typename")
         into.push({ ...this.field(node, type), directives })
         continue
@@ -102,7 +102,7 @@ class Rewriting {
     return into
   }
 
-  /** The compiler reads one @skip and one @include of a field, and takes null for false. */
+  /** Refuses repeated directives, of which the compiler reads only one; conditions need a value, because it takes null for false. */
   conditions(directives: DirectiveNode[]) {
     refuseIf(new Set(directives.map(({ name }) => name.value)).size < directives.length)
     for (const argument of directives.flatMap((directive) => directive.arguments ?? [])) this.need(argument.value)
@@ -118,34 +118,34 @@ class Rewriting {
     for (const { name, value } of node.arguments ?? []) {
       const argument = field.args.find((each) => each.name === name.value)!
       if (value.kind !== Kind.VARIABLE) this.literal(value, argument.type)
-      // A null for an argument that must not be null and has a default: the compiler's error does not tell whose fault it is.
+      // The compiler's error for null in a non-null argument with a default does not say whether the client caused it.
       else if (isNonNullType(argument.type)) this.need(value)
     }
     const named = getNamedType(field.type)
     if (!node.selectionSet) return node
-    // Of an interface, a union or a type that looks at its values the compiler neither waits for the type nor says what is wrong.
+    // For interfaces, unions and types with isTypeOf, the compiler neither awaits the type nor reports errors.
     if (!isObjectType(named) || named.isTypeOf) throw new NotCompilable()
     return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections: this.fields(node.selectionSet, named) } }
   }
 
   literal(node: ValueNode, type: GraphQLInputType) {
     const bare = getNullableType(type)
-    // The compiler says null for what is absent.
+    // The compiler passes null for an absent variable.
     if (node.kind === Kind.VARIABLE) this.need(node)
     else if (isListType(bare)) {
       for (const item of node.kind === Kind.LIST ? node.values : [node]) this.literal(item, bare.ofType)
     } else if (isInputObjectType(bare) && node.kind === Kind.OBJECT) {
       for (const field of node.fields) this.literal(field.value, bare.getFields()[field.name.value]!.type)
     } else if (isScalarType(bare)) {
-      // The compiler knows no variables inside a scalar's own literal, and writes its value into its source text: as JSON, and with texts of
-      // its own ("__MAGIC_…") that stand for code. A client that sends one of them would have its own code run.
+      // The compiler does not support variables inside a scalar's literal. It writes the literal's value into its source text as JSON, with
+      // its own markers ("__MAGIC_…") for code: a client that sends such a marker would inject code.
       refuseIf(bare.parseLiteral.length > 1 || node.kind === Kind.OBJECT || node.kind === Kind.LIST)
       const value: unknown = valueFromAST(node, bare)
       refuseIf(typeof value === "string" ? value.includes("__") : typeof value === "object" && value !== null && !(value instanceof Date))
     }
   }
 
-  /** A variable without which, or with null for which, graphql-js answers otherwise. */
+  /** Records a variable for which graphql-js answers differently when it is absent or null. */
   need(node: ValueNode) {
     if (node.kind !== Kind.VARIABLE) return
     const declared = this.operation.variableDefinitions!.find(({ variable }) => variable.name.value === node.name.value)!

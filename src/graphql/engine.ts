@@ -21,22 +21,22 @@ import { graphqlLimits } from "./limits.js"
 import { costOf, refuseShape, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
 
-/** What an operation comes by. */
+/** Transport of an operation. */
 export type Transport = "http" | "rest" | "graphql-ws"
 
-/** An operation of a document that is valid and within the limits of its shape, ready to run. */
+/** A validated operation within the limits of its shape, ready to run. */
 export interface PreparedOperation {
   schema: GraphQLSchema
   document: DocumentNode
   operation: OperationDefinitionNode
-  /** How many objects it could return with these variables. */
+  /** Number of objects that it could return with these variables. */
   cost(variables: Variables): number
-  /** Runs it, past the limits that depend on its variables; transports run it by `OperationEngine.run`. */
+  /** Runs it without the limits that depend on its variables; transports call `OperationEngine.run` instead. */
   run: Run
 }
 
 /** An operation as a client sends it. */
-export interface AskedOperation {
+export interface RequestedOperation {
   query: string
   operationName?: string | null
   variables?: Variables | null
@@ -49,21 +49,21 @@ export class InvalidDocument extends Error {
   }
 }
 
-/** What is observed of an operation. */
+/** Facts about an operation for metrics and traces. */
 export interface ObservedOperation {
   transport: Transport
   kind: OperationTypeNode
-  /** Its first root field. */
+  /** Name of its first root field. */
   field: string
-  /** The client's name for it: any text, and so no label of a metric. */
+  /** Name that the client gave it: arbitrary text, which must not become a label of a metric. */
   name: string | null
 }
 
-/** Where metrics and tracing are attached: every operation of every transport passes here. */
+/** Hook for metrics and tracing, which every operation of every transport passes. */
 export interface OperationObserver {
-  /** Called with each operation; it must call `run` once, and answer its result. */
+  /** Called with each operation; it must call `run` once and return its result. */
   around?<T>(operation: ObservedOperation, run: () => T): T
-  /** Called at the end of each operation; `outcome` is "OK" or the code of its first error. A subscription ends here when it has begun. */
+  /** Called at the end of each operation; `outcome` is "OK" or the code of its first error. For a subscription the end is its start. */
   ended?(operation: ObservedOperation, outcome: string, milliseconds: number): void
 }
 
@@ -78,20 +78,20 @@ export class OperationEngine {
 
   constructor(private readonly observer?: OperationObserver) {}
 
-  /** The operation, if it was prepared before. */
-  find(schema: GraphQLSchema, { query, operationName }: AskedOperation): PreparedOperation | undefined {
+  /** Returns the operation if it was prepared before. */
+  find(schema: GraphQLSchema, { query, operationName }: RequestedOperation): PreparedOperation | undefined {
     return this.#prepared.get(this.#keyOf(schema, query, operationName))
   }
 
-  /** Parses, measures, validates and compiles an operation, unless that was done before; `parsed` is its query, where it is parsed. */
-  prepare(schema: GraphQLSchema, asked: AskedOperation, parsed?: DocumentNode): PreparedOperation {
+  /** Parses, measures, validates and compiles an operation, unless it was prepared before; `parsed` is its parsed query, if any. */
+  prepare(schema: GraphQLSchema, asked: RequestedOperation, parsed?: DocumentNode): PreparedOperation {
     const known = this.find(schema, asked)
     if (known) return known
     const { query, operationName, variables } = asked
     const document = parsed ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
     const operation = getOperationAST(document, operationName || null)
-    if (!operation) throw new BadUserInput("Say which operation to run: operationName names none of the document's")
-    // Measured first: validating what is too large could take long.
+    if (!operation) throw new BadUserInput("operationName must name an operation of the document")
+    // Measured before validation, which could take long for a large operation.
     refuseShape(document, operation)
     const cost = costOf(schema, document, operation)
     refuseCost(cost(variables ?? {}))
@@ -102,22 +102,22 @@ export class OperationEngine {
     return prepared
   }
 
-  /** Runs a query or a mutation; its errors are as they were thrown. Throws when its variables are over the limits. */
+  /** Runs a query or a mutation; errors are those that were thrown. Throws when the variables exceed the limits. */
   run(prepared: PreparedOperation, context: unknown, variables: Variables, transport: Transport) {
-    if (this.observer) return this.#observed(prepared, transport, () => within(prepared, variables).run(context, variables))
-    return within(prepared, variables).run(context, variables)
+    if (this.observer) return this.#observed(prepared, transport, () => checked(prepared, variables).run(context, variables))
+    return checked(prepared, variables).run(context, variables)
   }
 
-  /** Begins a subscription; each of its events is run like a query. */
+  /** Starts a subscription; each of its events runs like a query. */
   subscribe(prepared: PreparedOperation, contextValue: unknown, variables: Variables, transport: Transport) {
-    const begin = async () => {
-      const { schema, document, operation } = within(prepared, variables)
+    const start = async () => {
+      const { schema, document, operation } = checked(prepared, variables)
       const operationName = operation.name?.value
       const source = await createSourceEventStream({ schema, document, operationName, contextValue, variableValues: variables })
       if (!(Symbol.asyncIterator in source)) return source
       return mapAsyncIterator(source[Symbol.asyncIterator](), (event) => prepared.run(contextValue, variables, event))
     }
-    return this.observer ? this.#observed(prepared, transport, begin) : begin()
+    return this.observer ? this.#observed(prepared, transport, start) : start()
   }
 
   async #observed<T extends object>({ operation }: PreparedOperation, transport: Transport, work: () => T | Promise<T>): Promise<T> {
@@ -125,7 +125,7 @@ export class OperationEngine {
     const [first] = operation.selectionSet.selections
     const field = first?.kind === Kind.FIELD ? first.name.value : "…"
     const observed = { transport, kind: operation.operation, field, name: operation.name?.value ?? null }
-    const begin = performance.now()
+    const startedAt = performance.now()
     let outcome = "OK"
     try {
       const result = await (observer.around ? observer.around(observed, work) : work())
@@ -136,11 +136,11 @@ export class OperationEngine {
       outcome = describe(error).code
       throw error
     } finally {
-      observer.ended?.(observed, outcome, performance.now() - begin)
+      observer.ended?.(observed, outcome, performance.now() - startedAt)
     }
   }
 
-  // No valid document holds NUL: where the name ends is never in doubt.
+  // NUL is a safe separator, because no valid document contains it.
   #keyOf(schema: GraphQLSchema, query: string, operationName: string | null | undefined) {
     const id = this.#schemas.get(schema) ?? this.#schemas.size
     this.#schemas.set(schema, id)
@@ -148,8 +148,8 @@ export class OperationEngine {
   }
 }
 
-/** Refuses variables that hold NUL or make the operation too costly. */
-function within(prepared: PreparedOperation, variables: Variables): PreparedOperation {
+/** Throws for variables that contain NUL or make the operation too costly. */
+function checked(prepared: PreparedOperation, variables: Variables): PreparedOperation {
   refuseNulIn(variables)
   refuseCost(prepared.cost(variables))
   return prepared
@@ -157,10 +157,10 @@ function within(prepared: PreparedOperation, variables: Variables): PreparedOper
 
 function refuseCost(cost: number) {
   if (cost > graphqlLimits.graphqlCost)
-    throw new BadUserInput(`The operation could return ${cost} objects, more than ${graphqlLimits.graphqlCost}: ask for smaller pages`)
+    throw new BadUserInput(`The operation could return ${cost} objects, more than ${graphqlLimits.graphqlCost}: request smaller pages`)
 }
 
-/** The errors that a client is shown for what was thrown, or for a list of errors; what is ours to repair is logged. */
+/** Converts a thrown error, or a list of errors, to the client's errors; unexpected errors are logged. */
 export const shownErrors = (thrown: unknown, request: Pick<RequestInfo, "requestId" | "log" | "headers">): GraphQLError[] =>
   [thrown instanceof InvalidDocument ? thrown.errors : thrown].flat().map((error) => {
     const { unexpected, statusCode, headers } = describe(error)

@@ -6,7 +6,7 @@ import { readModelOf } from "../database/read-model.js"
 import { Row } from "../entities/kit/row.js"
 import { readTexts, showTextsAsStrings } from "./text-arguments.js"
 
-/** Walks the root fields, refuses one without a rule, and wraps each: rule first, and every mutation as one unit of work. */
+/** Wraps every root field: it checks the access rule, and runs a mutation in one transaction. Throws for a root field without a rule. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   const unguarded: string[] = []
   for (const type of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
@@ -36,23 +36,23 @@ function guard(
     }
     return
   }
-  const isUnit = type === schema.getMutationType() && access.transaction === "auto"
+  const runsInTransaction = type === schema.getMutationType() && access.transaction === "auto"
   const declared = type.getFields()[(field as unknown as { name: string }).name]!.args
   field.resolve = (root, given, context, info) => {
     mustBeKnown(access.rule, context)
     const args = readTexts(declared, given)
     authorize(access.rule, context, args)
-    if (!isUnit) return resolve(root, args, context, info)
+    if (!runsInTransaction) return resolve(root, args, context, info)
     return context.transaction(async (tx) => {
       const result = await resolve(root, args, tx, info)
       await tx.unit.flush()
-      return presented(result, tx, info)
+      return readResult(result, tx, info)
     })
   }
 }
 
-/** A mutation that returns a row answers through the same planned read as a query, inside its transaction. */
-async function presented(result: unknown, context: RequestContext, info: GraphQLResolveInfo) {
+/** Reads the row that a mutation returns with the same planned read as a query, in the transaction. */
+async function readResult(result: unknown, context: RequestContext, info: GraphQLResolveInfo) {
   if (!(result instanceof Row)) return result
   const model = readModelOf(result.constructor.name)
   if (!model) return result

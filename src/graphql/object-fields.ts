@@ -6,8 +6,8 @@ import type { EntityName } from "../database/tables.js"
 import { readTexts, showTextsAsStrings } from "./text-arguments.js"
 
 /**
- * Lets the executor read plain fields by itself: type-graphql gives each a function, and a page has thousands of them. Field resolvers, and
- * fields with a middleware, keep theirs. Must run before the schema is built.
+ * Lets the executor read plain fields as properties: type-graphql gives each a function, and a page has thousands of them. Field resolvers,
+ * and fields with a middleware, keep theirs. Must run before the schema is built.
  */
 export function readPropertiesDirectly() {
   const { fields, middlewares } = TypeGraphQLMetadataStorage
@@ -17,32 +17,32 @@ export function readPropertiesDirectly() {
 }
 
 /**
- * Finds out where each field of an entity's type comes from: a column, a relation of its read model, or a field resolver, whose `@Needs` the
- * planned reads go by from then on. Throws sentences about fields that come from nowhere. A type whose class is no entity, such as a page, is
- * a plain result: its fields are properties of what a resolver returns.
+ * Checks that each field of an entity's type has a source: a column, a relation of its read model, or a field resolver, whose `@Needs` is
+ * registered for planned reads. Throws an error that lists fields without a source. Fields of types that are no entities, such as pages,
+ * are properties of what a resolver returns.
  */
 export function checkObjectFields(schema: GraphQLSchema, orm: MikroORM): GraphQLSchema {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
-  const faults = Object.values(schema.getTypeMap()).flatMap((type) => {
+  const errors = Object.values(schema.getTypeMap()).flatMap((type) => {
     if (!isObjectType(type) || roots.includes(type)) return []
     readTextArguments(type)
     const { target } = TypeGraphQLMetadataStorage.objectTypes.find(({ name }) => name === type.name) ?? {}
     const entity = Object.entries(entities).find(([, each]) => each === target)?.[0] as EntityName | undefined
-    return entity ? faultsOf(type, entity, orm) : []
+    return entity ? errorsOf(type, entity, orm) : []
   })
-  if (faults.length > 0) throw new Error(faults.join("\n"))
+  if (errors.length > 0) throw new Error(errors.join("\n"))
   return schema
 }
 
-function faultsOf(type: GraphQLObjectType, entity: EntityName, orm: MikroORM): string[] {
+function errorsOf(type: GraphQLObjectType, entity: EntityName, orm: MikroORM): string[] {
   const model = readModelOf(entity)
-  if (!model) return [`${type.name} is an entity: say where its rows come from, with readModel("${entity}")`]
+  if (!model) return [`${type.name} is an entity without a read model: declare one with readModel("${entity}")`]
   const columns = columnsOf(orm, entity).of
   return Object.values(type.getFields()).flatMap(({ name, resolve }) => {
     const field = `${type.name}.${name}`
     if (!resolve) {
       if (columns.has(name) || model.relations[name]) return []
-      return [`${field} comes from nowhere: it is no column of ${entity}, no relation of its read model, and has no @FieldResolver`]
+      return [`${field} has no source: it is no column of ${entity}, no relation of its read model, and has no @FieldResolver`]
     }
     if (model.relations[name]) return [`${field} is both a relation of the read model of ${entity} and a @FieldResolver: remove one`]
     model.resolverNeeds[name] = needsOf(type, name) ?? [...columns.keys()]
@@ -52,7 +52,7 @@ function faultsOf(type: GraphQLObjectType, entity: EntityName, orm: MikroORM): s
   })
 }
 
-/** What `@Needs` says above a field resolver. It stands with the method: where the field is also declared on its class, the field does not get it. */
+/** Reads `@Needs` of a field resolver from its method, because type-graphql does not copy it to a field that the class declares too. */
 function needsOf(type: GraphQLObjectType, field: string): string[] | undefined {
   const { fieldResolvers, objectTypes } = TypeGraphQLMetadataStorage
   const { target } = objectTypes.find(({ name }) => name === type.name)!
@@ -60,7 +60,7 @@ function needsOf(type: GraphQLObjectType, field: string): string[] | undefined {
   return resolver?.extensions?.["needs"] as string[] | undefined
 }
 
-/** Text arguments of field resolvers are read like those of root fields. */
+/** Parses text arguments of field resolvers like those of root fields. */
 function readTextArguments(type: GraphQLObjectType) {
   showTextsAsStrings(type)
   for (const field of Object.values(type.getFields())) {
@@ -70,7 +70,7 @@ function readTextArguments(type: GraphQLObjectType) {
   }
 }
 
-/** Throws where a document selects a field resolver: what an event keeps of a row is shown later, without a request. */
+/** Throws when a document selects a field resolver: stored events are represented without a request, in which resolvers run. */
 export function refuseFieldResolvers(schema: GraphQLSchema, document: DocumentNode) {
   const types = new TypeInfo(schema)
   const enter = () => {

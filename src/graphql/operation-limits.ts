@@ -23,16 +23,16 @@ import { BadUserInput } from "../errors.js"
 import { schemaLimits } from "../schema/limits.js"
 import { graphqlLimits } from "./limits.js"
 
-/** The values of an operation's variables by name. */
+/** Values of an operation's variables, by name. */
 export type Variables = Record<string, unknown>
 
 type Measure = (set: SelectionSetNode, parent?: GraphQLNamedType) => number
 
-/** The fragments of a document by name. */
+/** Fragments of a document, by name. */
 export const fragmentsOf = (document: DocumentNode): Map<string, FragmentDefinitionNode> =>
   new Map(document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])))
 
-/** Measures each selection set once: at each place of a fragment it could take longer than the operation. A fragment in itself counts 0. */
+/** Measures each selection set once, because measuring a fragment at each spread could take exponential time. A cycle counts 0. */
 function onceEach(measure: Measure): Measure {
   const known = new Map<SelectionSetNode, number>()
   return (set, parent) => {
@@ -45,7 +45,7 @@ function onceEach(measure: Measure): Measure {
   }
 }
 
-/** Refuses an operation that holds NUL, is too deep or has too many root fields. It may be invalid: what is unknown counts nothing. */
+/** Throws for an operation that contains NUL, is too deep or has too many root fields. It may be invalid: unknown names count 0. */
 export function refuseShape(document: DocumentNode, operation: OperationDefinitionNode) {
   visit(document, { StringValue: (node) => refuseNulIn(node.value) })
   const fragments = fragmentsOf(document)
@@ -70,13 +70,13 @@ export function refuseShape(document: DocumentNode, operation: OperationDefiniti
     throw new BadUserInput(`The operation has ${rootFields} root fields, more than ${graphqlLimits.graphqlRootFields}`)
 }
 
-/** Makes the function that tells how many objects an operation could return; it remembers the cost of the usual page sizes. */
+/** Returns a function that computes how many objects an operation could return; it caches the cost of common page sizes. */
 export function costOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): (variables: Variables) => number {
-  // What the cost depends on: page sizes, and what is included.
+  // The cost depends on page sizes and on the conditions of @include and @skip.
   const names = new Set<string>()
   visit(document, {
     Argument({ name, value }) {
@@ -95,7 +95,7 @@ export function costOf(
 
 const metaFields = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]))
 
-/** Counts the objects that an operation could return, by the sizes of its lists. It may be invalid: what is unknown costs nothing. */
+/** Counts the objects that an operation could return, by the sizes of its lists. It may be invalid: unknown names count 0. */
 function measureCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
   const fragments = fragmentsOf(document)
   const given = (node: ValueNode): unknown => {
@@ -126,7 +126,7 @@ function measureCost(schema: GraphQLSchema, document: DocumentNode, operation: O
     const children = costOfSet(node.selectionSet, getNamedType(field.type))
     if (field.args.some((arg) => arg.name === "first" || arg.name === "take"))
       return 1 + pageSize(argument(node, "first") ?? argument(node, "take")) * children
-    // The items of a page are counted where its size stands.
+    // The items of a page are counted at the field with its size.
     if (name === "nodes" || name === "edges" || !isListType(getNullableType(field.type))) return 1 + children
     return graphqlLimits.graphqlPlainListSize * (1 + children)
   }
@@ -134,5 +134,5 @@ function measureCost(schema: GraphQLSchema, document: DocumentNode, operation: O
   return costOfSet(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined)
 }
 
-/** A size that the field itself will refuse must not pay for other fields. */
+/** A size that the field will refuse counts as the default, so that a negative one cannot lower the cost. */
 const pageSize = (size: unknown) => (typeof size === "number" && size >= 0 ? size : schemaLimits.messagePageDefault)

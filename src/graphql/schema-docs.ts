@@ -2,8 +2,8 @@ import type { GraphQLSchema } from "graphql"
 import { getMetadataStorage } from "type-graphql"
 
 /**
- * Puts the arguments of all fields into the order of their declaration, because decorators of parameters run from the last to the first,
- * and describes each argument `input` by the description of its type. Must run before type-graphql builds the schema.
+ * Sorts the arguments of all fields by their declaration, because parameter decorators run from the last to the first, and describes each
+ * argument `input` with the description of its type. Must run before type-graphql builds the schema.
  */
 export function documentArguments() {
   const { params, inputTypes } = getMetadataStorage()

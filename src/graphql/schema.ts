@@ -29,7 +29,7 @@ import { describeRootTypes, documentArguments } from "./schema-docs.js"
 
 type Resolver = new () => object
 
-/** The resolvers of every feature: root fields and field resolvers. */
+/** The resolvers of all features: root fields and field resolvers. */
 export const resolvers: [Resolver, ...Resolver[]] = [
   SessionResolver,
   CompanyResolver,
@@ -53,14 +53,14 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   AnswerProgressResolver,
 ]
 
-/** The schema of the server, every root field behind its access rule; throws when one has none, or when a field of a row comes from nowhere. */
+/** Builds the schema with every root field behind its access rule; throws when a rule is missing or a field of an entity has no source. */
 export function buildPlatformSchema(orm: MikroORM): GraphQLSchema {
   readPropertiesDirectly()
   documentArguments()
   const schema = buildSchemaSync({
     resolvers,
     validate: false,
-    // Asked for by type-graphql and used by nothing: subscriptions read the event log.
+    // type-graphql requires it; subscriptions read the event log instead.
     pubSub: { publish: neverPublish, subscribe: neverPublish },
   })
   describeRootTypes(schema)
@@ -71,7 +71,7 @@ function neverPublish(): never {
   throw new Error("Events are rows of the log; nothing publishes them")
 }
 
-/** The same schema with its enums in REST's words: `telegram-bot` where GraphQL says `TELEGRAM_BOT`. */
+/** The same schema with the REST words of enums: `telegram-bot` instead of `TELEGRAM_BOT`. */
 export const inRestWords = (schema: GraphQLSchema): GraphQLSchema => mapSchema(schema, { [MapperKind.ENUM_TYPE]: restEnum as never })
 
 function restEnum(type: GraphQLEnumType): GraphQLScalarType {

@@ -9,13 +9,13 @@ import {
 } from "graphql"
 import { BadUserInput, type Detail } from "../errors.js"
 
-/** The text scalar that an argument is held to, where clients may call it a String. */
+/** The text scalar that validates an argument whose type in the schema is String. */
 export const textOf = (arg: Pick<GraphQLArgument, "extensions"> | undefined): GraphQLScalarType | undefined =>
   arg?.extensions["text"] as GraphQLScalarType | undefined
 
 /**
- * Shows the text arguments of root fields as plain Strings, which is what a client declares its variables as, and keeps the scalar that
- * says how long they may be.
+ * Declares the text arguments of root fields as String, the type that clients declare for their variables, and keeps the scalar with their
+ * limits as an extension.
  */
 export function showTextsAsStrings(type: GraphQLObjectType) {
   for (const field of Object.values(type.getFields())) {
@@ -29,7 +29,7 @@ export function showTextsAsStrings(type: GraphQLObjectType) {
   }
 }
 
-/** Reads the text arguments by their scalars: trimmed and within their limits, or refused by name. */
+/** Parses the text arguments with their scalars: trims them, and throws for those that exceed their limits. */
 export function readTexts(declared: readonly GraphQLArgument[], args: Record<string, unknown>): Record<string, unknown> {
   const texts = declared.filter((arg) => textOf(arg) && args[arg.name] != null)
   if (texts.length === 0) return args

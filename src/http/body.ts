@@ -14,12 +14,12 @@ const read: Middleware = koaBody({
 
 const nothing = async () => {}
 
-/** Reads a JSON object out of the body: another type 415, malformed or no object 400, over 1 MB 413; an empty body is an empty object. */
+/** Reads the body as a JSON object: 415 for another type, 400 for malformed JSON or another value, 413 over 1 MB; an empty body is {}. */
 export async function readJson(ctx: Context): Promise<Record<string, unknown>> {
   if (!hasBody(ctx)) return {}
   if (Number(ctx.get("Content-Length")) > rootLimits.bodyBytes) throw new PayloadTooLarge()
   if (!ctx.request.is("application/json", "+json")) throw new UnsupportedMediaType()
-  if (!ctx.req.readable) throw new BadUserInput("The request was broken off")
+  if (!ctx.req.readable) throw new BadUserInput("The request was aborted")
   await read(ctx, nothing)
   const body: unknown = (ctx.request as { body?: unknown }).body
   if (!body || typeof body !== "object" || Array.isArray(body)) throw new BadUserInput("The request body must be a JSON object")

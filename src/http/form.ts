@@ -11,8 +11,8 @@ import { httpLimits } from "./limits.js"
 const required = (message: string) => new BadUserInput(`file ${message}`, [{ path: "file", message }])
 
 /**
- * The body of a multipart request on its way to a parser, which takes it for the request: cut off where it is too large, broken when its sender
- * goes away, and never the reason that an answer cannot be sent.
+ * The body of a multipart request, which its parser reads instead of the request. It fails when it is too large or when the client
+ * disconnects; a failure never prevents the response.
  */
 export class Form extends PassThrough implements ArrivingForm {
   readonly headers
@@ -27,11 +27,11 @@ export class Form extends PassThrough implements ArrivingForm {
     this.whole = new Promise((resolve, reject) => {
       this.#end = (error) => (error ? reject(error) : resolve())
     })
-    // Both are looked at by those who read the form; who never came to it shall not end the process.
+    // Readers of the form handle both errors; without a reader, an unhandled error would end the process.
     this.whole.catch(() => {})
     this.on("error", () => {})
     request.once("close", () => {
-      if (!request.complete) this.giveUp(new BadUserInput("The request was broken off"))
+      if (!request.complete) this.giveUp(new BadUserInput("The request was aborted"))
     })
     request.pipe(this)
   }
@@ -42,10 +42,10 @@ export class Form extends PassThrough implements ArrivingForm {
     else this.giveUp(new PayloadTooLarge(rootLimits.uploadBytes))
   }
 
-  /** Called with the parser of the form before it gets anything to read. */
+  /** Called with the parser before it gets data. */
   onParser: (parser: Busboy) => void = () => {}
 
-  /** Hands the body to its parser, whose end is the form's. */
+  /** Pipes the body to its parser; the form ends with the parser. */
   override pipe<T extends NodeJS.WritableStream>(parser: T): T {
     this.onParser(parser as unknown as Busboy)
     finished(parser as unknown as Writable, (error) => this.#end(error && this.meaningOf(error)))
@@ -66,7 +66,7 @@ export class Form extends PassThrough implements ArrivingForm {
     this.destroy(reason)
   }
 
-  /** Ends the reading. What its sender still sends is taken for a while, because most read an answer only when they have sent everything. */
+  /** Stops reading. The rest of the request is discarded for a while, because most clients read a response only after sending all. */
   close() {
     const { request } = this
     request.unpipe(this)
@@ -78,22 +78,22 @@ export class Form extends PassThrough implements ArrivingForm {
   }
 }
 
-/** Opens a multipart request; another type is 415, and what says at once that it is too large is not read at all. */
+/** Opens a multipart request; 415 for another type, and 413 without reading when its Content-Length is too large. */
 export function openForm(ctx: Context): Form {
   if (!ctx.request.is("multipart/form-data")) throw new UnsupportedMediaType("Send the file as multipart/form-data")
-  if (!ctx.req.readable) throw new BadUserInput("The request was broken off")
+  if (!ctx.req.readable) throw new BadUserInput("The request was aborted")
   if (Number(ctx.get("Content-Length")) > rootLimits.uploadBytes + httpLimits.formOverheadBytes)
     throw new PayloadTooLarge(rootLimits.uploadBytes)
   return new Form(ctx.req)
 }
 
-/** Waits until the file of that name begins in a form; the form is read on while the file is. */
+/** Waits until the file with that name begins; the rest of the form is parsed while the file is read. */
 export function fileIn(form: Form, name: string): Promise<Upload> {
   return new Promise((resolve, reject) => {
     const parser = parserOf(form)
     let upload: Upload | null = null
     parser.on("file", (field, stream, { filename, mimeType, encoding }) => {
-      // Its reader hears of it; one that nobody reads shall not end the process.
+      // The reader of the file gets the error; without a reader, an unhandled error would end the process.
       stream.on("error", () => {})
       if (field !== name) return void stream.resume()
       if (upload) return void parser.destroy(required("must be one file: send another in a request of its own"))

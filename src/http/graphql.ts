@@ -17,7 +17,7 @@ import { checkUploadMap } from "./upload-map.js"
 
 const responseJson = "application/graphql-response+json"
 
-/** Apollo, which negotiates and parses, before the engine, which does the rest. */
+/** The GraphQL server: Apollo negotiates and parses, the engine does the rest. */
 export interface GraphqlServer {
   schema: GraphQLSchema
   engine: OperationEngine
@@ -33,7 +33,7 @@ export async function startApollo(schema: GraphQLSchema, engine: OperationEngine
     introspection: true,
     csrfPrevention: false,
     parseOptions: { maxTokens: rootLimits.graphqlTokens },
-    // The engine validates, once the limits are measured, and keeps what is valid.
+    // The engine validates after it has measured the limits, and caches valid operations.
     dangerouslyDisableValidation: true,
     documentStore: null,
     stopOnTerminationSignals: false,
@@ -45,7 +45,7 @@ export async function startApollo(schema: GraphQLSchema, engine: OperationEngine
   return { schema, engine, apollo, types: new LRUCache({ max: graphqlLimits.knownTypes }) }
 }
 
-/** Has the engine prepare and run what Apollo has parsed. */
+/** Prepares and runs in the engine the operation that Apollo has parsed. */
 const runningOn = (engine: OperationEngine, schema: GraphQLSchema): ApolloServerPlugin<RequestContext & BaseContext> => ({
   async requestDidStart() {
     return {
@@ -64,7 +64,7 @@ const runningOn = (engine: OperationEngine, schema: GraphQLSchema): ApolloServer
   },
 })
 
-/** Prepares and runs an operation; whatever is thrown is shown as errors. */
+/** Prepares and runs an operation; converts thrown errors to GraphQL errors. */
 async function answerOf(
   engine: OperationEngine,
   prepare: () => PreparedOperation,
@@ -74,7 +74,7 @@ async function answerOf(
   try {
     const prepared = prepare()
     if (prepared.operation.operation === "subscription")
-      throw new BadUserInput("A subscription needs a WebSocket (graphql-transport-ws) at this address")
+      throw new BadUserInput("A subscription requires a WebSocket (graphql-transport-ws) at this URL")
     const { data, errors } = await engine.run(prepared, context, variables, "http")
     return errors ? { errors: shownErrors(errors, context.request), data } : { data }
   } catch (error) {
@@ -82,15 +82,15 @@ async function answerOf(
   }
 }
 
-/** The HTTP status by the GraphQL-over-HTTP specification: plain JSON answers 200, the newer type the status of the request's own error. */
+/** HTTP status by the GraphQL-over-HTTP specification: plain JSON responds with 200, the newer type with the status of a request error. */
 function statusOf(accept: string | undefined, data: unknown, errors: readonly GraphQLFormattedError[] | undefined): number {
   if (data !== undefined || !errors?.length) return 200
   const status = Number(errors[0]?.extensions?.["statusCode"] ?? 400)
-  // A GET that asks for a mutation is refused as HTTP refuses it, whatever the type.
+  // A mutation over GET is 405 with either media type.
   return accept?.includes(responseJson) || status === 405 ? status : 200
 }
 
-/** GraphQL over HTTP: credentials first, then the body; an operation that is prepared is run at once, every other goes through Apollo. */
+/** GraphQL over HTTP: authenticates, then reads the body; a prepared operation runs at once, others go through Apollo. */
 export function graphqlHandler(server: GraphqlServer, reception: RequestContexts): Middleware {
   return async (ctx) => {
     let form: Form | undefined
@@ -112,7 +112,7 @@ const isName = (value: unknown): value is string | null | undefined => value == 
 const isVariables = (value: unknown): value is Record<string, unknown> | null | undefined =>
   value == null || (typeof value === "object" && !Array.isArray(value))
 
-/** Answers an operation that is prepared, past Apollo: its way through its stages costs as much as a small operation. False for others. */
+/** Runs a prepared operation without Apollo, whose pipeline costs as much as a small operation; false for other operations. */
 async function answerAtOnce(
   { engine, schema, types }: GraphqlServer,
   ctx: Context,
@@ -137,36 +137,37 @@ async function throughApollo({ apollo, types }: GraphqlServer, ctx: Context, con
     httpGraphQLRequest: { method: ctx.method, headers, search: ctx.search, body },
     context: async () => context,
   })
-  // Only @defer and @stream answer in pieces, and the schema has neither.
-  if (answer.body.kind !== "complete") throw new Error("The operation answered in pieces")
+  // Only @defer and @stream produce several parts, and the schema has neither.
+  if (answer.body.kind !== "complete") throw new Error("The operation returned several parts")
   const [status, type] = [answer.status ?? 200, answer.headers.get("content-type")]
   if (status === 200 && type) types.set(ctx.get("Accept"), type)
   for (const [name, value] of answer.headers) ctx.set(name, value)
   send(ctx, status, type, answer.body.string)
 }
 
-/** Sends a text as bytes: a long text would be copied once to find its type, and once more behind its headers. */
+/** Sends a text as bytes: Koa and Node would copy a long string twice, for its type and behind its headers. */
 function send(ctx: Context, status: number, type: string | undefined, text: string) {
   ctx.status = status
   if (type) ctx.set("Content-Type", type)
   ctx.body = Buffer.from(text)
 }
 
-/** The operation of a multipart request, its file on the way (GraphQL multipart request specification). */
+/** Reads the operation of a multipart request, whose file is still being received (GraphQL multipart request specification). */
 async function operationIn(form: Form, ctx: Context) {
   const options = { maxFieldSize: rootLimits.bodyBytes, maxFiles: 1 }
   form.onParser = checkUploadMap
   return processRequest(form as unknown as IncomingMessage, ctx.res, options).catch((error: Error & { status?: number }) => {
     if (error instanceof ApiError) throw error
-    // Broken off: the form knows why.
+    // The request was aborted: the form has the reason.
     if (/disconnected/.test(error.message)) throw form.reason
-    if (/max file uploads/.test(error.message)) throw new BadUserInput("A request carries one file: send others in requests of their own")
+    if (/max file uploads/.test(error.message))
+      throw new BadUserInput("A request can contain only one file: send each file in its own request")
     if (error.status === 413) throw new PayloadTooLarge()
     throw new BadUserInput(error.status === 400 ? error.message : "The multipart body is incomplete or malformed")
   })
 }
 
-/** A request that is refused as a whole: errors and no data. */
+/** Refuses a request as a whole, with errors and without data. */
 function refuseWhole(ctx: Context, error: unknown) {
   refuse(ctx, error)
   ctx.body = JSON.stringify({ errors: [toGraphQLError(error, ctx.state["request"].requestId)] })

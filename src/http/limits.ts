@@ -1,4 +1,4 @@
-/** Every number of the specification and of the contract that http/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that http/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const httpLimits = {
   /** Longest `X-Request-Id` of a caller that is kept; a longer one is replaced. */
   requestIdCharacters: 128,

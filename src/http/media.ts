@@ -17,7 +17,7 @@ const mediaById: Statement<StoredFile> = {
 /** Types that a browser may display inline; not SVG, which can hold scripts. */
 const isShown = (type: string) => /^(image|audio|video)\//.test(type) && type !== "image/svg+xml"
 
-/** Route that serves files; the signature in the address is the permission. */
+/** Route that serves files; the signature in the URL grants access. */
 export function mediaRouter(services: Pick<Services, "mediaUrls" | "database" | "storage">): Router {
   return new Router().get("/media/:id", async (ctx) => {
     const { id = "" } = ctx["params"]

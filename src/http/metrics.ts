@@ -28,7 +28,7 @@ function routeOf(ctx: Context): string {
   return ctx.path === "/graphql" ? "/graphql" : "other"
 }
 
-/** `GET /metrics` in Prometheus's format: for the bearer of METRICS_TOKEN, or without one for clients on this machine. */
+/** `GET /metrics` in Prometheus's format: requires METRICS_TOKEN as bearer token; if it is not configured, serves only this machine. */
 export function metricsRouter(metrics: Metrics, token: string | null): Router {
   return new Router().get("/metrics", async (ctx) => {
     mustBeAllowed(ctx, token)

@@ -11,7 +11,7 @@ import { limitHeaders } from "../context/sign-in-limit.js"
 import { describe, RateLimited, toRestBody } from "../errors.js"
 import { httpLimits } from "./limits.js"
 
-/** The request that is being served, for code that is called without it. */
+/** The current request, for code that has no parameter for it. */
 export const currentRequest = new AsyncLocalStorage<RequestInfo>()
 
 const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharacters}}$`)
@@ -34,7 +34,7 @@ class Request implements RequestInfo {
   }
 }
 
-/** Assigns every request its id and turns thrown errors into the contract's error body. */
+/** Assigns every request its ID, and converts thrown errors to the contract's error body. */
 export function requestMiddleware(log: Logger): Middleware {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
@@ -67,7 +67,7 @@ export class RequestContexts {
 
   constructor(private readonly services: Services) {
     const { rateLimitPerMinute } = services.config
-    // Counted in the process: one hot row per token in the database would cost every request.
+    // Counted in the process: a counter in the database would be one hot row per token.
     this.#limiter = rateLimitPerMinute > 0 ? new RateLimiterMemory({ points: rateLimitPerMinute, duration: 60 }) : null
   }
 

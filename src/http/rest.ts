@@ -13,11 +13,11 @@ import { readJson } from "./body.js"
 import { fileIn, openForm } from "./form.js"
 import type { RequestContexts } from "./request.js"
 
-/** Prepares the whole REST table. */
+/** Prepares all REST routes. */
 export const prepareRoutes = (engine: OperationEngine, restSchema: GraphQLSchema): Operation[] =>
   routeTable.map((route) => prepareRoute(engine, restSchema, route))
 
-/** Serves the REST table. */
+/** Serves the REST routes. */
 export function restRouter(operations: Operation[], reception: RequestContexts, services: Services): Router {
   const router = new Router()
   for (const operation of operations) {
@@ -25,7 +25,7 @@ export function restRouter(operations: Operation[], reception: RequestContexts, 
     router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
       const request: RequestInfo = ctx.state["request"]
       try {
-        // Counted before anything is read, so that a malformed attempt counts too.
+        // Counted before the body is read, so that a malformed attempt counts too.
         if (attempt) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
         request.attemptCounted = attempt
         // A public route ignores credentials: a client that refreshes its session may still send the expired token.
@@ -33,7 +33,7 @@ export function restRouter(operations: Operation[], reception: RequestContexts, 
           operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await reception.contextOf(ctx)
         if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
         mustBeKnown(operation.rule, context)
-        // The router passes on a path that it cannot decode; this throws the error that explains it.
+        // The router skips a path that it cannot decode; this throws the error that explains it.
         decodeURIComponent(ctx.path)
         if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))
         else await answer(operation, ctx, context, body ? await readJson(ctx) : {})
@@ -57,7 +57,7 @@ async function withFile(ctx: RouterContext, name: string, work: (body: Record<st
   }
 }
 
-/** Refuses a wrong method on a path of the routers with 405 and `Allow`, with or without credentials; an unknown path goes on. */
+/** Refuses an unsupported method on a known path with 405 and `Allow`, with or without credentials; an unknown path goes on. */
 export function wrongMethod(routers: Router[]): Middleware {
   return (ctx, next) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path)

@@ -4,8 +4,8 @@ import { BadUserInput } from "../errors.js"
 type FieldListener = Parameters<Busboy["on"]>[1] & ((name: string, value: string, info: { valueTruncated: boolean }) => void)
 
 /**
- * Checks the `map` of a GraphQL multipart request before the library that reads it: that one follows any path, inherited names included, and
- * writes what it finds there (`hasOwnProperty.call` is a function of the whole process).
+ * Checks the `map` of a GraphQL multipart request before the upload library does, which follows any path, inherited names included, and
+ * writes to it (`hasOwnProperty.call` is a function of the whole process).
  */
 export function checkUploadMap(parser: Busboy) {
   const listeners = parser.listeners("field") as FieldListener[]
@@ -14,7 +14,7 @@ export function checkUploadMap(parser: Busboy) {
     if (name === "operations") operations = value
     if (name === "map" && !info.valueTruncated && !namesNulls(operations, value)) {
       const message = "must name variables of the operation that are null"
-      // What else is in the same packet would be refused first, as having come without a map.
+      // Otherwise the library would refuse the parts that arrive in the same packet, because they came before the map.
       parser.removeAllListeners("field").removeAllListeners("file")
       return void parser.destroy(new BadUserInput(`map ${message}`, [{ path: "map", message }]))
     }
@@ -23,7 +23,7 @@ export function checkUploadMap(parser: Busboy) {
   parser.removeAllListeners("field").on("field", check)
 }
 
-/** Whether each path of a map leads to an own property of the variables that holds null. What is not JSON, or no map, the library refuses. */
+/** Whether each path of a map names an own property of the variables that is null. The library refuses invalid JSON and other values. */
 function namesNulls(operationsText: string, mapText: string): boolean {
   const [operations, map] = [parsed(operationsText), parsed(mapText)]
   if (operations === undefined || map === undefined || map === null) return true

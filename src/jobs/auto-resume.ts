@@ -1,7 +1,7 @@
 import { comeBack } from "../chats/return.js"
 import type { Job } from "./kit/scheduler.js"
 
-/** Returns a chat to its assistant after the quiet time, unless it was written in meanwhile. */
+/** Turns AI on again in a chat after inactivity, unless a message has arrived meanwhile. */
 export const autoResume: Job = {
   name: "auto-resume",
   async run(services, companyId, chatId) {

@@ -8,7 +8,7 @@ import { jobLimits } from "./limits.js"
 
 const { indexingLeaseMs, indexingLosses, indexingRetryBaseMs } = entityLimits
 
-/** A knowledge item is to be indexed. What ends the process of every worker that takes it fails in the end. */
+/** Indexes a knowledge item. Indexing fails in the end when it repeatedly ends the worker's process. */
 export const indexKnowledge = defineWork({
   name: "index-knowledge",
   entity: Knowledge,

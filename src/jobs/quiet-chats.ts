@@ -8,7 +8,7 @@ import { clock } from "../entities/kit/clock.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
-/** Joined from subscriptions, so that waiting chats of companies without an active one are not scanned. */
+/** Read from subscriptions, so that chats of companies without an active one are not scanned. */
 const quiet: Statement<RowOf<"Chat", "id" | "company_id" | "quiet_since">> = {
   name: "quiet-chats",
   text: `
@@ -20,11 +20,11 @@ const quiet: Statement<RowOf<"Chat", "id" | "company_id" | "quiet_since">> = {
     order by waiting.quiet_since limit $4`,
 }
 
-/** Interval of this sweep in ms: a tenth of the quiet time, at most 30 s, at least the scheduler's tick. */
+/** Interval of this sweep in milliseconds: a tenth of the inactivity, at most 30 s, at least the interval of the scheduler. */
 const lookEveryMs = ({ autoResumeAfterMs }: Config) =>
   Math.max(jobLimits.clockTickMs, Math.min(autoResumeAfterMs * jobLimits.sweepShare, jobLimits.sweepMaxMs))
 
-/** Returns chats to their assistants after the quiet time; chats that become quiet before the next sweep are scheduled for their instant. */
+/** Turns AI on again after inactivity; schedules a job for chats that reach it before the next sweep. */
 export const quietChats: Sweep = {
   name: "quiet-chats",
   everySeconds: (config) => lookEveryMs(config) / 1000,

@@ -6,7 +6,7 @@ import { entityLimits } from "../entities/limits.js"
 import { defineWork } from "./kit/work.js"
 import { jobLimits } from "./limits.js"
 
-/** The reply of a chat is due: its assistant takes a turn. */
+/** Answers a chat whose reply is due: its assistant takes a turn. */
 export const reply = defineWork({
   name: "reply",
   entity: Chat,

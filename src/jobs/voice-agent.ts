@@ -5,7 +5,7 @@ import { entityLimits } from "../entities/limits.js"
 import { defineWork } from "./kit/work.js"
 import { jobLimits } from "./limits.js"
 
-/** Something is to be done about the voice agent of an assistant. */
+/** Runs the next task of an assistant's voice agent. */
 export const voiceAgent = defineWork({
   name: "voice-agent",
   entity: Assistant,

@@ -20,7 +20,7 @@ export class IndexingFailure extends Error {
 /** The text to index for an item. */
 export interface Content {
   text: string
-  /** Whether it may differ from the last indexing. */
+  /** Whether the text may differ from that of the last indexing. */
   isChanged: boolean
   /** The page's version headers. */
   version: PageVersion | null

@@ -6,7 +6,7 @@ import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { assistantWord } from "./full-text.js"
 
-/** Shared locks: items and their indexes must not change while they are copied. */
+/** Shared locks, because items and their indexes must not change while they are copied. */
 const itemsOf: Statement<{ id: string; generation: string | null }> = {
   name: "items-to-copy",
   text: `select id, index_generation as generation from knowledge where assistant_id = $1 and company_id = any($2::uuid[])
@@ -55,7 +55,7 @@ export async function copyKnowledge(unit: UnitOfWork, sourceId: string, copyId: 
         knowledgeId: chunks.map(({ item }) => fresh.get(item)!.id),
         generation: chunks.map(({ item }) => fresh.get(item)!.generation),
       },
-      // The full text contains the assistant's lexeme.
+      // The full text contains a lexeme of the assistant.
       all: { assistantId: "$1::uuid", tsv: "ts_delete(t.tsv, $2::text) || quote_literal($3::text)::tsvector" },
       values: [copyId, assistantWord(sourceId), assistantWord(copyId)],
     },

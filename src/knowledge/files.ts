@@ -31,7 +31,7 @@ export async function fileText(
   return extractor.text({ bytes: await buffer(stored), type: media.mimeType }, signal)
 }
 
-/** Aborts a transaction that needs the text of a file, which is slow to read and must not be read inside it. */
+/** Thrown to abort a transaction that needs the text of a file, because extracting it is slow and must happen outside. */
 class Unread extends Error {
   constructor(readonly media: Media) {
     super("The text of a file is missing")

@@ -3,9 +3,9 @@ import { isStopWord, stem, words } from "../ports/kit/words.js"
 import { knowledgeLimits } from "./limits.js"
 
 /**
- * A chunk's lexemes as text that is cast to tsvector. They are not made by `to_tsvector`, which handles one language at a time and no script
- * without spaces. The thesaurus's concepts are added for queries in other words, and a lexeme of the assistant, so that a search reads only
- * that assistant's part of the index: the full text of a chunk that is copied to another assistant is computed again.
+ * A chunk's lexemes as text that is cast to tsvector. `to_tsvector` is not used, because it supports one language at a time and no scripts
+ * without spaces. Concepts of the thesaurus are added, which match queries in other words, and a lexeme of the assistant, so that a search
+ * reads only that assistant's part of the index: a chunk that is copied to another assistant gets a new full text.
  */
 export function fullText(content: string, assistantId: string): string {
   const places = new Map<string, number[]>()
@@ -19,7 +19,7 @@ export function fullText(content: string, assistantId: string): string {
   return [`'${assistantWord(assistantId)}'`, ...[...places].map(([lexeme, at]) => `'${lexeme}':${at.join(",")}`)].join(" ")
 }
 
-/** The lexeme of an assistant's chunks; no word contains its sign. */
+/** The lexeme of an assistant's chunks; its sign occurs in no word. */
 export const assistantWord = (assistantId: string) => `@${assistantId}`
 
 /** A query word and its thesaurus concepts, as lexemes. */
@@ -28,7 +28,7 @@ export interface AskedWord {
   meanings: string[]
 }
 
-/** The distinct words of a query; of very many the longest, which are the most selective. */
+/** The distinct words of a query; of too many, the longest, which are the most selective. */
 export function askedWords(query: string): AskedWord[] {
   const asked = [...new Map(readWords(query).map((one) => [one.word, one])).values()]
   if (asked.length <= knowledgeLimits.knowledgeQueryWords) return asked

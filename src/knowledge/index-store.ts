@@ -23,7 +23,7 @@ const knownVectors: Statement<{ hash: string }> = {
          where company_id = any($1::uuid[]) and content_hash = any($2) and embedding_model = $3`,
 }
 
-/** The chunks without a known vector in the company, each text once: vectors of a former index, a lost run or other items are reused. */
+/** The chunks whose vectors are not stored, each text once; vectors of earlier indexes, lost runs and other items are reused. */
 export async function missingVectors(context: RequestContext, model: string, chunks: Chunk[]): Promise<Chunk[]> {
   const byHash = new Map(chunks.map((chunk) => [chunk.hash, chunk]))
   const rows = await context.statement(knownVectors, [context.companyIds, [...byHash.keys()], model])
@@ -114,7 +114,7 @@ const madeSoFar: Statement<RowOf<"KnowledgeChunk", "position">> = {
   text: "select position from knowledge_chunk where knowledge_id = $1 and company_id = any($2::uuid[]) and generation = $3",
 }
 
-/** A vector to be reused was deleted meanwhile: the transaction is aborted, and the vector computed. */
+/** Thrown when a vector to reuse was deleted meanwhile: the transaction is aborted, and the vector is computed. */
 export class VectorLost extends Error {}
 
 /** Replaces an item's chunks by those of a run, inside a transaction that has locked the item. */

@@ -12,12 +12,12 @@ import { type Content, IndexingFailure, readItem } from "./content.js"
 import { type Chunk, chunksOf, keepVectors, missingVectors, swapIndex, VectorLost } from "./index-store.js"
 import { knowledgeLimits } from "./limits.js"
 
-/** An indexing that this worker has claimed, and the item as it was then. */
+/** A run that this worker has claimed, and the item at that time. */
 export interface Indexing {
-  /** The fence: another run may store nothing. */
+  /** ID of the run, its fencing token. */
   run: string
   item: Knowledge
-  /** The file that it is made from. */
+  /** The file with the content of the item. */
   media: Media | null
 }
 
@@ -27,17 +27,17 @@ const staleModel = {
          where index_status = 'indexed' and embedding_model <> $2 and index_due_at is null and index_run is null`,
 }
 
-/** Items that another embedding than the configured one has indexed become due; until then they are found by their words alone. */
+/** Schedules items that were indexed with another embedding than the configured one; until then they are searched by words only. */
 export async function renewForEmbedding({ database, embedding }: Pick<Services, "database" | "embedding">): Promise<void> {
   await unscoped(database, staleModel, [clock.now(), embedding.id])
 }
 
-/** In the transaction that claims an item: what it is made from. */
+/** Claims an item: reads the source of its content. */
 export async function beginIndexing(tx: RequestContext, item: Knowledge, run: string): Promise<Indexing> {
   return { run, item, media: item.fileId ? await tx.em.findOneOrFail(Media, { id: item.fileId }) : null }
 }
 
-/** Reads, splits and embeds, all outside of transactions, and swaps the index in one. */
+/** Reads, splits and embeds the content outside of transactions, and replaces the index in one. */
 export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Promise<void> {
   const { context, signal } = lease
   const { embedding, extractor } = context.services
@@ -55,7 +55,7 @@ export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Pr
     )
   const chunks = chunksOf(texts)
   while (!(await isMade(lease, indexing, { read, chunks, model: embedding.id }))) {
-    // Once more: the vectors that were to be copied were deleted with their item.
+    // Retried, because the vectors to reuse were deleted with their item.
   }
 }
 
@@ -65,7 +65,7 @@ interface Wanted {
   model: string
 }
 
-/** Makes the missing vectors and swaps the index; false when a vector was deleted meanwhile. */
+/** Computes missing vectors and replaces the index; false when a vector to reuse was deleted meanwhile. */
 async function isMade(lease: Lease<Knowledge>, indexing: Indexing, { read, chunks, model }: Wanted): Promise<boolean> {
   const { context, signal } = lease
   const missing = await missingVectors(context, model, chunks)
@@ -91,7 +91,7 @@ async function isMade(lease: Lease<Knowledge>, indexing: Indexing, { read, chunk
   }
 }
 
-/** Logs why an item was not indexed, and says how often such a failure is tried. */
+/** Logs why an item was not indexed, and returns how often the failure is retried. */
 export function indexingFailure({ request: { log } }: RequestContext, error: unknown): Failure {
   const known = knownFailure(error)
   if (known) log.info({ reason: known.reason }, "a knowledge item was not indexed")
@@ -99,7 +99,7 @@ export function indexingFailure({ request: { log } }: RequestContext, error: unk
   return known ?? { reason: "Something went wrong on our side" }
 }
 
-/** What an error means for the item: why, and how often it is tried at most; null for a fault of ours. */
+/** Reason and maximum number of tries for an error; null for an unexpected error. */
 function knownFailure(error: unknown): Failure | null {
   if (error instanceof CrawlFailure) return { reason: error.message, tries: error.isWorthRetrying ? knowledgeLimits.crawlTries : 1 }
   if (error instanceof IndexingFailure || error instanceof EmbeddingFailure)

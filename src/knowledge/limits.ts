@@ -1,4 +1,4 @@
-/** Every number of the specification and of the contract that knowledge/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that knowledge/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const knowledgeLimits = {
   /** Most chunks of one knowledge item; ours. */
   knowledgeChunks: 5_000,
@@ -6,9 +6,9 @@ export const knowledgeLimits = {
   indexingConcurrency: 4,
   /** … which it gives this often; ours. */
   indexingRenewMs: 5_000,
-  /** Indexings of one state of an item that may fail for what may pass, such as embeddings that do not answer; ours. */
+  /** Tries of an indexing after temporary failures, such as an embedding service that does not respond; ours. */
   indexingTries: 5,
-  /** Indexings that may fail since the page does not answer; ours. */
+  /** Tries of an indexing when the web page does not respond; ours. */
   crawlTries: 3,
   /** Chunks that are embedded before they are stored; a crash loses at most these; ours. */
   indexingBatch: 96,

@@ -92,7 +92,7 @@ export class PackedVectors implements VectorSearch {
 /** Approximate bytes of an id and its place in a list. */
 const ID_BYTES = 80
 
-/** A vendor may change the length of its vectors under the same name: vectors of another length are not compared. */
+/** Vectors of another length are not compared: a vendor may change the length under the same name. */
 const keyOf = ({ generation }: IndexedItem, vector: Float32Array) => `${generation} ${vector.length}`
 
 function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {

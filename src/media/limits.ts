@@ -1,4 +1,4 @@
-/** Every number of the specification and of the contract that media/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that media/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const mediaLimits = {
   /** Longest file name; ours, as of most file systems. */
   filename: 255,

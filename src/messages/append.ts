@@ -15,9 +15,9 @@ export interface MessageDraft {
   text?: string | null
   authorId?: string | null
   externalId?: string | null
-  /** Uploaded files of the chat's company, in their order; they must be locked. */
+  /** IDs of uploaded files of the chat's company, in their order; their rows must be locked. */
   mediaIds?: string[]
-  /** The quoted message as a row, so that the event shows it. */
+  /** The quoted message as a row, because the event contains it. */
   replyTo?: { id: string } | null
   sources?: MessageSource[]
   functionCall?: FunctionCall | null
@@ -27,12 +27,12 @@ export interface MessageDraft {
 type Append = Statement<{ message: PlannedRow<"Message"> }>
 const statements = new WeakMap<MikroORM, Record<"plain" | "withMedia", Append>>()
 
-/** Fields of a file that an event stores; the address is signed when the event is delivered. */
-const mediaKept = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
+/** Fields of a file that an event stores; its URL is signed when the event is delivered. */
+const mediaFields = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
 
 /**
  * The only statement that adds a message to a chat: it locks the chat's row and takes the next sequence number, inserts the message, updates
- * the chat's recency and unread count, and writes the event. Returns the message as the event shows it; no row for a chat out of reach.
+ * the chat's recency and unread count, and writes the event. Returns the message as the event shows it; no row for an inaccessible chat.
  */
 export function appendMessage(orm: MikroORM): Append {
   return statementsOf(orm).plain
@@ -42,30 +42,30 @@ function statementsOf(orm: MikroORM): Record<"plain" | "withMedia", Append> {
   const known = statements.get(orm)
   if (known) return known
   const of = columnsOf(orm, "Media").of
-  const media = mediaKept.map((property) => `'${property}', m.${of.get(property)}`).join(", ")
-  // Messages with files have a statement of their own, so that others do not pay for it.
+  const media = mediaFields.map((property) => `'${property}', m.${of.get(property)}`).join(", ")
+  // Messages with files have their own statement, so that other messages do not pay for it.
   const attached = `, attached as (
       insert into message_media (id, company_id, message_id, media_id, position)
-      select link.id, made.company_id, made.id, link.media_id, link.position
-      from made, unnest($18::uuid[], $19::uuid[]) with ordinality as link (id, media_id, position)
+      select link.id, inserted.company_id, inserted.id, link.media_id, link.position
+      from inserted, unnest($18::uuid[], $19::uuid[]) with ordinality as link (id, media_id, position)
       returning id, media_id, company_id, position
     ), files as (
       select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'mediaId', m.id, 'media', jsonb_build_object(${media})) order by a.position), '[]') as list
       from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
     )`
-  const made = {
+  const built = {
     plain: { name: "append-message", text: textOf(orm, "", "'[]'::jsonb", "'[]'::jsonb") },
     withMedia: { name: "append-message-with-media", text: textOf(orm, attached, "to_jsonb($19::uuid[])", "(select list from files)") },
   }
-  statements.set(orm, made)
-  return made
+  statements.set(orm, built)
+  return built
 }
 
-/** The statement; with files `attached` attaches them, and the last two show them. */
+/** Builds the statement; `attached` inserts the files, and `mediaIds` and `messageMedia` are SQL expressions that return them. */
 function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia: string): string {
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   return `
-    with place as (
+    with numbered as (
       update chat set
         last_sequence = last_sequence + 1,
         updated_at = $1,
@@ -76,26 +76,26 @@ function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia:
       where id = $3 and company_id = any($6::uuid[])
       returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
         case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status
-    ), made as (
+    ), inserted as (
       insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at,
         external_id, author_id, reply_to_message_id, sources, function_call, function_call_output)
       select $2, $1, $1, company_id, id, last_sequence, $7, $9, $10, from_id, status, case when status = 'sent' then $1::timestamptz end,
         $11, $12::uuid, $13::uuid, $14::jsonb, $15::jsonb, $16::jsonb
-      from place returning *
+      from numbered returning *
     ), shown as (
-      select ${shown} from made
-    )${attached}, told as (
+      select ${shown} from inserted
+    )${attached}, recorded as (
       insert into event (company_id, chat_id, type, payload, created_at)
       select "companyId", "chatId", 'MESSAGE_CREATED',
         jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${mediaIds}, 'messageMedia', ${messageMedia})), $1
       from shown returning payload -> 'message' as message
     )
-    select message from told`
+    select message from recorded`
 }
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]
 
-/** Appends a message inside a unit of work and returns its row. */
+/** Appends a message in a unit of work and returns its row. */
 export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<PlannedRow<"Message">> {
   const values = appendValues(draft, unit.scope.companyIds, clock.now())
   const { plain, withMedia } = statementsOf(unit.database.orm)
@@ -105,7 +105,7 @@ export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<Pla
   return row!.message
 }
 
-/** The parameters of the statement above for a draft. */
+/** The parameters of the statement for a draft. */
 export function appendValues(draft: MessageDraft, companyIds: string[], now: Date): unknown[] {
   const isConversation = draft.role !== "System" && !frames.includes(draft.type)
   return [

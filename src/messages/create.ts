@@ -15,25 +15,27 @@ import { messageLimits } from "./limits.js"
 
 type Draft = Omit<MessageDraft, "chatId">
 
-/** Stores a message, in its chat or for the company alone; returns its row, as the event shows it where there is one. */
+/** Stores a message, in a chat or for the company alone; returns its row as the event shows it. */
 export async function createMessage(context: RequestContext, input: CreateMessageInput): Promise<PlainRow> {
   const draft = readDraft(context, input)
   if (input.companyId) context.reach(input.companyId)
   const { chatId, replyToMessageId, idempotencyKey } = input
   if (!chatId && replyToMessageId) throw bad("replyToMessageId", "needs a chatId")
   if (chatId && draft.role !== "Customer" && !draft.mediaIds?.length && !replyToMessageId && !idempotencyKey)
-    return appendAlone(context, { ...draft, chatId })
+    return appendInOneStatement(context, { ...draft, chatId })
   return context.transaction((tx) =>
-    idempotent(tx, tx.unit, "Message", input, () => (chatId ? place(tx, draft, chatId, replyToMessageId) : keep(tx, draft, input))),
+    idempotent(tx, tx.unit, "Message", input, () =>
+      chatId ? appendToChat(tx, draft, chatId, replyToMessageId) : storeAlone(tx, draft, input),
+    ),
   )
 }
 
 function readDraft(context: RequestContext, input: CreateMessageInput) {
   const role = input.role ?? "User"
   const type = input.type ?? "Text"
-  if (role === "Assistant") throw bad("role", "must not be Assistant: only an assistant speaks as one")
+  if (role === "Assistant") throw bad("role", "must not be Assistant: only assistants create such messages")
   if (type === "FunctionCall" || type === "FunctionCallOutput")
-    throw bad("type", "must not be a function frame: only an assistant makes them")
+    throw bad("type", "must not be FunctionCall or FunctionCallOutput: only assistants create such messages")
   const mediaIds = [...new Set(input.mediaIds ?? [])]
   if (mediaIds.length > messageLimits.attachments) throw bad("mediaIds", `must be at most ${messageLimits.attachments} files`)
   const text = input.text?.trim() ? input.text : null
@@ -43,31 +45,31 @@ function readDraft(context: RequestContext, input: CreateMessageInput) {
   return { role, type, text, mediaIds, authorId: role === "Customer" ? null : context.userId } as const
 }
 
-/** The ordinary case, a text of our own side: one statement, which is its own transaction. */
-async function appendAlone(context: RequestContext, draft: MessageDraft): Promise<PlainRow> {
+/** The common case, a text from the company's side: one statement, which is its own transaction. */
+async function appendInOneStatement(context: RequestContext, draft: MessageDraft): Promise<PlainRow> {
   const values = appendValues(draft, context.companyIds, clock.now())
   const [row] = await context.statement(appendMessage(context.services.database.orm), values)
-  if (!row) throw notYours()
+  if (!row) throw noAccess()
   return row.message
 }
 
-/** Puts a message in its chat; the reply to a customer's is expected. */
-async function place(context: RequestContext, draft: Draft, chatId: string, replyToMessageId?: string | null): Promise<PlainRow> {
+/** Appends a message to its chat, and schedules a reply to a customer message. */
+async function appendToChat(context: RequestContext, draft: Draft, chatId: string, replyToMessageId?: string | null): Promise<PlainRow> {
   const { unit, services } = context
   const chat = await context.find(Chat, chatId).catch((error) => {
-    throw error instanceof NotFound ? notYours() : error
+    throw error instanceof NotFound ? noAccess() : error
   })
   const files = await withFiles(context, draft, chat.companyId)
   const hasMedia = Boolean(files.mediaIds?.length)
   const replyTo = replyToMessageId ? ((await quoted(context, chat, replyToMessageId, hasMedia)) as { id: string }) : null
-  // Written before the statement, which shows the files as they are now.
+  // Flushed before the statement, which reads the files as they are now.
   if (hasMedia) await unit.flush()
   if (draft.role !== "Customer") return append(unit, { ...files, chatId, replyTo })
   return appendInbound(unit, chat, { ...files, replyTo }, services.config)
 }
 
-/** Keeps a message without a chat for the company: it is delivered to nobody, and no event tells of it. */
-async function keep(context: RequestContext, draft: Draft, input: CreateMessageInput): Promise<PlainRow> {
+/** Stores a message of the company without a chat: it is not delivered, and there is no event. */
+async function storeAlone(context: RequestContext, draft: Draft, input: CreateMessageInput): Promise<PlainRow> {
   const companyId = context.company(input.companyId)
   const { role, type, text, authorId, mediaIds = [] } = await withFiles(context, draft, companyId)
   const message = Object.assign(new Message(), { role, type, text, authorId, companyId, status: "stored" })
@@ -78,11 +80,11 @@ async function keep(context: RequestContext, draft: Draft, input: CreateMessageI
   return { ...message }
 }
 
-/** The draft with its files locked and attached, and its type by the first of them when its sender does not say. */
+/** Locks and attaches the files of a draft; the first file decides its type when the sender gave none. */
 async function withFiles<D extends Draft>(context: RequestContext, draft: D, companyId: string): Promise<D> {
   const ids = draft.mediaIds ?? []
   if (ids.length === 0) return draft
-  // In the order of their ids, so that two messages with the same files do not wait for each other.
+  // Locked in the order of their IDs, so that two messages with the same files cannot deadlock.
   const options = { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE } as const
   const found = new Map((await context.em.find(Media, { id: { $in: ids }, companyId }, options)).map((media) => [media.id, media]))
   const unknown = ids.filter((id) => !found.has(id))
@@ -92,11 +94,11 @@ async function withFiles<D extends Draft>(context: RequestContext, draft: D, com
   return { ...draft, type: draft.type === "Text" ? messageTypeOf(found.get(ids[0]!)!.mimeType) : draft.type }
 }
 
-/** The quoted message, if this chat's channel can quote it. */
+/** Reads the quoted message; throws when the channel of the chat cannot quote it. */
 async function quoted(context: RequestContext, chat: Chat, id: string, hasMedia: boolean): Promise<PlainRow> {
-  const takes = outboundReplies[chat.messenger]
-  if (!takes) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
-  if (takes === "text" && hasMedia) throw bad("mediaIds", `must not come with a reply on ${chat.messenger}: replies are text there`)
+  const replies = outboundReplies[chat.messenger]
+  if (!replies) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
+  if (replies === "text" && hasMedia) throw bad("mediaIds", `cannot be sent with a reply on ${chat.messenger}, where replies are text only`)
   const [message] = await context.reader.list(messageReadModel, context.services.snapshotOf("Message")["replyTo"]!, (query) =>
     query.where("t.id", "=", id).where("t.chat_id", "=", chat.id),
   )
@@ -104,5 +106,5 @@ async function quoted(context: RequestContext, chat: Chat, id: string, hasMedia:
   return message
 }
 
-const notYours = () => new Forbidden("This chat is not yours")
+const noAccess = () => new Forbidden("You have no access to this chat")
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])

@@ -6,7 +6,7 @@ import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import { append, type MessageDraft } from "./append.js"
 
-/** Appends a customer's message and expects the reply to it, in one unit. The chat must be locked. */
+/** Appends a customer message and schedules the reply to it, in one transaction. The chat must be locked. */
 export async function appendInbound(
   unit: UnitOfWork,
   chat: Chat,
@@ -14,10 +14,10 @@ export async function appendInbound(
   timing: ReplyTiming,
 ): Promise<PlainRow> {
   const now = clock.now()
-  // The chat was quiet for long enough to return to its assistant, but no sweep has run since: this message must not wait for another quiet period.
+  // AI may be due to be turned on again before the sweep has run; this message must be answered then.
   await comeBackIfDue(unit, chat, now, timing)
   chat.expectReply(now, timing)
-  // The chat is flushed before the statement, which must find it even when it is new.
+  // Flushed before the statement, which must find the chat even when it is new.
   await unit.flush()
   return append(unit, { ...draft, chatId: chat.id, role: "Customer" })
 }

@@ -1,5 +1,5 @@
-/** Every number of the specification and of the contract that messages/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that messages/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const messageLimits = {
-  /** Most `mediaIds` of one message. */
+  /** Maximum number of `mediaIds` of one message. */
   attachments: 10,
 } as const

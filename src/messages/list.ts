@@ -9,7 +9,7 @@ import { placeOf } from "../schema/kit/walk.js"
 import { schemaLimits } from "../schema/limits.js"
 import { forVisitor, messageReadModel } from "../schema/message.js"
 
-/** Which messages of a chat a page has. */
+/** The chat and the page of a list of messages. */
 export interface MessagePage {
   chatId: string
   first?: number | null
@@ -17,7 +17,7 @@ export interface MessagePage {
   skip?: number | null
 }
 
-/** A page of a chat's messages, newest first, as far as the caller may see them. */
+/** Reads a page of a chat's messages, newest first; a visitor gets only what visitors may see. */
 export async function listMessages(
   context: RequestContext,
   selection: Selection,
@@ -25,20 +25,20 @@ export async function listMessages(
 ): Promise<Connection<PlannedRow<"Message">>> {
   const { chatId } = page
   const walk = walkOf(page)
-  // What is malformed is refused before what is out of reach.
+  // A malformed cursor is refused before a chat out of reach.
   placeOf(walk)
   const { identity } = context
-  if (identity.kind === "visitor" && identity.chatId !== chatId) throw notYours()
-  const isThere = context.reader.byId(chatReadModel, chatId, {}).then((chat) => {
-    if (!chat) throw notYours()
+  if (identity.kind === "visitor" && identity.chatId !== chatId) throw noAccess()
+  const chatExists = context.reader.byId(chatReadModel, chatId, {}).then((chat) => {
+    if (!chat) throw noAccess()
   })
   if (identity.kind !== "visitor") {
-    const [found] = await Promise.all([connection(context.reader, messageReadModel, selection, walk, ofChat(chatId)), isThere])
+    const [found] = await Promise.all([connection(context.reader, messageReadModel, selection, walk, ofChat(chatId)), chatExists])
     return found
   }
-  const { chat: _hidden, ...asked } = nodesOf(selection)
-  const open = { ...selection, nodes: asked, edges: {} }
-  const [found] = await Promise.all([connection(context.reader, messageReadModel, open, walk, ofChatForVisitors(chatId)), isThere])
+  const { chat: _hidden, ...visible } = nodesOf(selection)
+  const allowed = { ...selection, nodes: visible, edges: {} }
+  const [found] = await Promise.all([connection(context.reader, messageReadModel, allowed, walk, ofChatForVisitors(chatId)), chatExists])
   return {
     ...found,
     nodes: found.nodes.map(forVisitor),
@@ -48,7 +48,7 @@ export async function listMessages(
 
 function walkOf({ chatId, first, after, skip }: MessagePage) {
   if (after && skip != null)
-    throw new BadUserInput("cursor must not come together with skip", [{ path: "cursor", message: "must not come together with skip" }])
+    throw new BadUserInput("cursor cannot be combined with skip", [{ path: "cursor", message: "cannot be combined with skip" }])
   return {
     list: `messages ${chatId}`,
     keys: [{ property: "sequence", column: "sequence", type: "integer" as const }],
@@ -75,4 +75,4 @@ const ofChatForVisitors = (chatId: string): FilterTemplate<"Message", [string]> 
       .where("t.type", "not in", ["FunctionCall", "FunctionCallOutput"]),
 })
 
-const notYours = () => new Forbidden("This chat is not yours")
+const noAccess = () => new Forbidden("You have no access to this chat")

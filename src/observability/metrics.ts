@@ -1,13 +1,13 @@
 import type { Logger } from "pino"
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
 
-/** CPU, memory, event loop and garbage collection: of the process, however many servers it runs. */
+/** Metrics of the process (CPU, memory, event loop, garbage collection), registered once for all servers in it. */
 const processRegistry = new Registry()
 collectDefaultMetrics({ register: processRegistry })
 
 const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** A value that is read when metrics are scraped: one number, or one for each value of the gauge's label. */
+/** Reads a gauge at a scrape: one number, or one for each value of its label. */
 export type Reading = () => number | Map<string, number> | Promise<number | Map<string, number>>
 
 /** The Prometheus metrics of this process. Every label has a bounded set of values: schema fields, routes, codes, kinds of work, models. */
@@ -39,15 +39,15 @@ export class Metrics {
   /** Tokens of text models by model and direction ("input" or "output"). */
   readonly modelTokens = new Counter({
     name: "platform_model_tokens_total",
-    help: "Tokens that text models counted.",
+    help: "Tokens used by text models.",
     labelNames: ["model", "direction"],
     registers: [this.registry],
   })
 
-  /** Events that this instance's sequencer gave their positions. */
+  /** Events to which the sequencer of this instance assigned positions. */
   readonly eventsPlaced = new Counter({
     name: "platform_events_placed_total",
-    help: "Events that got their position in the log from this instance.",
+    help: "Events to which this instance assigned a position in the log.",
     registers: [this.registry],
   })
 

@@ -2,7 +2,7 @@ import { ModelFailure, type TextModel } from "../ports/text-model.js"
 import type { Metrics } from "./metrics.js"
 import { traced } from "./tracing.js"
 
-/** The same model with its calls measured and traced. */
+/** Wraps a text model so that its calls are measured and traced. */
 export function observedModel(model: TextModel, metrics: Metrics): TextModel {
   const { id, name, provider } = model
   return {

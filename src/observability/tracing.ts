@@ -16,7 +16,7 @@ let tracer: Tracer | null = null
 /** Whether spans are exported. */
 export const isTracing = () => tracer !== null
 
-/** Exports spans over OTLP/HTTP to `endpoint` until the returned function is called. Without a call to it, tracing costs a null check. */
+/** Exports spans over OTLP/HTTP to `endpoint` until the returned function is called. When tracing is off, it costs a null check. */
 export async function startTracing(endpoint: string): Promise<() => Promise<void>> {
   // Imported only when tracing is configured.
   const [sdk, { OTLPTraceExporter }, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }, { resourceFromAttributes }] =
@@ -51,7 +51,7 @@ export function traced<T>(name: string, attributes: Record<string, string>, work
   return tracer.startActiveSpan(name, { attributes }, parent ?? context.active(), (span) => endedBy(span, work))
 }
 
-/** Runs `work` in the span of an HTTP request, which continues the trace of its `traceparent` header. */
+/** Runs `work` in the span of an HTTP request, which continues the trace of the `traceparent` header. */
 export function tracedRequest<T>(headers: IncomingHttpHeaders, method: string, work: () => T): T {
   if (!tracer) return work()
   const parent = propagation.extract(context.active(), headers)
@@ -62,7 +62,7 @@ export function tracedRequest<T>(headers: IncomingHttpHeaders, method: string, w
 
 function endedBy<T>(span: Span, work: () => T): T {
   const fail = (error: unknown): never => {
-    // The class alone: messages of errors may hold customers' data.
+    // Only the class, because error messages may contain customers' data.
     span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : "error" })
     span.end()
     throw error
@@ -83,7 +83,7 @@ function endedBy<T>(span: Span, work: () => T): T {
   }
 }
 
-/** Names and describes the current span; attributes must not hold customers' data. */
+/** Names the current span and adds attributes, which must not contain customers' data. */
 export function describeSpan(name: string, attributes: Record<string, string | number> = {}) {
   if (!tracer) return
   trace.getActiveSpan()?.updateName(name).setAttributes(attributes)
@@ -91,7 +91,7 @@ export function describeSpan(name: string, attributes: Record<string, string | n
 
 type Query = (this: Client, ...args: unknown[]) => unknown
 
-/** Gives each statement of pg a span while a span is active; returns how to undo it. */
+/** Creates a span for each pg statement while another span is active; returns a function that undoes it. */
 function traceQueries(): () => void {
   const prototype = Client.prototype as unknown as { query: Query }
   const { query } = prototype
@@ -130,7 +130,7 @@ function endStatement(span: Span, error: Error | null) {
 
 const verbAndTable = /^\s*(?:with\b[\s\S]*?\)\s*)?(\w+)(?:[\s\S]*?\b(?:from|into|update|join)\s+"?(\w+)"?)?/i
 
-/** A span's name and attributes for a statement: never its text, since the mapper writes values into it. */
+/** Name and attributes of a statement's span; never its text, because MikroORM writes values into it. */
 function statementOf(statement: string | { text?: string; name?: string } | undefined) {
   const text = typeof statement === "string" ? statement : (statement?.text ?? "")
   const named = typeof statement === "string" ? undefined : statement?.name

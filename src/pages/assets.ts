@@ -4,22 +4,22 @@ import { extname, join } from "node:path"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
-/** A file that a browser may have: held in memory, so that no part of a request ever names a file on disk. */
+/** A file for browsers, held in memory, so that no part of a request ever names a file on disk. */
 export interface Asset {
-  /** Where it is served. It holds a digest of the content, so the answer never changes. */
+  /** Its path, which contains a digest of the content, so that the content at a path never changes. */
   readonly url: string
   readonly type: string
   readonly etag: string
   readonly body: Buffer
-  /** The same, compressed once, when it is first asked for. */
+  /** The compressed content, created at the first request. */
   readonly gzipped: () => Promise<Buffer>
 }
 
-/** `npm run build` puts all files into this folder, so that a server needs no library of a page installed. */
+/** Folder into which `npm run build` copies all files, so that a server needs no page library installed. */
 const built = join(import.meta.dirname, "../../browser")
 const folder = existsSync(built) ? built : join(import.meta.dirname, "browser")
 
-/** Where the files of libraries come from: packages that only the build, and a server that runs from its sources, need. */
+/** Source of library files: packages that only the build and a server that runs from source need. */
 const libraries: Record<string, string> = JSON.parse(readFileSync(join(folder, "libraries.json"), "utf8"))
 
 function read(name: string): Buffer {
@@ -27,10 +27,10 @@ function read(name: string): Buffer {
   return readFileSync(isInPackage ? join(import.meta.dirname, "../../node_modules", libraries[name]!) : join(folder, name))
 }
 
-/** Reads one of our own files, such as a page's HTML. Throws when the installation is incomplete. */
+/** Reads a file of this project, such as the HTML of a page. Throws when the installation is incomplete. */
 export const ownText = (name: string) => read(name).toString("utf8")
 
-/** Everything that the pages load, under the name by which they ask for it. */
+/** All files that pages load, by the name that pages use. */
 const names = [...Object.keys(libraries), "graphiql-start.js", "docs-start.js", "page.css", "icon.svg"]
 
 const types: Record<string, string> = {
@@ -42,10 +42,10 @@ const types: Record<string, string> = {
 
 const compress = promisify(gzip)
 
-/** A digest that names a content: short enough for a url, long enough that two contents do not share it. */
+/** A digest of a content: short enough for a URL, long enough to be unique. */
 const digest = (body: Buffer) => createHash("sha256").update(body).digest("base64url").slice(0, 16)
 
-/** Makes an asset of a content; `name` gives its type. */
+/** Creates an asset from a content; `name` determines its type. */
 export function assetOf(name: string, body: Buffer): Asset {
   const extension = extname(name)
   const hash = digest(body)
@@ -62,7 +62,7 @@ export function assetOf(name: string, body: Buffer): Asset {
   }
 }
 
-/** Reads every asset, by name. Throws when a file is missing, which a broken installation alone can cause. */
+/** Reads every asset, by name. Throws when a file is missing, which means that the installation is broken. */
 export function readAssets(): Map<string, Asset> {
   return new Map(names.map((name) => [name, assetOf(name, read(name))]))
 }

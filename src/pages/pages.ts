@@ -5,16 +5,16 @@ import { type StartPageFacts, startPage } from "./start-page.js"
 
 /** The two middlewares of the pages. */
 export interface Pages {
-  /** Serves the pages and their assets. Throws `MethodNotAllowed` for other methods on what is only a page. */
+  /** Serves the pages and their assets. Throws `MethodNotAllowed` for other methods on page paths. */
   readonly serve: Middleware
-  /** Answers a path that nothing serves: a page with status 404 for a browser. Throws `NotFound` for every other client. */
+  /** Handles an unknown path: a page with status 404 for browsers. Throws `NotFound` for other clients. */
   readonly unknownPath: Middleware
 }
 
 /**
- * What a browser is shown: `/` (what this server offers and runs on), `/graphql` (GraphiQL, for a browser that asks without a query),
- * `/api/docs` (the REST documentation), the files that these load, and a page for an unknown address. No foreign host is involved, and no
- * script stands in a page.
+ * Pages for browsers: `/` (what this server offers and runs on), `/graphql` (GraphiQL, for a browser request without a query),
+ * `/api/docs` (the REST documentation), the files that they load, and a page for an unknown path. Pages load nothing from other hosts and
+ * contain no inline scripts.
  */
 export function pages(facts: () => StartPageFacts): Pages {
   const assets = readAssets()
@@ -53,13 +53,13 @@ export function pages(facts: () => StartPageFacts): Pages {
   }
 }
 
-/** A browser prefers HTML; a client that takes anything (`*\/*`) gets JSON, as GraphQL over HTTP wants it. */
+/** Whether the client prefers HTML, as browsers do; a client that accepts anything (`*\/*`) gets JSON, as GraphQL over HTTP requires. */
 function prefersHtml(context: Context) {
   context.vary("Accept")
   return context.accepts("application/json", "application/graphql-response+json", "text/html") === "text/html"
 }
 
-/** No script but ours, nothing from elsewhere, shown in nobody's frame. GraphiQL's dialogs add style elements, hence the one exception. */
+/** Allows only this server's scripts and files, and no framing. Inline styles are allowed because GraphiQL's dialogs add style elements. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -86,7 +86,7 @@ async function send(context: Context, asset: Asset, status = 200) {
   const zipped = context.acceptsEncodings("gzip", "identity") === "gzip"
   context.vary("Accept-Encoding")
   context.set("X-Content-Type-Options", "nosniff")
-  // A weak tag: compressed and plain are the same content in other bytes.
+  // A weak ETag, because the compressed and the plain content have the same one.
   context.etag = `W/${asset.etag}`
   context.status = status
   if (context.fresh) {

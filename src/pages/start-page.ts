@@ -1,12 +1,12 @@
-/** A shell command of the demo, with what it does. */
+/** A shell command of the demo, with its purpose. */
 export interface DemoCommand {
   title: string
   command: string
 }
 
-/** What the start page shows of the running server. It is public: no secret, address or path of the server may be in it. */
+/** Facts for the start page. The page is public: they must not contain secrets, addresses or paths of the server. */
 export interface StartPageFacts {
-  /** What the server runs on, by name. */
+  /** Names of the services that the server uses. */
   readonly configuration: readonly (readonly [name: string, value: string])[]
   /** Whether the server has metrics at /metrics. */
   readonly metrics: boolean
@@ -16,7 +16,7 @@ export interface StartPageFacts {
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
 
-/** Text as it stands literally in HTML. */
+/** Escapes text for HTML. */
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
 
 /** Fills the comments `<!-- configuration -->`, `<!-- metrics -->` and `<!-- demo -->` of a page with facts of the running server. */

@@ -9,9 +9,9 @@ export interface PageVersion {
 /** A fetched page. */
 export interface Page extends DocumentBytes, PageVersion {}
 
-/** Fetches single pages from addresses that customers choose; it follows redirects and no links. */
+/** Fetches single pages from URLs that customers choose; it follows redirects, but not links. */
 export interface Crawler {
-  /** Fetches a page; null when it is still the known version. Throws `CrawlFailure` and nothing else. */
+  /** Fetches a page; null when it has not changed. Throws only `CrawlFailure`. */
   fetch(url: string, known: PageVersion | null, signal: AbortSignal): Promise<Page | null>
 }
 

@@ -1,16 +1,16 @@
-/** Turns texts into vectors, close for texts with similar meaning; `id` names vendor and model, and vectors of different ids are not compared. */
+/** Computes vectors of texts, close for similar meanings; `id` names vendor and model. Vectors of different IDs are not compared. */
 export interface Embedding {
   id: string
-  /** Dimensions of its vectors; null when only the vendor knows. */
+  /** Dimensions of the vectors; null when only the vendor knows them. */
   dimensions: number | null
   /**
-   * The vectors of texts, in order, each of length one; a text without a word or number may have the zero vector. Sends as many requests as
-   * needed, one after the other and without retries; throws `EmbeddingFailure` and nothing else.
+   * Returns the vectors of texts, in order, each of length one; a text without words and numbers may have the zero vector. Sends as many
+   * requests as needed, sequentially and without retries; throws only `EmbeddingFailure`.
    */
   embed(texts: string[], signal: AbortSignal): Promise<Float32Array[]>
 }
 
-/** A request for vectors failed; `message` is one short sentence without keys, safe to show and to log, `status` the vendor's HTTP status if it gave one. */
+/** Thrown when a request for vectors failed; `message` is one sentence that is safe to show and log, `status` the vendor's status, if any. */
 export class EmbeddingFailure extends Error {
   override name = "EmbeddingFailure"
 

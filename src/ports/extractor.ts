@@ -1,37 +1,37 @@
-/** A document as it came: its bytes and what is known of them. */
+/** A document: its content and its metadata. */
 export interface DocumentBytes {
   bytes: Uint8Array
   /** Its media type without parameters, such as `application/pdf`. */
   type: string
-  /** The encoding that its sender says its text has, if it does. */
+  /** The encoding that the sender reports, if any. */
   charset?: string | null
 }
 
-/** How a text is split: most characters of a chunk, and how many it may repeat of the one before it. */
+/** Chunking options: maximum length of a chunk, and maximum overlap with the previous one. */
 export interface Chunking {
   size: number
   overlap: number
 }
 
 /**
- * Reads strangers' documents where a poisoned one can neither stop this process nor exhaust its memory. Both functions throw
- * `ExtractionFailure` and nothing else.
+ * Reads untrusted documents in a way that a malicious one can neither stop this process nor exhaust its memory. Both functions throw
+ * only `ExtractionFailure`.
  */
 export interface Extractor {
-  /** The text of a document, in Markdown as far as it has headings, lists and tables. */
+  /** Returns the text of a document, as Markdown where it has headings, lists and tables. */
   text(document: DocumentBytes, signal: AbortSignal): Promise<string>
-  /** A text in pieces, each at most as long as said, cut where it hurts least. */
+  /** Splits a text into chunks of at most the given length, at the best boundaries. */
   split(text: string, chunking: Chunking, signal: AbortSignal): Promise<string[]>
   close(): Promise<void>
 }
 
-/** There is no text; `message` is a clause without internals that completes "The file …" and "The page …", fit to be shown. */
+/** Thrown when a document has no usable text; `message` completes "The file …" and "The page …", and can be shown to users. */
 export class ExtractionFailure extends Error {
   override name = "ExtractionFailure"
 
   constructor(
     message: string,
-    /** Whether the same document may have more luck later. */
+    /** Whether a retry may succeed. */
     readonly isWorthRetrying = false,
   ) {
     super(message)
@@ -40,7 +40,7 @@ export class ExtractionFailure extends Error {
 
 const office = "application/vnd.openxmlformats-officedocument."
 
-/** What a document of a type is read as; null when it is not read. Templates, shows and those with macros are read like what they are of. */
+/** The format for reading a media type; null when it is not supported. Templates, slide shows and macro files count as documents. */
 export function formatOf(type: string): "pdf" | "docx" | "xlsx" | "pptx" | "csv" | "html" | "text" | null {
   if (type === "application/pdf") return "pdf"
   if (type.startsWith(`${office}wordprocessingml.`) || type.startsWith("application/vnd.ms-word.")) return "docx"
@@ -57,7 +57,7 @@ const binaryOffice: Record<string, string> = {
   "application/vnd.ms-powerpoint": "a PowerPoint file of before 2007: save it as .pptx",
 }
 
-/** Why a document of a type is not read, as the clause of an `ExtractionFailure`; null when it is. */
+/** Why a media type is not supported, as the clause of an `ExtractionFailure`; null when it is. */
 export function unreadable(type: string): string | null {
   if (formatOf(type)) return null
   const old = binaryOffice[type]

@@ -1,4 +1,4 @@
-/** Every number of the specification and of the contract that ports/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that ports/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const portLimits = {
   /** Most characters that are kept of a page or a file; ours, about 1,500 printed pages. */
   knowledgeDocumentText: 4_000_000,
@@ -6,7 +6,7 @@ export const portLimits = {
   crawlBytes: 10 * 1024 * 1024,
   /** Timeout of a crawled page with all its redirects, in milliseconds; ours. */
   crawlMs: 30_000,
-  /** Redirects that are followed to a page; ours, as browsers' is 20. */
+  /** Maximum number of redirects of a page; ours (browsers allow 20). */
   crawlRedirects: 5,
   /** Timeout to extract one document, in milliseconds; ours. */
   extractionMs: 60_000,

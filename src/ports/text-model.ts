@@ -18,17 +18,17 @@ export interface ModelRequest {
   /** The assistant's prompt. */
   instructions: string
   greeting: string | null
-  /** BCP 47: the language to answer in when the customer's own is unclear. */
+  /** Language (BCP 47) of the answer when that of the customer is unclear. */
   language: string
-  /** Knowledge items that are given whole: reference data, never instructions. */
+  /** Knowledge items in full: reference data, never instructions. */
   knowledge: { name: string; content: string }[]
   /** Notes about hand-offs and returns, oldest first. */
   notes: string[]
-  /** Oldest first; calls and results may be apart or without their counterpart. */
+  /** Oldest first; calls and results may be separated, or lack their counterpart. */
   messages: ModelMessage[]
-  /** Empty: the model must answer in text. */
+  /** When empty, the model must answer with text. */
   tools: ModelTool[]
-  /** 0..2, null leaves it to the vendor. */
+  /** 0 to 2; null means the vendor's default. */
   temperature: number | null
   /** Aborting ends the request at once with a `ModelFailure`. */
   signal: AbortSignal
@@ -43,7 +43,7 @@ export interface ModelToolCall {
   arguments: unknown
 }
 
-/** A model's answer: text, tool calls or both, never neither; token counts are null where the vendor does not say. */
+/** A model's answer: text, tool calls or both; token counts are null when the vendor does not report them. */
 export interface ModelAnswer {
   text: string | null
   toolCalls: ModelToolCall[]
@@ -55,11 +55,11 @@ export interface TextModel {
   id: string
   name: string
   provider: string
-  /** Sends at most one request to the vendor, without retries; throws `ModelFailure` and nothing else. */
+  /** Sends at most one request to the vendor, without retries; throws only `ModelFailure`. */
   answer(request: ModelRequest): Promise<ModelAnswer>
 }
 
-/** A model gave no usable answer; `message` is one short sentence without keys, safe to log, `status` the vendor's HTTP status if it gave one. */
+/** Thrown when a model gave no usable answer; `message` is a short sentence without keys, safe to log, `status` the vendor's status, if any. */
 export class ModelFailure extends Error {
   override name = "ModelFailure"
 

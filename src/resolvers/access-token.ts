@@ -44,7 +44,7 @@ export class AccessTokenResolver {
   ) {
     const token = AccessToken.issue(companyId, name, context.userId)
     context.em.persist(token)
-    // A plain copy, since the value is on no column that a planned read could find again.
+    // A plain copy, because a planned read of the row could not find the value again: no column stores it.
     return { ...token }
   }
 
@@ -73,7 +73,7 @@ export class AccessTokenResolver {
       token.revoke()
       return token
     })
-    // Its open sockets are told after the commit, so that none of them comes back in between.
+    // Published after the commit, so that a socket that is closed cannot authenticate with the token again.
     await context.services.wakeUp.publish("credentials", revoked.id)
     return { ...revoked }
   }

@@ -55,7 +55,7 @@ export class AssistantToolResolver {
       context.reader,
       assistantToolReadModel,
       selectionOf(info),
-      { skip, take, standard: resolverLimits.pageDefault },
+      { skip, take, defaultTake: resolverLimits.pageDefault },
       filter,
       order,
     )

@@ -32,13 +32,13 @@ async function applyInput(context: RequestContext, assistant: Assistant, input: 
   const { draftOfId, vaRegistration, ...fields } = input
   const registration = vaRegistration && registrationOf(vaRegistration, context.services)
   if (input.folderId) await context.referred(AssistantFolder, input.folderId, "folderId", assistant.companyId)
-  const sounds = spokenFields.some((field) => input[field] !== undefined && input[field] !== assistant[field])
+  const changesVoice = spokenFields.some((field) => input[field] !== undefined && input[field] !== assistant[field])
   patch(context, assistant, fields)
   if (!assistant.isDraft) assistant.draftOfId = null
   if (draftOfId) assistant.varies(await context.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
   if (draftOfId === null) assistant.draftOfId = null
   if (registration !== undefined) assistant.speakAs(registration)
-  else if (sounds) assistant.resyncVoice()
+  else if (changesVoice) assistant.resyncVoice()
   return assistant
 }
 
@@ -75,7 +75,7 @@ export class AssistantResolver {
       context.reader,
       assistantReadModel,
       selectionOf(info),
-      { skip, take, standard: resolverLimits.assistantPageDefault },
+      { skip, take, defaultTake: resolverLimits.assistantPageDefault },
       filter,
       order,
       context.reach(companyId),
@@ -121,7 +121,7 @@ export class AssistantResolver {
     @Arg("input", () => CopyAssistantInput) input: CopyAssistantInput,
   ) {
     return context.transaction(async (tx) => {
-      // Shared: chats may be given to it meanwhile.
+      // A shared lock, so that chats can be assigned to the source meanwhile.
       const source = await tx.find(Assistant, id, "Assistant", LockMode.PESSIMISTIC_READ)
       source.mustStay()
       const voice = input.vaRegistration === undefined ? source.vaRegistration : input.vaRegistration
@@ -141,7 +141,7 @@ export class AssistantResolver {
     const terminating = await context.transaction(async (tx) => {
       const assistant = await tx.find(Assistant, id)
       assistant.terminate()
-      // Nobody who opens a chat from now on gets it.
+      // New chats do not get this assistant any more.
       await tx.em.nativeUpdate(Channel, { assistantId: id }, { assistantId: null })
       return assistant.hasVoice
     })

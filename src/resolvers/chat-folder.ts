@@ -46,7 +46,7 @@ export class ChatFolderResolver {
   async deleteChatFolder(@Ctx() context: RequestContext, @IdArg("chat folder") id: string) {
     await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
     await unfileChats(context, id)
-    // What was filed meanwhile is unfiled with the folder.
+    // Chats that were moved into the folder meanwhile leave it by `on delete set null`.
     return context.transaction(async (tx) => deleted(tx, await tx.find(ChatFolder, id, "Chat folder")))
   }
 }

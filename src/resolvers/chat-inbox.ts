@@ -7,7 +7,7 @@ import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { IdArg } from "../schema/kit/arguments.js"
-import { mustBeSaid } from "../schema/kit/input.js"
+import { mustBeGiven } from "../schema/kit/input.js"
 import { resolverLimits } from "./limits.js"
 
 const Label = Trimmed({ max: resolverLimits.chatLabel })
@@ -47,7 +47,7 @@ export class ChatInboxResolver {
       | null
       | undefined,
   ) {
-    mustBeSaid("folderId", folderId)
+    mustBeGiven("folderId", folderId)
     const chat = await context.find(Chat, id)
     if (folderId) await context.referred(ChatFolder, folderId, "folderId", chat.companyId)
     if (chat.folderId === folderId) return chat

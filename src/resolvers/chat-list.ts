@@ -19,11 +19,11 @@ import { resolverLimits } from "./limits.js"
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
-/** How the list is walked: by recency with a cursor, by anything else with an offset. */
+/** Paging of the list: by cursor or offset when sorted by recency, otherwise by offset. */
 function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Walk {
   const byRecency = sortBy !== "createdAt"
-  if (after && skip != null) throw bad("cursor", "must not come together with skip")
-  if (after && !byRecency) throw bad("cursor", "must not come together with sortBy=createdAt, which pages by skip")
+  if (after && skip != null) throw bad("cursor", "cannot be combined with skip")
+  if (after && !byRecency) throw bad("cursor", "cannot be combined with sortBy=createdAt, which pages by skip")
   const column = byRecency ? "recency" : "created_at"
   const descending = sortOrder !== "ASC"
   return {
@@ -39,7 +39,7 @@ function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first
   }
 }
 
-const everything: FilterTemplate<"Chat"> = { key: "all", values: [], build: (query) => query }
+const allChats: FilterTemplate<"Chat"> = { key: "all", values: [], build: (query) => query }
 
 @Resolver()
 export class ChatListResolver {
@@ -80,7 +80,7 @@ export class ChatListResolver {
     assistantId?: string,
     @Arg("managerId", () => String, {
       nullable: true,
-      description: "Returns only chats assigned to the user with this ID; `me` means the signed-in user, `null` means nobody.",
+      description: "Returns only chats assigned to the user with this ID; `me` means the signed-in user, `null` means no manager.",
     })
     managerId?: string,
     @Arg("unread", () => Boolean, { nullable: true, description: "Returns only chats with (true) or without (false) unread messages." })
@@ -92,7 +92,7 @@ export class ChatListResolver {
     @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip (legacy paging); cannot be combined with a cursor." })
     skip?: number,
   ) {
-    // The simple parameters are conditions like any other.
+    // The simple parameters become conditions like those of `where` and `filter`.
     const simple = { messenger, assistantId, managerId, unread, isUnderAiControl }
     const asWhere = Object.fromEntries(Object.entries(simple).map(([field, value]) => [field, { eq: value }]))
     const conditions = [
@@ -101,10 +101,10 @@ export class ChatListResolver {
       ...(filter ? parseFilter(chatFilterFields, filter) : []),
     ]
     const walk = walkOf(sortBy, sortOrder, first, after, skip)
-    // What is malformed is told before what is out of reach.
+    // A malformed cursor is refused before a company out of reach.
     placeOf(walk)
-    const isWhole = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
-    if (isWhole) return connection(context.reader, chatReadModel, selectionOf(info), walk, everything, context.reach(companyId))
+    const isUnfiltered = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
+    if (isUnfiltered) return connection(context.reader, chatReadModel, selectionOf(info), walk, allChats, context.reach(companyId))
     const matching = filtered(context, conditions)
     const found: Narrow<"Chat"> = (query) => {
       let list = matching(query)

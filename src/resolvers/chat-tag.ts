@@ -54,7 +54,7 @@ export class ChatTagResolver {
   async deleteChatTag(@Ctx() context: RequestContext, @IdArg("chat tag") id: string) {
     await context.transaction((tx) => tx.find(ChatTag, id, "Chat tag"))
     await removeTagEverywhere(context, id)
-    // What was attached meanwhile goes with the tag.
+    // Chats that got the tag meanwhile lose it by `on delete cascade`.
     return context.transaction(async (tx) => deleted(tx, await tx.find(ChatTag, id, "Chat tag")))
   }
 }

@@ -12,7 +12,7 @@ import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-
 import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
 import { IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, mustBeSaid, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, mustBeGiven, patch, refuseNulls } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatResolver {
@@ -31,10 +31,10 @@ export class ChatResolver {
   ) {
     const selection = selectionOf(info)
     return context.transaction(async (tx) => {
-      const made = await idempotent(tx, tx.unit, "Chat", input, () => createChat(tx, input))
-      if (!(made instanceof Chat)) return completed(tx, "Chat", made, selection)
+      const result = await idempotent(tx, tx.unit, "Chat", input, () => createChat(tx, input))
+      if (!(result instanceof Chat)) return completed(tx, "Chat", result, selection)
       await tx.unit.flush()
-      return tx.reader.byId(chatReadModel, made.id, selection)
+      return tx.reader.byId(chatReadModel, result.id, selection)
     })
   }
 
@@ -102,7 +102,7 @@ export class ChatResolver {
     @Arg("managerId", () => UUID, { nullable: true, description: "ID of a member of the company; null removes the manager. Required." })
     managerId: string | null | undefined,
   ) {
-    mustBeSaid("managerId", managerId)
+    mustBeGiven("managerId", managerId)
     const chat = await context.find(Chat, id)
     if (managerId) await mustBeMember(context, chat.companyId, managerId)
     return patch(context, chat, { managerId }).changed()

@@ -36,20 +36,20 @@ export class CompanyResolver {
   }
 }
 
-/** The person that both fields show, which are therefore one read. */
-const shown = { email: {}, name: {} }
+/** Fields of the user that both resolvers below select, so that they share one read. */
+const userFields = { email: {}, name: {} }
 
 @Resolver(() => Member)
 export class MemberResolver {
   @Needs<"Member">("userId")
   @FieldResolver()
   async email(@Root() { userId }: PlannedRow<"Member">, @Ctx() { reader }: RequestContext) {
-    return (await reader.byId(userReadModel, userId!, shown))?.email
+    return (await reader.byId(userReadModel, userId!, userFields))?.email
   }
 
   @Needs<"Member">("userId")
   @FieldResolver()
   async name(@Root() { userId }: PlannedRow<"Member">, @Ctx() { reader }: RequestContext) {
-    return (await reader.byId(userReadModel, userId!, shown))?.name
+    return (await reader.byId(userReadModel, userId!, userFields))?.name
   }
 }

@@ -23,7 +23,7 @@ interface EventArguments {
 async function subscribe(context: RequestContext, args: EventArguments) {
   const { identity, services, request } = context
   const isVisitor = identity.kind === "visitor"
-  if (isVisitor && args.chatId && args.chatId !== identity.chatId) throw new Forbidden("This chat is not yours")
+  if (isVisitor && args.chatId && args.chatId !== identity.chatId) throw new Forbidden("You have no access to this chat")
   return services.eventStream({
     companyIds: context.reach(args.companyId ?? request.socket?.companyId),
     chatId: isVisitor ? identity.chatId : args.chatId,

@@ -37,7 +37,7 @@ export class KnowledgeResolver {
     const order: Narrow<"Knowledge"> = (query) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     const { resourceContent: _unlisted, ...nodes } = selectionOf(info)["nodes"] ?? {}
     const selection = { ...selectionOf(info), nodes }
-    return offsetPage(context.reader, knowledgeReadModel, selection, { skip, take, standard: resolverLimits.pageDefault }, filter, order)
+    return offsetPage(context.reader, knowledgeReadModel, selection, { skip, take, defaultTake: resolverLimits.pageDefault }, filter, order)
   }
 
   @Access("company")
@@ -57,11 +57,11 @@ export class KnowledgeResolver {
       const { companyId } = await tx.referred(Assistant, input.assistantId, "assistantId")
       const item = Object.assign(new Knowledge(), { companyId, kind: input.kind })
       item.mustTake(input)
-      Object.assign(item, standards(input), given(input))
+      Object.assign(item, defaults(input), given(input))
       tx.em.persist(item)
-      return settled(tx, item, input, {}, read)
+      return applyRules(tx, item, input, {}, read)
     })
-    return shown(context, id, info)
+    return readItem(context, id, info)
   }
 
   @Access("company", { transaction: "manual" })
@@ -76,9 +76,9 @@ export class KnowledgeResolver {
       const item = await tx.find(Knowledge, id, "Knowledge item")
       const before = { resourceUrl: item.resourceUrl, fileId: item.fileId }
       item.mustTake(input)
-      return settled(tx, patch(tx, item, input), input, before, read)
+      return applyRules(tx, patch(tx, item, input), input, before, read)
     })
-    return shown(context, id, info)
+    return readItem(context, id, info)
   }
 
   @Access("company")
@@ -90,26 +90,26 @@ export class KnowledgeResolver {
   }
 }
 
-/** An item as it is after a change, whatever the request had read of it before. */
-async function shown(context: RequestContext, id: string, info: GraphQLResolveInfo) {
+/** Reads an item after its change, in a new read. */
+async function readItem(context: RequestContext, id: string, info: GraphQLResolveInfo) {
   const row = await context.reader.byId(knowledgeReadModel, id, selectionOf(info))
   if (!row) throw new NotFound("Knowledge item")
   return row
 }
 
-/** What a new item has when nothing is said: an overlap that fits its chunks. */
-const standards = ({ chunkSize }: CreateKnowledgeItemInput) => ({
+/** Defaults of a new item: an overlap that fits its chunk size. */
+const defaults = ({ chunkSize }: CreateKnowledgeItemInput) => ({
   chunkOverlap: Math.min(
     entityLimits.chunkOverlapDefault,
     Math.floor((chunkSize ?? entityLimits.chunkSizeDefault) * entityLimits.chunkOverlapMaxShare),
   ),
 })
 
-/** What an input says: null and absent are one for a new item. */
+/** The fields of an input without null and absent ones, which mean the same for a new item. */
 const given = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value != null))
 
-/** Brings an item that has taken an input to its rules, and answers its id. */
-async function settled(
+/** Applies the rules of an item to a change, and returns its ID. */
+async function applyRules(
   context: RequestContext,
   item: Knowledge,
   input: UpdateKnowledgeItemInput,

@@ -11,8 +11,8 @@ import { Media } from "../entities/media.js"
 import { arrive } from "../media/arriving.js"
 import { mediaReadModel } from "../schema/media.js"
 
-/** Writes the row of a stored file. When there is no row in the end, there is no file either. */
-async function keep(context: RequestContext, media: Media, idempotencyKey: string | null | undefined): Promise<Media | PlainRow> {
+/** Writes the row of a stored file, and removes the file when the row is not written. */
+async function storeRow(context: RequestContext, media: Media, idempotencyKey: string | null | undefined): Promise<Media | PlainRow> {
   const { companyId, filename, sha256, storageKey } = media
   const { storage } = context.services
   const request = { idempotencyKey, companyId, filename, sha256 }
@@ -26,7 +26,7 @@ async function keep(context: RequestContext, media: Media, idempotencyKey: strin
     if (row.id !== media.id) await storage.remove([storageKey])
     return row
   } catch (error) {
-    // Unless it was committed and only the answer was lost; what cannot be told now is left to the sweep.
+    // The commit may have succeeded although its response was lost; if that is unknown, the job for stray files decides later.
     const row = await context.reader.byId(mediaReadModel, media.id, {}).catch(() => media)
     if (!row) await storage.remove([storageKey]).catch(() => {})
     throw error
@@ -62,10 +62,10 @@ export class MediaResolver {
     await using arrived = await arrive(services.arrivals, await file, request.form)
     const media = Media.arrived(owner, arrived)
     await services.storage.put(media.storageKey, arrived.path).catch(async (error) => {
-      // It may have been stored all the same.
+      // The file may have been stored although the request failed.
       await services.storage.remove([media.storageKey]).catch(() => {})
       throw error
     })
-    return completed(context, "Media", { ...(await keep(context, media, idempotencyKey)) }, selectionOf(info))
+    return completed(context, "Media", { ...(await storeRow(context, media, idempotencyKey)) }, selectionOf(info))
   }
 }

@@ -13,11 +13,11 @@ import { RefreshToken, Session, User } from "../entities/user.js"
 import { BadUserInput, NotFound, Unauthenticated } from "../errors.js"
 import { companyReadModel, userReadModel } from "../schema/company.js"
 import { Me, TokenPair } from "../schema/session.js"
-import { passwordFits } from "./kit/password.js"
+import { isCorrectPassword } from "./kit/password.js"
 import { issuePair } from "./kit/tokens.js"
 
-/** Oneself: seen also by someone who is in no company. */
-const oneself: ReadModel<"User"> = { ...userReadModel, scope: (query) => query }
+/** The read model of the signed-in user, who may belong to no company. */
+const ownUserReadModel: ReadModel<"User"> = { ...userReadModel, scope: (query) => query }
 
 const emailForm = z.email()
 
@@ -38,7 +38,7 @@ export class SessionResolver {
     if (context.identity.kind !== "user") throw new Unauthenticated()
     const { userId, roles } = context.identity
     const selection = selectionOf(info)
-    const [user] = await context.reader.list(oneself, selection, (query) => query.where("t.id", "=", userId))
+    const [user] = await context.reader.list(ownUserReadModel, selection, (query) => query.where("t.id", "=", userId))
     if (!user) throw new NotFound("User")
     const companies = selection["companies"]
       ? await context.reader.list(companyReadModel, { id: {}, name: {} }, (query) => query.orderBy("t.name"))
@@ -56,7 +56,7 @@ export class SessionResolver {
     @Arg("password", () => String, { nullable: true, description: "Password of the user; required." }) password?: string,
   ): Promise<TokenPair> {
     const { services, request } = context
-    // A REST attempt was counted at the door, before its body was read.
+    // The REST server counts an attempt before it reads the body.
     if (!request.attemptCounted) await services.signInLimit.count(`address:${request.address}`, request.headers)
     const digest = createHash("sha256")
       .update((email ?? "").trim().toLowerCase())
@@ -64,7 +64,7 @@ export class SessionResolver {
     if (email) await services.signInLimit.count(`email:${digest}`, request.headers)
     const address = readEmail(email, password)
     const user = await context.transaction((tx) => tx.em.findOne(User, { email: address }))
-    if (!(await passwordFits(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")
+    if (!(await isCorrectPassword(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")
     return context.transaction(async (tx) => {
       const session = Object.assign(new Session(), { userId: user.id })
       tx.em.persist(session)
@@ -86,12 +86,12 @@ export class SessionResolver {
       if (!session || session.endedAt || !token) return "unknown"
       const use = token.rotate()
       if (use === "rotated") return issuePair(tx, session)
-      // Ended in this unit, which commits: the refusal below must not undo it.
+      // The session ends in this transaction, which commits: the error below must not undo it.
       if (use === "stolen") session.endedAt = clock.now()
       return use
     })
     if (outcome === "stolen") await context.services.wakeUp.publish("credentials", claims.sid)
-    if (typeof outcome === "string") throw new Unauthenticated("The refresh token is not valid any more: sign in again")
+    if (typeof outcome === "string") throw new Unauthenticated("The refresh token is no longer valid: sign in again")
     return outcome
   }
 

@@ -13,11 +13,11 @@ import { offsetPage } from "../schema/kit/page.js"
 import { ToolCallPage, type ToolCallStats, toolCallReadModel, toolCallTallyReadModel } from "../schema/tool-call.js"
 import { resolverLimits } from "./limits.js"
 
-const tallied: Selection = { total: {}, success: {}, error: {}, latencyMs: {}, timed: {} }
+const tallyFields: Selection = { total: {}, success: {}, error: {}, latencyMs: {}, timed: {} }
 
 async function statsOf(context: RequestContext, toolId: string): Promise<ToolCallStats> {
-  const [row] = await context.reader.list(toolCallTallyReadModel, tallied, (query) => query.where("t.tool_id", "=", toolId))
-  const [total, success, error, latency, timed] = Object.keys(tallied).map((name) => Number(row?.[name] ?? 0)) as number[]
+  const [row] = await context.reader.list(toolCallTallyReadModel, tallyFields, (query) => query.where("t.tool_id", "=", toolId))
+  const [total, success, error, latency, timed] = Object.keys(tallyFields).map((name) => Number(row?.[name] ?? 0)) as number[]
   const ended = success! + error!
   return {
     total: total!,
@@ -50,11 +50,11 @@ export class ToolCallResolver {
     const order: Narrow<"ToolCall"> = (query) => query.orderBy("t.created_at", "desc").orderBy("t.id", "desc")
     const [tool, page, stats] = await Promise.all([
       context.reader.byId(assistantToolReadModel, toolId, {}),
-      offsetPage(context.reader, toolCallReadModel, selection, { skip, take, standard: resolverLimits.pageDefault }, filter, order),
+      offsetPage(context.reader, toolCallReadModel, selection, { skip, take, defaultTake: resolverLimits.pageDefault }, filter, order),
       totalCount || selection["stats"] ? statsOf(context, toolId) : null,
     ])
     if (!tool) throw new NotFound("Tool")
-    // The sums know how many there are of each: nothing is counted.
+    // The totals of the tool contain the count of each status, so no query counts rows.
     return { ...page, totalCount: stats?.[status ?? "total"], stats }
   }
 

@@ -5,20 +5,20 @@ const { lastMessage: _onListsOnly, ...peopleIncludes } = includes
 const lastMessage = `lastMessage @include(if: $withLastMessage) { ...Message }`
 const people = `assistant @include(if: $withAssistant) { ...Assistant } manager @include(if: $withManager) { ...User }`
 
-/** A mutation that answers the chat. */
+/** A mutation that returns the chat. */
 const change = (declared: string, call: string) => `mutation (${declared}) { ${call} { ...Chat } }`
 
-/** The part of a route that changes a chat and answers it. */
-export const answersChat = (declared: string, call: string) => ({ run: change(declared, call), fails: [400, 404] })
+/** Common part of routes that change a chat and return it. */
+export const returnsChat = (declared: string, call: string) => ({ run: change(declared, call), fails: [400, 404] })
 
 export const chatRoutes = routes("Chats", {
   "GET /api/chats/messengers": {
-    does: "Active channel connections.",
+    does: "Lists active channel connections.",
     run: "query ($companyId: UUID) { channels(companyId: $companyId) { ...Channel } }",
     fails: [403],
   },
   "GET /api/chats": {
-    does: "Chats by most recent activity.",
+    does: "Lists chats, most recent activity first.",
     run: `query ($first: Int, $after: String, $skip: Int, $filter: String, $search: String, $sortBy: ChatSort, $companyId: UUID, $messenger: Messenger, $sourceChannel: String, $fromId: String,
       $assistantId: UUID, $managerId: String, $unread: Boolean, $isUnderAiControl: Boolean, $sortOrder: SortOrder, $withTotal: Boolean = true,
       $withLastMessage: Boolean!, $withAssistant: Boolean!, $withManager: Boolean!) {
@@ -32,42 +32,42 @@ export const chatRoutes = routes("Chats", {
     fails: [400, 403],
   },
   "POST /api/chats": {
-    does: "Create a chat; nothing is sent to the customer.",
+    does: "Creates a chat; nothing is sent to the customer.",
     run: change("$input: CreateChatInput!", "createChat(input: $input)"),
     body: "input",
     idempotent: true,
     fails: [400, 403, 409],
   },
   "GET /api/chats/{id}": {
-    does: "A chat without its messages.",
+    does: "Returns a chat, without its messages.",
     run: `query ($id: UUID!, $withAssistant: Boolean!, $withManager: Boolean!) { chat(id: $id) { ...Chat ${people} } }`,
     include: peopleIncludes,
     fails: [400, 404],
   },
   "PATCH /api/chats/{id}": {
-    does: "Change a chat, without the business rules.",
-    ...answersChat("$id: UUID!, $input: UpdateChatInput!", "updateChat(id: $id, input: $input)"),
+    does: "Changes a chat; the rules on groups, drafts and subscriptions are not applied.",
+    ...returnsChat("$id: UUID!, $input: UpdateChatInput!", "updateChat(id: $id, input: $input)"),
     body: "input",
   },
   "DELETE /api/chats/{id}": {
-    does: "Delete a chat with its messages, on this side only.",
+    does: "Deletes a chat with its messages on this server, not on the channel.",
     run: "mutation ($id: UUID!) { deleteChat(id: $id) { id deleted } }",
     fails: [404],
   },
   "PATCH /api/chats/{id}/ai-control": {
-    does: "Turn AI on or off; off is always allowed.",
+    does: "Turns AI on or off in a chat; turning it off is always allowed.",
     run: `mutation ($id: UUID!, $isUnderAiControl: Boolean!, $aiDisableReason: AiDisableReason) {
       setAiControl(id: $id, isUnderAiControl: $isUnderAiControl, aiDisableReason: $aiDisableReason) { id isUnderAiControl aiDisableReason } }`,
     body: "fields",
     fails: [400, 403, 404],
   },
   "PATCH /api/chats/{id}/assign-assistant": {
-    does: "Give the chat to an assistant and turn AI on.",
-    ...answersChat("$id: UUID!, $assistantId: UUID!", "assignAssistant(id: $id, assistantId: $assistantId)"),
+    does: "Assigns an assistant to a chat and turns AI on.",
+    ...returnsChat("$id: UUID!, $assistantId: UUID!", "assignAssistant(id: $id, assistantId: $assistantId)"),
     body: "fields",
   },
   "PATCH /api/chats/{id}/unassign-assistant": {
-    does: "Take the assistant off the chat; the AI flag stays as it is.",
-    ...answersChat("$id: UUID!", "unassignAssistant(id: $id)"),
+    does: "Removes the assistant from a chat; isUnderAiControl does not change.",
+    ...returnsChat("$id: UUID!", "unassignAssistant(id: $id)"),
   },
 })

@@ -2,11 +2,11 @@ import { routes } from "./kit/routes.js"
 
 export const companyRoutes = routes("Companies", {
   "GET /api/companies/my": {
-    does: "The companies of the user; with an access token its company alone.",
+    does: "Lists the companies of the user; with an access token, only its company.",
     run: `query { myCompanies { ...Company } }`,
   },
   "GET /api/companies/{id}": {
-    does: "A company with its members and subscriptions.",
+    does: "Returns a company with its members and subscriptions.",
     run: `query ($id: UUID!) { company(id: $id) { ...Company } }`,
     fails: [404],
   },

@@ -1,10 +1,10 @@
-/** How REST shows a type: in the answers of routes, in the payloads of events, and in what is stored of a row to be shown later. */
+/** The REST representation of a type, in responses, event payloads and stored snapshots. */
 export interface Resource {
-  /** Its fields, as a GraphQL selection; `...Media` stands for the fields of that entry. */
+  /** Fields as a GraphQL selection; `...Media` stands for the fields of that resource. */
   fields: string
-  /** Fields that are always present, and null where a route does not include them. */
+  /** Fields that are always in the response, as null when a route does not include them. */
   nulls?: string[]
-  /** Fields that expire: they are never stored, and are made when the row is shown. */
+  /** Fields that expire: they are computed when the row is returned, and never stored. */
   expiring?: string[]
 }
 

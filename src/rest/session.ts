@@ -2,7 +2,7 @@ import { routes } from "./kit/routes.js"
 
 export const sessionRoutes = routes("Authentication", {
   "POST /api/auth/sign-in": {
-    does: "Sign in with email and password.",
+    does: "Signs a user in with email and password.",
     run: `mutation ($email: String, $password: String) { signIn(email: $email, password: $password) { ...TokenPair } }`,
     body: "fields",
     status: 200,
@@ -10,14 +10,14 @@ export const sessionRoutes = routes("Authentication", {
     attempt: true,
   },
   "POST /api/auth/refresh": {
-    does: "Exchange a refresh token for a new pair.",
+    does: "Exchanges a refresh token for a new pair of tokens.",
     run: `mutation ($refreshToken: String!) { refreshSession(refreshToken: $refreshToken) { ...TokenPair } }`,
     body: "fields",
     status: 200,
     fails: [400, 401],
   },
   "GET /api/auth/me": {
-    does: "The signed-in user.",
+    does: "Returns the signed-in user.",
     run: "query { me { ...Me } }",
   },
 })

@@ -1,4 +1,4 @@
 import { computed, readModel } from "../database/read-model.js"
 
-/** The value of a token is in the answer that creates it; it is not stored, so a row that is read has none. */
+/** Only the response of createAccessToken contains the value of a token; a row that is read has none, because it is not stored. */
 export const accessTokenReadModel = readModel("AccessToken", { token: computed([], () => null) })

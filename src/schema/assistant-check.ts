@@ -8,7 +8,7 @@ const refuse = (details: Detail[]) => {
   if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
 }
 
-/** Checks what no scalar can: the language, the temperature and the text model. */
+/** Checks what scalars cannot: the language, the temperature and the text model. */
 export function checkAssistant(input: AssistantFields, { models }: Pick<Services, "models">) {
   const details: Detail[] = []
   if (input.language && !isLanguage(input.language))
@@ -33,16 +33,16 @@ const numbers = [
   { field: "maxDurationSeconds", max: schemaLimits.voiceDurationMaxSeconds },
 ] as const
 
-/** A registration with all its fields, from what was said of it; throws what is wrong with it. */
+/** Builds complete voice settings from an input and the defaults; throws when a value is invalid. */
 export function registrationOf(input: VaRegistrationInput, services: Pick<Services, "voices">): VaRegistration {
   const details: Detail[] = []
-  const wrong = (field: string, message: string) => details.push({ path: `vaRegistration.${field}`, message })
+  const report = (field: string, message: string) => details.push({ path: `vaRegistration.${field}`, message })
   for (const { field, max } of numbers) {
     const value = input[field]
-    if (value === null) wrong(field, "must not be null")
-    else if (value !== undefined && (value < 1 || value > max)) wrong(field, `must be 1 to ${max}`)
+    if (value === null) report(field, "must not be null")
+    else if (value !== undefined && (value < 1 || value > max)) report(field, `must be 1 to ${max}`)
   }
-  if (input.interruptible === null) wrong("interruptible", "must not be null")
+  if (input.interruptible === null) report("interruptible", "must not be null")
   refuse(details)
   mustBeUsable(input.provider, services)
   return {
@@ -56,9 +56,9 @@ export function registrationOf(input: VaRegistrationInput, services: Pick<Servic
   }
 }
 
-/** Refuses a voice provider that this deployment does not have. */
+/** Throws when the voice provider is not configured on this server. */
 function mustBeUsable(provider: string, { voices }: Pick<Services, "voices">) {
   if (voices.some((voice) => voice.name === provider)) return
   const names = voices.map(({ name }) => name).join(", ")
-  refuse([{ path: "vaRegistration.provider", message: `is unusable: "${provider}" is not configured here; there is ${names}` }])
+  refuse([{ path: "vaRegistration.provider", message: `"${provider}" is not configured on this server; available providers: ${names}` }])
 }

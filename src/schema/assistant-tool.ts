@@ -71,27 +71,27 @@ export class UpdateAssistantToolInput extends AssistantToolFields {
   description?: string | null
 }
 
-/** Checks what no scalar can; `faultOfParams` says what is wrong with a schema of arguments. */
+/** Checks what scalars cannot; `faultOfParams` returns the error of a JSON Schema, or null. */
 export function checkTool(input: UpdateAssistantToolInput, faultOfParams: (params: unknown) => string | null) {
   const details: Detail[] = []
   const refuse = (path: string, message: string | null | undefined) => message && details.push({ path, message })
   const { name, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
   if (name != null && !/^[A-Za-z0-9_-]+$/.test(name)) refuse("name", "must be letters, digits, _ and - only")
-  if (apiCallUrl) refuse("apiCallUrl", faultOfAddress(apiCallUrl))
+  if (apiCallUrl) refuse("apiCallUrl", faultOfUrl(apiCallUrl))
   const { toolTimeoutMinSeconds: min, toolTimeoutMaxSeconds: max } = schemaLimits
   if (timeoutSeconds != null && (timeoutSeconds < min || timeoutSeconds > max)) refuse("timeoutSeconds", `must be ${min} to ${max}`)
-  // It goes out as a header.
+  // The secret is sent as a header.
   if (webhookSecret === "") refuse("webhookSecret", "must not be empty; null removes it")
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
   else if (webhookSecret && /[\u0000-\u001f\u007f]|^ | $/.test(webhookSecret))
-    refuse("webhookSecret", "must not hold control characters, nor begin or end with a blank")
+    refuse("webhookSecret", "must not contain control characters, or begin or end with a space")
   if (params != null) refuse("params", faultOfParams(params))
   if (details.length > 0) throw new BadUserInput(details.map((detail) => `${detail.path} ${detail.message}`).join("; "), details)
 }
 
-function faultOfAddress(text: string): string | null {
+function faultOfUrl(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(text)) return "must be an absolute http or https address"
-  if (url.username || url.password) return "must not hold a user name or password; give a webhookSecret instead"
+  if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(text)) return "must be an absolute http or https URL"
+  if (url.username || url.password) return "must not contain a user name or password; use webhookSecret instead"
   return null
 }

@@ -12,7 +12,7 @@ const anId = "a UUID"
 const aDay = "a day, YYYY-MM-DD"
 const days: FilterField = { operators: ["gte", "lte", "between"], read: day, expects: aDay }
 
-/** What chats can be filtered by (specification, parameters of `GET /api/chats`). */
+/** Filterable fields of chats (specification, parameters of `GET /api/chats`). */
 export const chatFilterFields: Record<string, FilterField> = {
   messenger: { operators: ["eq", "in"], read: wordOf(messengers), expects: `one of ${messengers.join(", ")}` },
   assistantId: { operators: ["eq", "in"], read: idOr(), expects: anId },
@@ -107,7 +107,7 @@ const columns: Record<string, string> = {
   createdAt: "t.created_at",
 }
 
-/** Makes conditions ready to be applied to a query on chats. */
+/** Compiles conditions for queries on chats. */
 export function filtered(context: RequestContext, conditions: Condition[]): Narrow<"Chat"> {
   const ready = conditions.map((condition) => sqlOf(context, condition))
   return (query) => ready.reduce((found, condition) => found.where(condition), query)
@@ -115,14 +115,14 @@ export function filtered(context: RequestContext, conditions: Condition[]): Narr
 
 function sqlOf(context: RequestContext, { field, operator, values }: Condition): RawBuilder<boolean> {
   const [first, second] = values
-  // None of nothing: only a typed list can be empty.
+  // An empty `in` list matches no rows; only a typed `where` can contain one.
   if (values.length === 0) return sql`false`
   if (field === "managerId")
-    return whoever(
+    return isOneOf(
       "t.manager_id",
-      values.map((value) => (value === "me" ? self(context) : value)),
+      values.map((value) => (value === "me" ? currentUserId(context) : value)),
     )
-  if (field === "folderId") return whoever("t.folder_id", values)
+  if (field === "folderId") return isOneOf("t.folder_id", values)
   if (field === "unread") return first ? sql`t.unread_count > 0` : sql`t.unread_count = 0`
   if (field === "tagIds") return sql`exists (select 1 from chat_tagging g where g.chat_id = t.id and g.tag_id = any(${values}::uuid[]))`
   const column = sql.ref(columns[field]!)
@@ -134,16 +134,16 @@ function sqlOf(context: RequestContext, { field, operator, values }: Condition):
   return sql`${column} in (${sql.join(values)})`
 }
 
-/** Rows of somebody in a list, where `null` is nobody. */
-function whoever(column: string, values: unknown[]): RawBuilder<boolean> {
+/** Compares an ID column with a list of IDs, in which `null` means that no ID is set. */
+function isOneOf(column: string, values: unknown[]): RawBuilder<boolean> {
   const ids = values.filter((value) => value !== "null")
-  const somebody = sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`
-  if (ids.length === values.length) return somebody
-  return ids.length === 0 ? sql`${sql.ref(column)} is null` : sql`(${sql.ref(column)} is null or ${somebody})`
+  const isInList = sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`
+  if (ids.length === values.length) return isInList
+  return ids.length === 0 ? sql`${sql.ref(column)} is null` : sql`(${sql.ref(column)} is null or ${isInList})`
 }
 
-function self(context: RequestContext): string {
+function currentUserId(context: RequestContext): string {
   if (context.userId) return context.userId
-  const message = "me needs a signed-in user, not an access token"
+  const message = "me requires a signed-in user, not an access token"
   throw new BadUserInput(`managerId: ${message}`, [{ path: "managerId", message }])
 }

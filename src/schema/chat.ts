@@ -17,7 +17,7 @@ import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageReadModel } from "./message.js"
 
-/** The tags of chats, by name. */
+/** Tags of chats, sorted by name. */
 const chatTags = hasMany(
   () => chatTagReadModel,
   "chatId",
@@ -29,7 +29,7 @@ const chatTags = hasMany(
       .orderBy(sql`lower(t.name)`),
 )
 
-/** Tags are selected as they are and as labels: with one selection for both, they are read once. */
+/** Tags are selected as `tags` and as `meta.labels`: one selection for both reads them once. */
 const loadTags = (rows: PlainRow[], reader: Reader, ofChat: Selection) =>
   reader.manyOf(
     chatTags,
@@ -37,8 +37,8 @@ const loadTags = (rows: PlainRow[], reader: Reader, ofChat: Selection) =>
     { ...ofChat["tags"], ...(ofChat["meta"]?.["labels"] && { name: {} }) },
   )
 
-/** The newest rows of a table that belong to chats, newest first. */
-const newest = <T extends "ControlChange" | "AssistantTurn">(target: ReadModel<T>, table: string, column: string) =>
+/** The latest rows of a table for each chat, newest first. */
+const latest = <T extends "ControlChange" | "AssistantTurn">(target: ReadModel<T>, table: string, column: string) =>
   hasMany(
     () => target,
     "chatId",
@@ -80,8 +80,8 @@ export const chatReadModel = readModel("Chat", {
       }))
     },
   },
-  controlChanges: newest(readModel("ControlChange"), "control_change", "created_at"),
-  assistantTurns: newest(readModel("AssistantTurn"), "assistant_turn", "started_at"),
+  controlChanges: latest(readModel("ControlChange"), "control_change", "created_at"),
+  assistantTurns: latest(readModel("AssistantTurn"), "assistant_turn", "started_at"),
 })
 
 export const ChatConnection = connectionOf(Chat)
@@ -93,17 +93,17 @@ export const ChatSortEnum = words("ChatSort", "Sort key of chats.", {
 export const SortOrderEnum = words("SortOrder", "Sort order.", { ASC: "Ascending: oldest first.", DESC: "Descending: newest first." })
 
 const ShortText = Trimmed({ min: 0, max: entityLimits.chatText })
-const NeededText = Trimmed({ max: entityLimits.chatText })
+const RequiredText = Trimmed({ max: entityLimits.chatText })
 
 @InputType({ description: "The chat to create." })
 export class CreateChatInput extends InCompanyOnce {
   @Field(() => MessengerEnum, { description: "Channel of the chat." })
   messenger!: Messenger
 
-  @Field(() => NeededText, { description: "ID of the connected account on the channel." })
+  @Field(() => RequiredText, { description: "ID of the connected account on the channel." })
   fromId!: string
 
-  @Field(() => NeededText, { nullable: true, description: "ID of the customer on the channel." })
+  @Field(() => RequiredText, { nullable: true, description: "ID of the customer on the channel." })
   externalId?: string | null
 
   @Field(() => ShortText, { nullable: true, description: "Name of the customer." })
@@ -124,7 +124,7 @@ export class CreateChatInput extends InCompanyOnce {
   @Field(() => UUID, { nullable: true, description: "ID of the assistant to assign. AI is on if an assistant is given, otherwise off." })
   assistantId?: string | null
 
-  @Field(() => UUID, { nullable: true, description: "ID of the manager to assign; null means nobody." })
+  @Field(() => UUID, { nullable: true, description: "ID of the manager to assign; null means no manager." })
   managerId?: string | null
 
   @Field(() => ShortText, { nullable: true, description: "Channel from which an aggregator received the chat." })
@@ -139,7 +139,7 @@ export class UpdateChatInput {
   @Field(() => UUID, { nullable: true, description: "ID of the assistant to assign; null means none." })
   assistantId?: string | null
 
-  @Field(() => UUID, { nullable: true, description: "ID of the manager to assign; null means nobody." })
+  @Field(() => UUID, { nullable: true, description: "ID of the manager to assign; null means no manager." })
   managerId?: string | null
 
   @Field(() => Boolean, { nullable: true, description: "Whether the assistant answers new messages." })

@@ -5,12 +5,12 @@ import { anyOf, arrayOf } from "../database/reader.js"
 export const memberReadModel = readModel("Member")
 export const subscriptionReadModel = readModel("Subscription")
 
-/** A company is in reach by its own id. */
+/** A company is scoped by its own ID, since it has no company ID. */
 export const companyReadModel = readModel("Company", {}, (query, companyIds) =>
   query.where(sql<boolean>`t.id = ${anyOf(arrayOf(companyIds))}`),
 )
 
-/** The people of companies, oldest membership first. */
+/** Members of companies, oldest membership first. */
 export const companyMembers = hasMany(
   () => memberReadModel,
   "companyId",
@@ -23,7 +23,7 @@ export const companySubscriptions = hasMany(
   (query, ids) => query.where("t.company_id", "=", ids),
 )
 
-/** People, seen by those who share a company with them. */
+/** Users, visible to members of the same company. */
 export const userReadModel = readModel("User", {}, (query, companyIds) =>
   query.where(sql<boolean>`exists (select 1 from member m where m.user_id = t.id and m.company_id = any(${companyIds}::uuid[]))`),
 )

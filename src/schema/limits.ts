@@ -1,26 +1,26 @@
-/** Every number of the specification and of the contract that schema/ enforces, and its own ones. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Limits that schema/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const schemaLimits = {
   /** Page size of messages (Limits table). */
   messagePageDefault: 30,
-  /** Longest name of an assistant folder; ours, as of a chat folder. */
+  /** Longest name of an assistant folder; ours, the same as of a chat folder. */
   assistantFolderName: 80,
   /** Longest prompt of an assistant. */
   assistantPrompt: 32_000,
   /** Longest greeting of an assistant. */
   assistantGreeting: 2_000,
-  /** Longest language tag of an assistant; ours, as long as BCP 47 asks software to take at least. */
+  /** Longest language tag of an assistant; ours, the length that BCP 47 requires software to support. */
   languageTag: 35,
   /** Longest name of a voice provider, and of a provider's voice; ours. */
   voiceName: 100,
-  /** Longest first message of a voice; ours, as of a greeting. */
+  /** Longest first message of a call; ours, the same as of a greeting. */
   voiceFirstMessage: 2_000,
   /** Longest silence after which a call ends (the shortest is 1); ours. */
   voiceSilenceMaxSeconds: 600,
-  /** Silence after which a call ends when nothing is said; ours. */
+  /** Default silence after which a call ends; ours. */
   voiceSilenceDefaultSeconds: 30,
   /** Longest call (the shortest is 1); ours. */
   voiceDurationMaxSeconds: 4 * 60 * 60,
-  /** Longest call when nothing is said; ours. */
+  /** Default maximum duration of a call; ours. */
   voiceDurationDefaultSeconds: 600,
   /** Highest temperature; the lowest is 0. */
   temperatureMax: 2,
@@ -28,19 +28,19 @@ export const schemaLimits = {
   toolName: 64,
   /** Longest description of a tool. */
   toolDescription: 1_024,
-  /** Shortest time that a tool's endpoint may be given. */
+  /** Shortest time limit of a tool's endpoint. */
   toolTimeoutMinSeconds: 1,
-  /** Longest time that a tool's endpoint may be given. */
+  /** Longest time limit of a tool's endpoint. */
   toolTimeoutMaxSeconds: 60,
   /** Longest address of a tool; ours. */
   toolUrl: 2_000,
   /** Longest secret of a tool; ours. */
   toolSecret: 500,
-  /** Longest text of a knowledge item that is searched; ours, as much as a body holds. */
+  /** Longest text of a knowledge item that is searched; ours, as much as fits in a request body. */
   knowledgeSearchedText: 1_000_000,
   /** Longest name of a knowledge item. */
   knowledgeName: 200,
-  /** Most chunks that one knowledge query answers. */
+  /** Maximum number of chunks that a knowledge query returns. */
   knowledgeQueryTakeMax: 50,
   /** Longest name of a chat folder. */
   chatFolderName: 80,

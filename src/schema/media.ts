@@ -18,7 +18,7 @@ const links = hasMany(
 
 const mayHaveMedia = ({ type }: MessageRow) => type !== undefined && ["Photo", "Video", "Audio", "Document"].includes(type)
 
-/** Files are selected as they are and as ids: with one selection for both, they are read once. A text has none; a snapshot has its own. */
+/** Reads files once although they are selected as `messageMedia` and as `mediaIds`. Texts have none; snapshots contain theirs. */
 const loadLinks = (rows: MessageRow[], reader: Reader, ofMessage: Selection) =>
   reader.manyOf(
     links,
@@ -26,7 +26,7 @@ const loadLinks = (rows: MessageRow[], reader: Reader, ofMessage: Selection) =>
     { ...ofMessage["messageMedia"], ...(ofMessage["mediaIds"] && { mediaId: {} }) },
   )
 
-/** The files of messages, in their order; those of a snapshot as they were then. */
+/** Files of messages, in their order; a snapshot contains the files at its time. */
 export const messageMedia: Relation<"Message"> = {
   needs: ["type"],
   async load(rows: MessageRow[], reader, _selection, ofMessage) {
@@ -35,7 +35,7 @@ export const messageMedia: Relation<"Message"> = {
   },
 }
 
-/** The ids of the files of messages. */
+/** IDs of the files of messages. */
 export const mediaIds: Relation<"Message"> = {
   needs: ["type"],
   async load(rows: MessageRow[], reader, _selection, ofMessage) {

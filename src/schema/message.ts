@@ -47,11 +47,11 @@ export class CreateMessageInput extends InCompanyOnce {
 type MessageRow = PlannedRow<"Message">
 const visibleToVisitors: unknown[] = ["Customer", "User", "Assistant"]
 
-/** Whether a widget's visitor sees a message at all: no system messages and no function frames. */
+/** Whether the visitor of a widget may see a message: no system messages and no tool calls. */
 export const isForVisitors = ({ role, functionCall, functionCallOutput }: MessageRow) =>
   visibleToVisitors.includes(role) && functionCall == null && functionCallOutput == null
 
-/** A message as a widget's visitor sees it: without author, sources and the chat behind it. */
+/** A message as the visitor of a widget sees it: without author, sources and chat. */
 export function forVisitor(row: MessageRow): MessageRow {
   const quoted = row["replyTo"] as MessageRow | null | undefined
   return { ...row, authorId: null, sources: [], chat: null, replyTo: quoted && isForVisitors(quoted) ? forVisitor(quoted) : null }

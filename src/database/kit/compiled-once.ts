@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache"
 import { databaseLimits } from "../limits.js"
 import type { QueryTemplate } from "../run-query.js"
 
-/** Stands for a value while a template is compiled. */
+/** Placeholder of a value while a template is compiled. */
 class Placeholder {
   constructor(readonly index: number) {}
 }
@@ -11,7 +11,7 @@ class Placeholder {
 type Compiled = Pick<CompiledQuery, "sql" | "parameters">
 const compiled = new LRUCache<string, Compiled>({ max: databaseLimits.preparedStatements })
 
-/** The text and the values of a template. Building and compiling a query costs more than sending it, so it is done once per key. */
+/** Returns the text and the values of a template. It compiles once per key, because compiling costs more than sending the query. */
 export function compiledOnce({ key, values, build }: QueryTemplate<unknown>): { text: string; values: unknown[] } {
   let known = compiled.get(key)
   if (!known) {

@@ -4,8 +4,8 @@ import type { Connection } from "../run-query.js"
 import { rowMaker } from "./rows.js"
 
 /**
- * Runs the statements of one reader on one connection of the pool for as long as one follows another. Statements of the same level are sent
- * together. The connection is kept until the last statement, so that no more requests than the pool has connections hold rows in memory.
+ * Runs the statements of one reader on one pooled connection as long as they follow each other. Statements of the same level are sent in
+ * one write. The reader keeps the connection until the last statement, so that not more requests than connections hold rows in memory.
  */
 export function pipelined(pool: Pool): Connection {
   let connecting: Promise<PoolClient> | null = null
@@ -27,14 +27,14 @@ export function pipelined(pool: Pool): Connection {
         )
       } finally {
         running -= 1
-        // The relations of the rows are asked for within this turn of the event loop.
+        // Statements for relations of the rows start within this turn of the event loop.
         if (running === 0)
           setImmediate(() => {
             if (running > 0 || connecting !== own) return
             connecting = null
             own.then(
               (client) => client.release(),
-              // The caller of send() has got the error.
+              // The caller of send() has received the error.
               () => {},
             )
           })
@@ -44,14 +44,14 @@ export function pipelined(pool: Pool): Connection {
 }
 
 /**
- * Queries by a callback, not by the driver's promise: once such a promise is old, it keeps the rows of the next one alive, and so on as long
- * as there is load. A fifth of all garbage survived its scavenge that way.
+ * Queries with a callback instead of the driver's promise: once such a promise is in the old generation, it keeps the rows of the next one
+ * alive, and so on under load. A fifth of all garbage survived its scavenge that way.
  */
 function query(client: PoolClient, config: QueryArrayConfig): Promise<QueryArrayResult<unknown[][]>> {
   return new Promise<QueryArrayResult<unknown[][]>>((resolve, reject) => {
     client.query<unknown[][]>(config, (error, result) => (error ? reject(error) : resolve(result)))
   }).catch((error: Error) => {
-    // The driver's stack ends in its socket; this one leads to the caller.
+    // The driver's stack ends in its socket; the new one leads to the caller.
     Error.captureStackTrace(error)
     throw error
   })
@@ -59,7 +59,7 @@ function query(client: PoolClient, config: QueryArrayConfig): Promise<QueryArray
 
 const corked = new WeakSet<PoolClient>()
 
-/** Holds back what a connection writes until the next tick, so that the statements of a level cost one system call. */
+/** Buffers the writes of a connection until the next tick, so that the statements of a level cost one system call. */
 function corkUntilNextTick(client: PoolClient) {
   if (corked.has(client)) return
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection

@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache"
 import { databaseLimits } from "../limits.js"
 
-/** How often a text was run lately. Texts that clients send once must not fill every connection with plans. */
+/** Recent number of runs of each text: texts that are sent once must not fill every connection with plans. */
 const timesRun = new LRUCache<string, number>({ max: databaseLimits.preparedStatements })
 const statements = new Map<string, { name: string; text: string }>()
 
 /**
- * Gives a text that is run often the name of a prepared statement, by which a connection parses it once. The number of names is bounded, since
- * a connection keeps what it prepared.
+ * Names a prepared statement for a text that runs often, so that a connection parses it once. The number of names is bounded, because a
+ * connection keeps what it prepared.
  */
 export function prepared(text: string): { name?: string; text: string } {
   const known = statements.get(text)

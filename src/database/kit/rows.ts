@@ -6,8 +6,8 @@ type RowMaker = (values: unknown[]) => object
 const makers = new LRUCache<string, RowMaker>({ max: databaseLimits.preparedStatements })
 
 /**
- * Returns a function that makes rows of these columns, with room for the fields that are put on them later. Its code is generated: an object
- * that is created with all its fields costs a tenth of the time and a sixth of the memory of one that gets them by name, one after the other.
+ * Returns a function that creates rows of these columns, with undefined fields for values that are assigned later. It is generated code: an
+ * object that is created with all its fields takes a tenth of the time and a sixth of the memory of one whose fields are added one by one.
  */
 export function rowMaker(columns: string[], laterFields: string[]): RowMaker {
   const key = JSON.stringify([columns, laterFields])
@@ -18,7 +18,7 @@ export function rowMaker(columns: string[], laterFields: string[]): RowMaker {
     ...columns.map((name, index) => [name, `values[${index}]`] as const),
   ])
   const body = [...fields].map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join()
-  const made = new Function("values", `return { ${body} }`) as RowMaker
-  makers.set(key, made)
-  return made
+  const maker = new Function("values", `return { ${body} }`) as RowMaker
+  makers.set(key, maker)
+  return maker
 }

@@ -1,4 +1,4 @@
-/** How long the assistant waits for the rest of a burst, and how an automatic hand-off ends, in milliseconds (specification, Limits). */
+/** Times of replies, of the model's context and of the automatic return of AI, in milliseconds (specification, Limits). */
 export interface ReplyTiming {
   replyDebounceMs: number
   replyMaxWaitMs: number

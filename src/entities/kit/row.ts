@@ -7,20 +7,20 @@ import { clock } from "./clock.js"
 import { Timestamp, UUID } from "./scalars.js"
 import type { WorkState } from "./work-state.js"
 
-/** Something that happened and that the company's clients will hear of; becomes an event row in the same transaction. */
+/** A change that is reported to the company's clients; stored as an event row in the same transaction. */
 export interface DomainEvent {
   type: string
   companyId: string
-  /** The chat whose subscribers hear of it; null for what belongs to no chat. */
+  /** The chat whose subscribers receive the event; null when the event concerns no chat. */
   chatId: string | null
-  /** The payload itself, or the type and the id of the row whose REST representation at commit is the payload. */
+  /** The payload itself, or the type and ID of a row whose REST representation at commit is the payload. */
   payload: { value: unknown } | { row: string; id: string }
 }
 
-/** What else belongs to a change and is written in its transaction, messages through the one way in; answers the facts that it made. */
+/** Writes further rows in the transaction of a change, messages only through `append`; returns the events of these rows. */
 export type TransactionStep = (em: EntityManager, append: (frame: OutputFrame) => Promise<unknown>) => Promise<DomainEvent[]>
 
-/** Work that becomes due on the row: the job's name is its file's name, the row's own column holds the time. */
+/** A job that runs when work on a row is due; it is named like its file in jobs/, and the row stores the time. */
 export interface ScheduledJob {
   job: string
   companyId: string
@@ -34,24 +34,24 @@ interface Effects {
   jobs: ScheduledJob[]
 }
 
-// Beside the rows and not on them: the mapper makes rows without running their constructor.
-const notes = new WeakMap<Row, Effects>()
-const unseen = new WeakSet<Row>()
+// Kept outside the rows, because MikroORM creates rows without running their constructor.
+const effects = new WeakMap<Row, Effects>()
+const keepsUpdatedAt = new WeakSet<Row>()
 
 function effectsOf(row: Row): Effects {
-  const noted = notes.get(row) ?? { events: [], steps: [], jobs: [] }
-  notes.set(row, noted)
-  return noted
+  const recorded = effects.get(row) ?? { events: [], steps: [], jobs: [] }
+  effects.set(row, recorded)
+  return recorded
 }
 
-/** Hands over what a row noted since the last time, once. */
+/** Returns the effects that a row recorded since the last call, and clears them. */
 export function takeEffects(row: Row): Effects | undefined {
-  const noted = notes.get(row)
-  notes.delete(row)
-  return noted
+  const recorded = effects.get(row)
+  effects.delete(row)
+  return recorded
 }
 
-/** What every stored noun has: an id that sorts by time (UUID v7) and two timestamps. */
+/** Base of stored objects: an ID that sorts by time (UUID v7) and two timestamps. */
 @ObjectType()
 export abstract class Row {
   @Field(() => UUID, { description: "Unique ID." })
@@ -63,36 +63,40 @@ export abstract class Row {
   createdAt: Date = clock.now()
 
   @Field(() => Timestamp, { description: "Time of the last change." })
-  @Property({ type: "datetime", columnType: "timestamptz(3)", onUpdate: (row: Row) => (unseen.has(row) ? row.updatedAt : clock.now()) })
+  @Property({
+    type: "datetime",
+    columnType: "timestamptz(3)",
+    onUpdate: (row: Row) => (keepsUpdatedAt.has(row) ? row.updatedAt : clock.now()),
+  })
   updatedAt: Date = new Date(this.createdAt)
 
-  /** Notes a fact; the unit of work makes it an event when it commits. */
-  protected emit(fact: DomainEvent) {
-    effectsOf(this).events.push(fact)
+  /** Records an event; the unit of work stores it at commit. */
+  protected emit(event: DomainEvent) {
+    effectsOf(this).events.push(event)
   }
 
-  /** Notes that a job is due; it is scheduled after the commit. */
-  protected schedule(wake: ScheduledJob) {
-    effectsOf(this).jobs.push(wake)
+  /** Records a due job; it is scheduled after the commit. */
+  protected schedule(job: ScheduledJob) {
+    effectsOf(this).jobs.push(job)
   }
 
-  /** Notes what else must be written with this change. */
-  protected alsoInTransaction(consequence: TransactionStep) {
-    effectsOf(this).steps.push(consequence)
+  /** Records a step that runs in the transaction of this change. */
+  protected alsoInTransaction(step: TransactionStep) {
+    effectsOf(this).steps.push(step)
   }
 
-  /** Changes of the columns that workers use do not move `updatedAt`. */
+  /** Keeps `updatedAt` unchanged, for changes of columns that only workers use. */
   changesUnseen() {
-    unseen.add(this)
+    keepsUpdatedAt.add(this)
   }
 
-  /** Something changes that people see: `updatedAt` moves after all. */
+  /** Changes `updatedAt` after all, because clients see the change. */
   protected changesSeen() {
-    unseen.delete(this)
+    keepsUpdatedAt.delete(this)
   }
 }
 
-/** A row that belongs to one company; every read of it is limited to the companies of its context, or throws. */
+/** A row of one company. Every read is limited to the companies of its context; a read without a context throws. */
 @ObjectType()
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 export abstract class CompanyOwned extends Row {
@@ -100,7 +104,7 @@ export abstract class CompanyOwned extends Row {
   @Property({ type: "uuid" })
   companyId!: string
 
-  /** Work on this row is due at a time; its job is woken then. */
+  /** Sets when work on this row is due, and schedules its job. */
   expectWork(work: WorkState, at: Date) {
     work.dueAt = at
     this.schedule({ job: work.job, companyId: this.companyId, id: this.id, at })

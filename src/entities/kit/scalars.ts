@@ -15,7 +15,7 @@ const fromString = (name: string, parse: (value: unknown) => unknown) => ({
   },
 })
 
-/** An id: accepted in any case, stored and answered in lower case. */
+/** An ID: accepted in any case, stored and returned in lower case. */
 export const UUID = new GraphQLScalarType({
   name: "UUID",
   description: "A UUID, accepted in any case and returned in lower case.",
@@ -26,7 +26,7 @@ export const UUID = new GraphQLScalarType({
   }),
 })
 
-/** PostgreSQL's text of a moment as ISO 8601. Lists are full of them, so in UTC no Date is made on the way. */
+/** Converts PostgreSQL's text of a timestamp to ISO 8601; in UTC without a Date, because lists contain many timestamps. */
 function isoText(text: string): string {
   const zone = text.endsWith("+00") ? 3 : text.endsWith("+00:00") ? 6 : 0
   if (zone === 0 || text.length < 19 + zone) return new Date(text).toISOString()
@@ -37,7 +37,7 @@ function isoText(text: string): string {
 
 const isoPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
 
-/** A moment: ISO 8601 in UTC with milliseconds, kept as a Date in the process and as text inside an event. */
+/** A point in time: a Date in the process, text in event payloads, and ISO 8601 in UTC with milliseconds on the wire. */
 export const Timestamp = new GraphQLScalarType({
   name: "Timestamp",
   description: "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-01-31T09:15:00.123Z.",
@@ -49,14 +49,14 @@ export const Timestamp = new GraphQLScalarType({
   }),
 })
 
-/** Number of Unicode code points, which is what every length limit counts. */
+/** Number of Unicode code points; every length limit counts them. */
 export const codePoints = (text: string) => Array.from(text).length
 
 const trimmedNames = new Map<string, GraphQLScalarType>()
 
 /**
- * A text that is trimmed and then limited in Unicode code points; one scalar per pair of limits. Half a surrogate pair, which no database
- * can store, becomes U+FFFD, as it does in every encoder.
+ * A string that is trimmed and then limited in Unicode code points; one scalar per pair of limits. An unpaired surrogate, which PostgreSQL
+ * cannot store, becomes U+FFFD.
  * @example Trimmed({ max: limits.chatTagName })
  */
 export function Trimmed({ min = 1, max }: { min?: number; max: number }): GraphQLScalarType {
@@ -80,7 +80,7 @@ export function Trimmed({ min = 1, max }: { min?: number; max: number }): GraphQ
   return scalar
 }
 
-/** A text that is limited in Unicode code points and otherwise kept as it is (messages, prompts, knowledge). */
+/** A string that is limited in Unicode code points and otherwise stored unchanged (messages, prompts, knowledge). */
 export function Verbatim(max: number): GraphQLScalarType {
   const name = `TextUpTo${max}`
   const known = trimmedNames.get(name)
@@ -113,7 +113,7 @@ export const HexColor = new GraphQLScalarType({
   }),
 })
 
-/** A telephone number: E.164 once spaces, dashes and brackets are taken out. */
+/** A telephone number, stored in E.164 format: without spaces, dashes and brackets. */
 export const PhoneNumber = new GraphQLScalarType({
   name: "PhoneNumber",
   description: "A telephone number with its country code, for example +380 (44) 123-45-67. It is stored and returned in E.164 format.",
@@ -125,5 +125,5 @@ export const PhoneNumber = new GraphQLScalarType({
   }),
 })
 
-/** Any JSON value, passed through as it is; for event payloads and tool arguments. */
+/** Any JSON value, passed through unchanged; for event payloads and tool arguments. */
 export const JSONValue = GraphQLJSON

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto"
 
 const scheme = "v2"
-/** The scheme from before: it does not name its key. */
+/** Prefix of the older format, which does not name its key. */
 const unnamed = "v1."
 
-/** A sealed text that the key at hand does not open; says nothing of what is in it. */
+/** Thrown when the current key cannot decrypt a text; the message reveals nothing of the text. */
 export class CannotUnseal extends Error {
   override name = "CannotUnseal"
 
@@ -13,12 +13,12 @@ export class CannotUnseal extends Error {
   }
 }
 
-/** What a text sealed with a key begins with: the scheme and the key's fingerprint, which tells keys apart and nothing about them. */
+/** The prefix of texts that a key encrypts: the format, and a fingerprint that identifies the key without revealing it. */
 export function sealMark(key: Buffer): string {
   return `${scheme}.${createHmac("sha256", key).update("fingerprint of an encryption key").digest("base64url").slice(0, 11)}.`
 }
 
-/** Encrypts a text with AES-256-GCM under a fresh nonce; the result names its scheme and its key, so that both can change. */
+/** Encrypts a text with AES-256-GCM and a random nonce; the result names its format and its key, so that both can be replaced. */
 export function seal(text: string, key: Buffer): string {
   const nonce = randomBytes(12)
   const mark = sealMark(key)
@@ -27,7 +27,7 @@ export function seal(text: string, key: Buffer): string {
   return mark + [nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url")).join(".")
 }
 
-/** Reads a sealed text back; throws `CannotUnseal` when it was sealed with another key, or changed. */
+/** Decrypts a text; throws `CannotUnseal` when another key encrypted it, or when it was modified. */
 export function unseal(sealed: string, key: Buffer): string {
   const mark = sealed.startsWith(unnamed) ? "" : sealMark(key)
   if (!sealed.startsWith(mark)) throw new CannotUnseal()

@@ -1,15 +1,15 @@
 import { JsonType } from "@mikro-orm/core"
 import { entityLimits } from "../limits.js"
 
-/** A text as PostgreSQL can store it: without NUL and without halves of surrogate pairs. */
+/** Removes what PostgreSQL cannot store in a text: NUL and unpaired surrogates. */
 export const storableText = (text: string): string => text.replaceAll("\u0000", "").toWellFormed()
 
-/** A JSON value as PostgreSQL can store it, names of properties too; null when it is nested too deeply to be written. */
+/** Removes what PostgreSQL cannot store in a JSON value and its property names; null when the value is nested too deeply. */
 export function storableJson(value: unknown): unknown {
   return isTooDeep(value) ? null : copied(value)
 }
 
-/** Whether a JSON value is nested too deeply to be written or checked. */
+/** Whether a JSON value is nested too deeply to be stored or validated. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (!value || typeof value !== "object") return false
   return depth >= entityLimits.jsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
@@ -22,7 +22,7 @@ function copied(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), copied(inner)]))
 }
 
-/** A column of JSON that comes from outside: whoever writes it, what PostgreSQL cannot store is left out. */
+/** A JSON column for values from clients and vendors: every write removes what PostgreSQL cannot store. */
 export class StorableJson extends JsonType {
   override convertToDatabaseValue(...[value, ...more]: Parameters<JsonType["convertToDatabaseValue"]>) {
     return super.convertToDatabaseValue(value == null ? value : storableJson(value), ...more)

@@ -8,7 +8,7 @@ export interface SystemTool {
 
 const text = (description: string) => ({ type: "string", description })
 
-/** The built-in tool by which an assistant hands a chat over to a person. */
+/** The built-in tool with which an assistant hands a chat over to a person. */
 export const turnOffAiMode: SystemTool = {
   name: "turnOffAiMode",
   description:
@@ -17,7 +17,7 @@ export const turnOffAiMode: SystemTool = {
   params: { type: "object", properties: { reason: text("Why a person is needed, in one sentence.") } },
 }
 
-/** The built-in tool by which an assistant searches its indexed knowledge. */
+/** The built-in tool with which an assistant searches its indexed knowledge. */
 export const searchKnowledge: SystemTool = {
   name: "searchKnowledge",
   description:
@@ -30,7 +30,7 @@ export const searchKnowledge: SystemTool = {
   },
 }
 
-/** The built-in tool by which an assistant tags a chat. */
+/** The built-in tool with which an assistant tags a chat. */
 export const setChatTags: SystemTool = {
   name: "setChatTags",
   description: "Attach tags of the company's dictionary to this chat, so that colleagues find it. Only tags that exist can be attached.",
@@ -42,7 +42,7 @@ export const setChatTags: SystemTool = {
   },
 }
 
-/** The built-in tool that takes a call's result after it ended; nobody may change it. */
+/** The built-in tool that receives the result of a call after its end; it cannot be changed. */
 export const platformPostCall: SystemTool = {
   name: "platformPostCall",
   description: "Takes the result of a call after it has ended, for the call history.",

@@ -1,6 +1,6 @@
 import { Field, Int, ObjectType } from "type-graphql"
 
-/** How an assistant speaks; kept whole, as JSON. */
+/** Voice settings of an assistant, stored as one JSON value. */
 @ObjectType({ description: "Voice settings of an assistant." })
 export class VaRegistration {
   @Field(() => String, { description: "Name of the voice provider that runs the voice agent." })

@@ -12,7 +12,7 @@ function webAddress(value: unknown): string {
   return text
 }
 
-/** A web address that the server is to visit: http or https, without credentials, kept as it was given. */
+/** An http or https URL that the server requests; without credentials, stored unchanged. */
 export const WebAddress = new GraphQLScalarType({
   name: "WebAddress",
   description: "An absolute http or https URL without user name and password.",

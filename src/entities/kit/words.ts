@@ -1,6 +1,6 @@
 import { registerEnumType } from "type-graphql"
 
-/** The GraphQL spelling of a REST word: `telegram-bot` is `TELEGRAM_BOT`, `FunctionCallOutput` is `FUNCTION_CALL_OUTPUT`. */
+/** Converts a REST word to its GraphQL spelling: `telegram-bot` to `TELEGRAM_BOT`, `FunctionCallOutput` to `FUNCTION_CALL_OUTPUT`. */
 export const upperSnake = (word: string) =>
   word
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -8,7 +8,7 @@ export const upperSnake = (word: string) =>
     .toUpperCase()
 
 /**
- * Declares an enum by its REST words, each with its description; the words are also what the database stores. GraphQL spells them in
+ * Declares an enum by its REST words, each with its description; the database stores the same words. GraphQL spells them in
  * UPPER_SNAKE_CASE.
  * @example const ChatTypeEnum = words("ChatType", "Type of a chat.", { private: "With one customer.", group: "With a group." })
  */

@@ -1,90 +1,90 @@
 import { Embeddable, Property } from "@mikro-orm/decorators/legacy"
 
-/** How often, and after which pauses, failed work is tried again. */
+/** Retry schedule of failed work. */
 export interface Retry {
-  /** Tries in all, the first one included. */
+  /** Maximum number of tries, the first one included. */
   tries: number
-  /** The pause in milliseconds after so many failures in a row. */
+  /** Pause in milliseconds after a number of consecutive failures. */
   pauseMs(failures: number): number
-  /** The largest random share that is added to a pause, so that what failed together is not tried together; none by default. */
+  /** Largest random share that is added to a pause, so that work that failed together is not retried together; none by default. */
   jitter?: number
 }
 
-/** Why a run failed, and what its error says about the next try. */
+/** Why a run failed, and how the error changes the next try. */
 export interface Failure {
-  /** A sentence for people. */
+  /** The reason, in a sentence that people can read. */
   reason: string
-  /** Tries in all that this error is worth, the first one included, instead of those of the schedule; 1 gives up at once. */
+  /** Maximum number of tries for this error, instead of that of the schedule; 1 gives up at once. */
   tries?: number
-  /** The earliest next try that a vendor allows (`Retry-After`). */
+  /** Shortest pause that a vendor demands (`Retry-After`). */
   retryAfterMs?: number
 }
 
-/** Pauses that double with each failure, up to a longest one. */
+/** Pauses that double with each failure, up to a maximum. */
 export const doubling =
   (baseMs: number, maxMs = Number.POSITIVE_INFINITY): Retry["pauseMs"] =>
   (failures) =>
     Math.min(baseMs * 2 ** (failures - 1), maxMs)
 
-/** A schedule of pauses given one by one, and as many tries as it has room for. */
+/** A schedule with the given pauses, and one try more than there are pauses. */
 export const listed = (pausesMs: readonly number[]): Retry => ({
   tries: pausesMs.length + 1,
   pauseMs: (failures) => pausesMs[failures - 1]!,
 })
 
-/** One kind of work on a row: when it is due, and who runs it. The row is the queue. */
+/** State of one kind of work on a row: when it is due, and which run holds it. The row is the queue. */
 export abstract class WorkState {
-  /** The job that is woken when the work is due. */
+  /** The job that runs when the work is due. */
   declare readonly job: string
 
-  /** When the work is due; null while nothing waits. */
+  /** When the work is due; null when no work waits. */
   dueAt: Date | null = null
 
-  /** The running work, and the fence around it: the holder of another id may store nothing. */
+  /** ID of the run, which is also its fencing token: a run with another ID cannot store its result. */
   runId: string | null = null
 
-  /** Until when the worker of the running work is believed to live. */
+  /** End of the lease, after which the worker counts as lost. */
   leaseUntil: Date | null = null
 
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   failures: number = 0
 
-  /** Whether a worker may take it: it is due and nobody runs it, or the worker who ran it is gone. */
+  /** Whether a worker may take the work: it is due and not running, or the lease of its worker has expired. */
   isDue(now: Date): boolean {
     if (this.runId) return this.leaseUntil !== null && this.leaseUntil <= now
     return this.dueAt !== null && this.dueAt <= now
   }
 
-  /** Gives it to a worker for the time of a lease. */
+  /** Starts a run under a lease. */
   begin(runId: string, now: Date, leaseMs: number) {
     this.runId = runId
     this.dueAt = null
     this.leaseUntil = new Date(now.getTime() + leaseMs)
   }
 
-  /** The fence: whether this run may still store something. */
+  /** Whether this run may still store its result (fencing). */
   holds(runId: string): boolean {
     return this.runId === runId
   }
 
-  /** Takes the running work from its worker, who may store nothing from now on. */
+  /** Takes the work from its worker, which can no longer store a result. */
   leave() {
     this.runId = this.leaseUntil = null
   }
 
-  /** The work is done, and its failures are forgotten; what became due meanwhile stays due. */
+  /** Ends the work and resets the failures; work that became due meanwhile stays due. */
   end() {
     this.leave()
     this.failures = 0
   }
 
-  /** Nothing is due any more, and no running work may store anything. */
+  /** Cancels due and running work. */
   cancel() {
     this.end()
     this.dueAt = null
   }
 
-  /** Takes failed work from its worker and sets when it is tried again; false when it has been tried often enough. */
+  /** Takes failed work from its worker and sets its next try; returns false when no try is left. */
   fail(now: Date, retry: Retry, { tries = retry.tries, retryAfterMs = 0 }: Failure): boolean {
     this.leave()
     this.failures += 1
@@ -95,7 +95,7 @@ export abstract class WorkState {
   }
 }
 
-/** Declares where a row keeps a kind of work: the job that is woken, and the columns. */
+/** Declares an embeddable for one kind of work: the job that runs it, and its columns. */
 export function workState(job: string, columns: { dueAt: string; runId: string; leaseUntil: string; failures: string }) {
   const Declared = { [`${job} state`]: class extends WorkState {} }[`${job} state`]!
   Object.defineProperty(Declared.prototype, "job", { value: job })

@@ -17,7 +17,7 @@ import type { OpenSockets } from "./open-sockets.js"
 /** Close codes of the contract, section 7. */
 const unauthorized = 4401
 const forbidden = 4403
-/** The stock client comes back after it, unlike after 1011. */
+/** The standard client reconnects after this code, unlike after 1011. */
 const tryAgainLater = 1013
 
 interface Opened extends Extra, Record<PropertyKey, unknown> {
@@ -27,14 +27,14 @@ interface Opened extends Extra, Record<PropertyKey, unknown> {
 }
 type Open = Connection<Record<string, unknown>, Opened>
 
-/** What graphql-ws hands on from `onSubscribe`. */
+/** The value that `onSubscribe` passes on in graphql-ws. */
 interface Prepared extends ExecutionArgs {
   prepared: PreparedOperation
   contextValue: RequestContext
   variableValues: Record<string, unknown>
 }
 
-/** Serves graphql-transport-ws on `/graphql` and `/ws`; answers how to close every socket. */
+/** Serves graphql-transport-ws on `/graphql` and `/ws`; returns a function that closes every socket. */
 export function serveSockets(http: Server, schema: GraphQLSchema, engine: OperationEngine, services: Services, sockets: OpenSockets) {
   const wss = new WebSocketServer({
     noServer: true,
@@ -64,7 +64,7 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
       onNext(open, _id, _payload, args, result) {
         if (!result.errors) return result
         const errors = shownErrors(result.errors, (args.contextValue as RequestContext).request)
-        // An event that could not be completed would be lost after its cursor: the subscriber reconnects and gets it whole.
+        // An event that could not be completed would be lost after its cursor: the subscriber reconnects and receives it in full.
         const isEvent = result.data !== undefined && (args as Prepared).prepared.operation.operation === "subscription"
         if (isEvent && errors.some(({ extensions }) => extensions["statusCode"] === 503))
           (open as Open).extra.socket.close(tryAgainLater, "Try again later; resume with after")
@@ -77,24 +77,24 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
     },
     wss as never,
   )
-  // graphql-ws writes a broken frame to the console, as an error of ours; it is the client's, and ws closes the socket by itself.
+  // graphql-ws would log a malformed frame to the console; it is the client's error, and ws closes the socket.
   wss.on("connection", (socket) => {
-    socket.removeAllListeners("error").on("error", (error) => services.log.debug({ err: error }, "a socket sent a broken frame"))
+    socket.removeAllListeners("error").on("error", (error) => services.log.debug({ err: error }, "a socket sent a malformed frame"))
   })
   http.on("upgrade", (request, socket, head) => {
-    // From here on Node listens to the socket no more: without a listener, a client that resets the connection would end the process.
-    socket.on("error", (error) => services.log.debug({ err: error }, "an upgrade was broken off"))
-    // Not by URL, which throws at addresses that a stranger may well send; nobody would catch it here.
+    // Node no longer listens to the socket: without a listener, a client that resets the connection would end the process.
+    socket.on("error", (error) => services.log.debug({ err: error }, "the client ended an upgrade"))
+    // Not parsed with URL, whose exception for a malformed path would not be caught here.
     const path = request.url?.split("?")[0]
     if (path !== "/graphql" && path !== "/ws") {
-      // The client may never close its side.
+      // The client may never close its half of the connection.
       socket.once("finish", () => socket.destroy())
       return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
     }
     wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request))
   })
   return {
-    /** Closes every socket with 1012: its client comes back, to another instance or to the next start, and resumes. */
+    /** Closes every socket with 1012, after which its client reconnects, to this or another instance, and resumes. */
     async close() {
       for (const socket of wss.clients) socket.close(1012, "Restarting; resume with after")
       await server.dispose()

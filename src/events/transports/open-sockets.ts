@@ -57,12 +57,12 @@ export class OpenSockets {
     await this.#looking
   }
 
-  /** How many sockets are open. */
+  /** Number of open sockets. */
   get size() {
     return this.#open.size
   }
 
-  /** Registers a socket, which is closed with 4403 when its JWT expires; returns how to unregister it. */
+  /** Registers a socket, which is closed with 4403 when its JWT expires; returns a function that unregisters it. */
   enter(identity: Identity, close: OpenSocket["close"], companyId: string | null = null): () => void {
     const socket = { identity, companyId, close }
     this.#open.add(socket)
@@ -76,7 +76,7 @@ export class OpenSockets {
     }
   }
 
-  /** Closes sockets whose credentials ended; checks once more when asked meanwhile. */
+  /** Closes sockets whose credentials ended; checks once more when it was called meanwhile. */
   private look() {
     this.#again = true
     this.#looking ??= this.lookUp().catch((error) =>
@@ -106,13 +106,13 @@ export class OpenSockets {
       if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked")
       else if ((companyId ? [companyId] : [...identity.roles.keys()]).some((id) => !roles[id]))
         close(4403, "This company is not yours any more")
-      // The socket's companies were read when it was opened: a reconnecting client sees the new ones.
+      // The socket has the companies from when it was opened: a client that reconnects gets the new ones.
       else close(1012, "Come back and resume")
     }
   }
 }
 
-/** The ids by which a wake-up names a socket's credentials: the token, or the session and its user. */
+/** IDs of a socket's credentials in wake-ups: the token, or the session and its user. */
 function credentialIds(identity: Identity): string[] {
   if (identity.kind === "token") return [identity.tokenId]
   return identity.kind === "user" ? [identity.sessionId, identity.userId] : []

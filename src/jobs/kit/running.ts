@@ -6,7 +6,7 @@ export class Running {
 
   constructor(private readonly log: Logger) {}
 
-  /** Tracks a promise until it is settled; a rejection is logged. */
+  /** Tracks a promise until it resolves or rejects; a rejection is logged. */
   add(work: Promise<void>): Promise<void> {
     const followed = work
       .catch((error) => this.log.error({ err: error }, "background work failed"))

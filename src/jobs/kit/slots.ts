@@ -1,12 +1,12 @@
-/** How much of a kind of work may run at once. */
+/** Limits on concurrent runs of a kind of work. */
 export interface SlotLimits {
-  /** In one instance. */
+  /** Per instance. */
   instance: number
-  /** In one instance for one company, so that one company's long work leaves room for another's. */
+  /** Per instance and company, so that the long work of one company leaves slots for others. */
   company: number
 }
 
-/** What an instance runs of a kind of work. */
+/** The slots of an instance for a kind of work. */
 export class Slots {
   readonly #running = new Map<string, number>()
   #total = 0
@@ -14,7 +14,7 @@ export class Slots {
 
   constructor(readonly limits: SlotLimits) {}
 
-  /** How much is running. */
+  /** Number of running items. */
   get total() {
     return this.#total
   }
@@ -23,12 +23,12 @@ export class Slots {
     return this.limits.instance - this.#total
   }
 
-  /** How much each company has running. */
+  /** Number of running items by company. */
   get running() {
     return new Map(this.#running)
   }
 
-  /** Whether all slots are taken, or as many as a company may have: what has to wait is looked for when a slot is given back. */
+  /** Whether all slots, or all of the company, are taken; if so, the next released slot starts a sweep. */
   mustWait(companyId?: string): boolean {
     const isFull = this.free <= 0 || (companyId !== undefined && (this.#running.get(companyId) ?? 0) >= this.limits.company)
     this.#isAwaited ||= isFull
@@ -47,7 +47,7 @@ export class Slots {
     this.#total -= 1
   }
 
-  /** Whether something waits for a slot; it is asked for once. */
+  /** Whether work waits for a slot; resets the flag. */
   takeWaiting(): boolean {
     const wasAwaited = this.#isAwaited
     this.#isAwaited = false

@@ -4,7 +4,7 @@ import type { Work, WorkCounts } from "./work.js"
 
 const states = ["due", "overdue", "running", "failed"] as const
 
-/** Adds gauges of every kind of durable work, in all companies: how much is due, overdue, running and failed, and how long the oldest is due. */
+/** Adds gauges for every kind of durable work, over all companies: due, overdue, running and failed work, and the age of the oldest. */
 export function addWorkGauges(services: Services, work: Work[]) {
   const { metrics } = services
   for (const state of states)

@@ -3,20 +3,20 @@ import type { Statement } from "../../database/unit-of-work.js"
 
 /** The statements of a kind of work, over the columns that its entity declares. */
 export interface WorkStatements {
-  /** Rows that a worker may take, fairly: `$1` now, `$2` ids to leave out, `$3` companies with work in this instance, `$4` how much each has, `$5` the most a company may have, `$6` how many rows. */
+  /** Rows to take, fairly: `$1` now, `$2` IDs to skip, `$3` companies with running work, `$4` how much, `$5` slots of each, `$6` limit. */
   due: Statement<{ id: string; company_id: string }>
-  /** `$1` until when, `$2` the row, `$3` the companies in reach, `$4` the run. */
+  /** `$1` new end of the lease, `$2` ID of the row, `$3` companies in reach, `$4` ID of the run. */
   renew: Statement
-  /** `$1` now, `$2` since when what is due is overdue. */
+  /** `$1` now, `$2` time before which due work counts as overdue. */
   counts: Statement
 }
 
-/** Makes the statements of a kind of work from the mapper's metadata. */
+/** Builds the statements of a kind of work from MikroORM's metadata. */
 export function workStatements<T extends object>(orm: MikroORM, name: string, entity: EntityClass<T>, property: string): WorkStatements {
   const { tableName: table, properties } = orm.getMetadata().get(entity)
   const columns = (properties as Record<string, { embeddedProps: Record<string, { fieldNames: string[] }> }>)[property]!.embeddedProps
   const [due, run, lease, failures] = ["dueAt", "runId", "leaseUntil", "failures"].map((each) => columns[each]!.fieldNames[0]!)
-  // Both halves have a partial index: what is due and free, and what was lost with its worker.
+  // Each half has a partial index: due rows, and rows of lost workers.
   const waiting = `
     select id, company_id, ${due} as since from ${table} where ${due} <= $1 and ${run} is null
     union all
@@ -24,7 +24,7 @@ export function workStatements<T extends object>(orm: MikroORM, name: string, en
   return {
     due: {
       name: `due-${name}`,
-      // A company's first item comes before any other company's second; what it has under way counts.
+      // The first item of a company comes before the second of any other; running items count.
       text: `
         select id, company_id from (
           select id, company_id, since, coalesce(here.running, 0) + row_number() over (partition by company_id order by since, id) as place

@@ -8,58 +8,58 @@ import type { Job, Sweep } from "./scheduler.js"
 import type { SlotLimits } from "./slots.js"
 import { Worker } from "./worker.js"
 
-/** What a kind of durable work is: where it stands on its row, and what a worker does. */
+/** Declaration of a kind of durable work: its columns, and what a worker does. */
 export interface WorkDeclaration<T extends CompanyOwned, Input> {
-  /** The job that wakes it, called like its file. */
+  /** Name of the job that starts it, which is its file name. */
   name: string
   entity: EntityClass<T>
-  /** The property of the entity that holds its `workState`. */
+  /** Property of the entity with its `workState`. */
   columns: { [Key in keyof T]: T[Key] extends WorkState ? Key : never }[keyof T] & string
-  /** How long a worker is believed to live after its last renewal, how often it renews, and how many losses of a worker are too many. */
+  /** Duration of a lease, interval of its renewal, and the number of lost workers after which the work fails. */
   lease: { ms: number; renewMs: number; losses?: { most: number; reason: string } }
-  /** How failed work is tried again; as a function, null leaves it as due as the row says. */
+  /** Retry schedule; as a function, null keeps the due time of the row. */
   retry: Retry | ((row: T, failure: Failure) => Retry | null)
   slots: SlotLimits
-  /** How often what a crash or a lost wake-up left behind is looked for. */
+  /** Interval of the sweep that finds work after a crash or a lost wake-up. */
   sweepSeconds: number
-  /** Reads what the run needs, in the transaction that claims the row; null when there is nothing to do after all. */
+  /** Reads the input of the run, in the transaction that claims the row; null when there is nothing to do. */
   claim(tx: RequestContext, row: T, runId: string): Promise<Input | null> | Input | null
-  /** Does the work outside of any transaction, and stores its result with `lease.store()`; without a result it is taken again when its lease is over. */
+  /** Does the work outside of transactions and stores its result with `lease.store()`; without a result it runs again after the lease. */
   run(lease: Lease<T>, input: Input): Promise<unknown>
-  /** Logs what went wrong, and says what it means for the next try. */
+  /** Logs an error and returns its consequences for the next try. */
   failure(context: RequestContext, error: unknown, input: Input): Failure
-  /** Writes that it is not tried again. */
+  /** Stores that the work is not tried again. */
   giveUp(row: T, failure: Failure, context: RequestContext): void
-  /** Something besides the run that a result must agree with. */
+  /** A further condition, besides the run ID, for storing a result. */
   holds?(row: T, runId: string): boolean
-  /** Puts the row back as it was before the run, which failed or is given to another instance. */
+  /** Restores the row after a run that failed or was released. */
   undo?(row: T, outcome: "failed" | "released"): void
-  /** Writes what a run cost, in the transaction that ends it, also when the work was taken away. */
+  /** Stores the cost of a run in the transaction that ends it, also when the work was taken away. */
   cost?(tx: RequestContext, input: Input): Promise<void>
 }
 
-/** How much of a kind of work there is, in all companies. */
+/** Counts of a kind of work, over all companies. */
 export interface WorkCounts {
-  /** Due now, and not running. */
+  /** Due and not running. */
   due: number
-  /** Due for longer than a sweep takes to find it. */
+  /** Due for longer than the interval of the sweep. */
   overdue: number
   running: number
-  /** Failed, and waiting for the next try. */
+  /** Failed and waiting for the next try. */
   failed: number
-  /** Since when the oldest is due. */
+  /** Due time of the oldest work. */
   oldest: Date | null
 }
 
-/** A kind of durable work: a job on one row, a sweep over all, and what there is to count. */
+/** A kind of durable work: a job on one row, a sweep over all rows, and counts. */
 export interface Work extends Job {
   sweep: Sweep
   counts(services: Services): Promise<WorkCounts>
-  /** How much of it this instance runs. */
+  /** Number of items that this instance runs. */
   running(services: Services): number
 }
 
-/** Declares a kind of durable work: due time, claim, lease, fence, retry, release and sweep are the same for every kind. */
+/** Declares a kind of durable work; due time, claim, lease, fencing, retry, release and sweep are the same for every kind. */
 export function defineWork<T extends CompanyOwned, Input>(declared: WorkDeclaration<T, Input>): Work {
   const workers = new WeakMap<Services, Worker<T, Input>>()
   const workerOf = (services: Services) => {

@@ -11,7 +11,7 @@ import { Slots } from "./slots.js"
 import type { WorkCounts, WorkDeclaration } from "./work.js"
 import { type WorkStatements, workStatements } from "./work-statements.js"
 
-/** What one instance does of a kind of work. */
+/** Runs a kind of work in one instance. */
 export class Worker<T extends CompanyOwned, Input> {
   readonly slots: Slots
   private readonly statements: WorkStatements
@@ -30,7 +30,7 @@ export class Worker<T extends CompanyOwned, Input> {
     return row[this.work.columns] as WorkState
   }
 
-  /** Takes what is due, as much as there are slots; calls meanwhile share one further look. */
+  /** Starts due work while slots are free; concurrent calls share one further sweep. */
   sweep(): Promise<void> {
     this.nextSweep ??= this.sweeping.then(() => {
       this.nextSweep = null
@@ -42,7 +42,7 @@ export class Worker<T extends CompanyOwned, Input> {
 
   private async takeDue(): Promise<void> {
     const { services, slots, work } = this
-    // Each row once: what another instance is just taking, or somebody writes to, is left to them.
+    // Tries each row once: rows that are locked by other transactions are left to them.
     const tried: string[] = []
     while (!services.stopping.aborted && !slots.mustWait()) {
       const { free, running } = slots
@@ -57,13 +57,13 @@ export class Worker<T extends CompanyOwned, Input> {
         ),
       )
       tried.push(...rows.map(({ id }) => id))
-      // All that is due was seen, except for what companies have beyond their share: where they still have it, it waits.
+      // Ends when all due work was seen, except that of companies without free slots, which waits.
       const sharedOut = [...running].filter(([, count]) => count >= slots.limits.company)
       if (rows.length < free && sharedOut.every(([companyId]) => slots.mustWait(companyId))) return
     }
   }
 
-  /** Claims a row and begins its work, if it is due and there is a slot; otherwise a sweep, or the end of other work, finds it again. */
+  /** Claims a due row and starts its work if a slot is free; otherwise a sweep finds it later. */
   async begin(companyId: string, id: string, lock: LockMode): Promise<void> {
     const { services, slots, work } = this
     if (services.stopping.aborted || slots.mustWait(companyId)) return
@@ -77,13 +77,13 @@ export class Worker<T extends CompanyOwned, Input> {
     if (!run) return slots.give(companyId)
     const performing = this.perform(context, id, run).finally(() => {
       slots.give(companyId)
-      // What waited for a slot is taken at once.
+      // Work that waited for a slot starts at once.
       if (slots.takeWaiting()) void services.running.add(this.sweep())
     })
     void services.running.add(performing)
   }
 
-  /** One short transaction: the row is locked, looked at again, and given to this worker under a lease. */
+  /** Claims the work in a short transaction: locks the row, checks it again, and starts the lease. */
   private claim(context: RequestContext, id: string, lockMode: LockMode): Promise<{ runId: string; input: Input } | null> {
     const { entity, lease, claim } = this.work
     return context.transaction(async (tx) => {
@@ -97,7 +97,7 @@ export class Worker<T extends CompanyOwned, Input> {
     })
   }
 
-  /** Counts a worker that was lost, where the declaration says how many are too many. */
+  /** Counts a lost worker; gives up after the declared number of losses. */
   private isLostTooOften(row: T, context: RequestContext): boolean {
     const { lease, giveUp } = this.work
     const state = this.stateOf(row)
@@ -108,7 +108,7 @@ export class Worker<T extends CompanyOwned, Input> {
     return true
   }
 
-  /** Runs claimed work to its end: stored, given back because the process stops, to be tried again, or given up. */
+  /** Runs claimed work to its end: its result is stored, it is released because the process stops, it is retried, or it fails. */
   private async perform(context: RequestContext, id: string, { runId, input }: { runId: string; input: Input }): Promise<void> {
     const { stopping } = this.services
     const { run, failure } = this.work
@@ -143,7 +143,7 @@ export class Worker<T extends CompanyOwned, Input> {
     })
   }
 
-  /** Ends the work unless the result did already; what became due meanwhile is woken again, since its wake-up found somebody at work. */
+  /** Ends the work unless its result did; schedules again work that became due during the run, whose job found the row running. */
   private end(row: T, runId: string) {
     const state = this.stateOf(row)
     if (state.holds(runId)) state.end()

@@ -8,11 +8,11 @@ import { type GuardedHttpClient, GuardedRequestError, type GuardedResponse } fro
 import { portLimits } from "../limits.js"
 
 const redirects = new Set([301, 302, 303, 307, 308])
-/** Too slow, too early, too often: refusals that pass. */
+/** Statuses of temporary refusals: too slow, too early, too often. */
 const passing = new Set([408, 425, 429])
 const tooLarge = () => new CrawlFailure(`The page is larger than ${portLimits.crawlBytes / 1024 / 1024} MB`)
 
-/** A browser's way to a page, without the browser: what scripts would make of it is not seen. Each hop goes through the guard. */
+/** Fetches pages over HTTP without running their scripts. Each redirect is checked by the guarded HTTP client. */
 export function webCrawler(httpClient: GuardedHttpClient): Crawler {
   return {
     async fetch(url, known, signal) {
@@ -88,7 +88,7 @@ async function unpacked(answer: GuardedResponse): Promise<Buffer> {
   }
 }
 
-/** What its sender says it is; by its bytes when that is nothing. */
+/** The media type that the server reports; if it reports none, the type that the content indicates. */
 async function typeOf(bytes: Buffer, said: string | undefined): Promise<string> {
   if (said && said !== "application/octet-stream") return said
   const found = await fileTypeFromBuffer(bytes)

@@ -4,7 +4,7 @@ import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { vendorFault } from "../kit/vendor-fault.js"
 import { portLimits } from "../limits.js"
 
-/** How a vendor is reached; `capMs` is the longest wait for one request. */
+/** Connection to a vendor; `capMs` is the timeout of one request. */
 export interface EmbeddingVendor {
   baseUrl: string
   apiKey?: string
@@ -30,7 +30,7 @@ export function openAiEmbedding({ baseUrl, apiKey, model, capMs = portLimits.emb
     }
   }
   return {
-    // The model names its vectors, wherever it runs.
+    // Vectors are identified by the model, wherever it runs.
     id: `openai/${model}`,
     dimensions: null,
     async embed(texts, signal) {
@@ -55,7 +55,7 @@ async function request(model: EmbeddingModel, values: string[], abortSignal: Abo
   return inOrder(vectors, responses?.[0]?.body)
 }
 
-// The wire says which text a vector belongs to; the SDK goes by the order in which they came.
+// The response has the index of each vector's text; the SDK relies on the order instead.
 function inOrder(vectors: Float32Array[], body: unknown): Float32Array[] {
   const items = (body as { data?: { index?: unknown }[] } | undefined)?.data ?? []
   if (items.every(({ index }, at) => index === undefined || index === at)) return vectors
@@ -65,7 +65,7 @@ function inOrder(vectors: Float32Array[], body: unknown): Float32Array[] {
   return ordered as Float32Array[]
 }
 
-/** Texts in as many requests as vendors' bounds ask for: a number of texts, and of characters in all. */
+/** Splits texts into requests within the vendors' limits: a number of texts, and a total number of characters. */
 function batches(texts: string[]): string[][] {
   const made: string[][] = []
   let room = 0

@@ -4,26 +4,26 @@ import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { thingsOf } from "../kit/thesaurus.js"
 import { isStopWord, stem, words } from "../kit/words.js"
 
-/** The first places of a vector count things that have a name in the thesaurus, the others are shared by all words and pieces of words. */
+/** The first components count concepts of the thesaurus; all words and parts of words share the others. */
 const NAMED = 128
 const DIMENSIONS = 512
 
-/** A longer word is hardly met twice. */
+/** Longer words are not cached, because they rarely occur twice. */
 const LONG_WORD = 40
 
 /**
- * The built-in embedding: no network, no model and no chance. A vector counts what a text speaks of by a small thesaurus, the stems of its
- * words, and pieces of these words, so that everyday synonyms, inflections and slips of the pen lie close together.
+ * The built-in embedding: without network and model, and deterministic. A vector counts the concepts of a text from a small thesaurus, the
+ * stems of its words, and parts of these words, so that synonyms, inflections and typing errors give similar vectors.
  */
 export function offlineEmbedding(): Embedding {
   return {
-    // The last part changes with how vectors are made, for old and new ones do not compare.
+    // The number changes whenever vectors are computed differently, because old and new ones cannot be compared.
     id: "offline/words-1",
     dimensions: DIMENSIONS,
     async embed(texts, signal) {
       const vectors: Float32Array[] = []
       for (const [at, text] of texts.entries()) {
-        // Long texts in great numbers: others shall have their turn in between.
+        // Yields to the event loop, because many long texts take long.
         if (at % 16 === 0) await breath()
         if (signal.aborted) throw new EmbeddingFailure("The vectors are no longer wanted", null, false)
         vectors.push(vectorOf(text))
@@ -33,7 +33,7 @@ export function offlineEmbedding(): Embedding {
   }
 }
 
-/** What a word counts: as a thing, by its stem (beside a thing, and alone), and by all its pieces together. */
+/** Weights of a word: its concept, its stem (with and without a concept), and all its parts together. */
 const weights = { thing: 1.3, stemOfThing: 0.4, stem: 1, pieces: 0.3, stopWord: 0.1 }
 
 type Feature = string | number
@@ -45,7 +45,7 @@ function vectorOf(text: string): Float32Array {
   }
   const vector = new Float32Array(DIMENSIONS)
   for (const [feature, times] of counts) {
-    // The tenth time says little that the first did not.
+    // Repetitions count logarithmically.
     const weight = times > 1 ? 1 + Math.log(times) : times
     if (typeof feature === "number") vector[feature]! += weight
     else scatter(vector, feature, weight)
@@ -53,7 +53,7 @@ function vectorOf(text: string): Float32Array {
   return normalise(vector)
 }
 
-// The same few thousand words make up most of every text.
+// Cached, because a few thousand words make up most texts.
 const read = new LRUCache<string, [Feature, number][]>({ max: 20_000 })
 
 function featuresOf(word: string): [Feature, number][] {
@@ -72,7 +72,7 @@ function featuresOf(word: string): [Feature, number][] {
   return features
 }
 
-/** Three and four characters in a row, the word's ends among them. */
+/** Substrings of three and four characters, including the word's boundaries. */
 function piecesOf(word: string): string[] {
   const characters = ["^", ...word, "$"]
   const pieces: string[] = []
@@ -82,11 +82,11 @@ function piecesOf(word: string): string[] {
   return pieces
 }
 
-/** Puts a feature on a place and with a sign that its hash chooses, so that strangers who meet there cancel out on the whole. */
+/** Adds a feature at a component and with a sign that its hash determines, so that collisions cancel out on average. */
 function scatter(vector: Float32Array, feature: string, weight: number) {
   let hash = 0x811c9dc5
   for (let at = 0; at < feature.length; at++) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193)
-  // FNV's low bits are poor; this is the end of MurmurHash 3.
+  // FNV's low bits are poorly distributed; this is the finalizer of MurmurHash 3.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   hash = (hash ^ (hash >>> 16)) >>> 0

@@ -1,18 +1,18 @@
 import type { Chunking } from "../extractor.js"
 
-/** Where a text is cut, the best places first: before headings, between paragraphs, lines, sentences, words, and at last characters. */
+/** Boundaries of chunks, best first: headings, paragraphs, lines, sentences, words, and characters at last. */
 const places = ["\n# ", "\n## ", "\n### ", "\n#### ", "\n\n", "\n", ". ", "! ", "? ", "。", "！", "？", "; ", ", ", " ", ""]
 
-/** A text in chunks: at most so long each, with some of the end of the one before it. */
+/** Splits a text into chunks of limited length, each with some of the end of the previous one. */
 export function chunksOf(text: string, { size, overlap }: Chunking): string[] {
   const chunks: string[] = []
   const keep = (parts: string[]) => {
     const chunk = parts.join("").trim()
-    // A chunk without a letter or digit answers nothing.
+    // A chunk without a letter or digit contains no information.
     if (/[\p{L}\p{N}]/u.test(chunk)) chunks.push(chunk)
   }
 
-  /** Puts neighbouring parts together, as many as fit. The next chunk begins with the last ones, as far as they fit into the overlap. */
+  /** Joins adjacent parts as long as they fit. The next chunk begins with the last parts that fit into the overlap. */
   function merge(parts: string[]) {
     const chunk: string[] = []
     let length = 0
@@ -27,7 +27,7 @@ export function chunksOf(text: string, { size, overlap }: Chunking): string[] {
     keep(chunk)
   }
 
-  /** Cuts at the best place that the text has, and what is still too long at the next best. */
+  /** Splits at the best boundary in the text, and parts that are still too long at the next best. */
   function split(long: string, from: number) {
     const best = places.findIndex((place, index) => index >= from && long.includes(place))
     let parts: string[] = []
@@ -46,7 +46,7 @@ export function chunksOf(text: string, { size, overlap }: Chunking): string[] {
   return chunks
 }
 
-/** A text cut at each such place: before a line's end or a space, behind a sentence, between two characters but never within one. */
+/** Splits at every boundary: before a line end or a space, after a sentence, or between characters, but never inside one. */
 function partsAt(text: string, place: string): string[] {
   if (place === "") return Array.from(text)
   if (/^\n|^ $/.test(place)) return text.split(new RegExp(`(?=${place})`))

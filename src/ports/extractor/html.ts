@@ -3,10 +3,10 @@ import { parseHTML } from "linkedom"
 import Turndown from "turndown"
 import { tableText } from "./table.js"
 
-/** The article is believed when it has at least this share of the page's text: a list of questions or prices is none. */
+/** The extracted article is used if it has at least this share of the page's text; lists of questions or prices are not articles. */
 const articleShare = 1 / 3
 
-/** What a page says, in Markdown, without what is around it. */
+/** Returns the content of a page as Markdown, without navigation and other page elements. */
 export function pageText(html: string): string {
   const { title, article } = read(html)
   const whole = markdown(html)
@@ -15,30 +15,30 @@ export function pageText(html: string): string {
   return text === "" || title === "" || isNamed ? text : `# ${title}\n\n${text}`
 }
 
-/** The page's title, and the part of it that reads like an article, if there is one. */
+/** Reads the title of the page, and the part that looks like an article, if any. */
 function read(html: string) {
-  // The parser leaves a page as it is; one that does not say where its body begins would have an empty one.
+  // The parser does not add missing elements: a page without a body element would be empty.
   const { document } = parseHTML(`<html><head></head><body>${html.replace(/<\/?(html|head|body)(?=[\s/>])[^>]*>/gi, "")}</body></html>`)
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim() ?? ""
   const found = new Readability(document as never, { charThreshold: 0 }).parse()
   return { title, article: found?.content ? markdown(found.content) : null }
 }
 
-/** What of a page is no text of it … */
+/** Elements that contain no text of the page … */
 const furniture = new Set(
   "SCRIPT STYLE TITLE NOSCRIPT TEMPLATE SVG NAV ASIDE IFRAME DIALOG IMG PICTURE VIDEO AUDIO CANVAS BUTTON".split(" "),
 )
-/** … and what is text only inside of what is the page's own. */
+/** … and elements that do only inside main and article. */
 const frames = new Set("HEADER FOOTER FORM".split(" "))
 
-/** What is used of an element of its parser. */
+/** The parts of a parsed element that are used. */
 interface Markup {
   textContent: string | null
   querySelectorAll(selector: string): ArrayLike<Markup>
 }
 
 const turndown = new Turndown({ headingStyle: "atx", bulletListMarker: "-", codeBlockStyle: "fenced" })
-// Nobody renders it: a price stays a price.
+// The Markdown is not rendered, so characters such as those of prices are not escaped.
 turndown.escape = (text) => text
 turndown.addRule("words", { filter: ["a", "strong", "b", "em", "i"], replacement: (content) => content })
 turndown.addRule("tables", {
@@ -46,7 +46,7 @@ turndown.addRule("tables", {
   replacement: (content, node) => {
     const tx = (element: Markup, selector: string) => Array.from(element.querySelectorAll(selector))
     const table = node as unknown as Markup
-    // A table around tables arranges the page and says nothing.
+    // A table that contains tables is only layout.
     if (tx(table, "table").length > 0) return `\n\n${content}\n\n`
     const cells = (row: Markup) => tx(row, "th, td").map((cell) => (cell.textContent ?? "").replace(/\s+/g, " ").trim())
     return `\n\n${tableText(tx(table, "tr").map(cells))}\n\n`

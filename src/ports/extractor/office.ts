@@ -8,22 +8,22 @@ import { workbookBlocks } from "./workbook.js"
 const names = { pdf: "PDF", docx: "Word file", xlsx: "Excel file", pptx: "PowerPoint file" } as const
 const readers = { docx: wordBlocks, xlsx: workbookBlocks, pptx: slideBlocks } as const
 
-/** The text of a PDF or an office file in Markdown. Pictures are not read: there is no recognition of letters. */
+/** Returns the text of a PDF or an office file as Markdown. Images are not read: there is no OCR. */
 export async function officeText(bytes: Uint8Array, format: keyof typeof names): Promise<string> {
   try {
     return joined(format === "pdf" ? await pdfBlocks(bytes) : readers[format](openPackage(bytes)))
   } catch (error) {
     if (error instanceof ExtractionFailure) throw error
     if ((error as Error).name === "PasswordException") throw new ExtractionFailure("is protected by a password")
-    // In our words: a library's are for programmers, and may name places.
+    // Messages of libraries are not shown, because they are technical and may contain paths.
     throw new ExtractionFailure(`is no ${names[format]} that can be read: it is damaged or incomplete`)
   }
 }
 
-/** An item of a list, at any depth. */
+/** Matches an item of a list at any depth. */
 const item = /^ *(-|\d{1,2}[.)]) .*$/
 
-/** Blocks with an empty line between them, except for the items of a list. */
+/** Joins blocks with an empty line between them, except between items of a list. */
 const joined = (blocks: string[]) =>
   blocks
     .filter((block) => block !== "")

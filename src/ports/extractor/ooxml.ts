@@ -5,7 +5,7 @@ import { childrenOf, type Element, ownText, parseXml } from "../kit/xml.js"
 import { portLimits } from "../limits.js"
 import { decoded } from "./plain.js"
 
-/** What a part says of another: an id to refer to it by, what it is to this one, and its path. */
+/** A relationship between parts: its ID, its type and the path of the target. */
 interface Relation {
   id: string
   type: string
@@ -14,19 +14,19 @@ interface Relation {
 
 /** An office file (Office Open XML): a ZIP archive of XML parts that refer to each other. */
 export interface OfficePackage {
-  /** The path of the part that all others hang on. */
+  /** Path of the main part, to which all others are related. */
   main: string
-  /** A part's root element, if there is such a part. */
+  /** Returns the root element of a part, if the part exists. */
   part(path: string): Element | undefined
-  /** What a part says of others. */
+  /** Relationships of a part. */
   relations(path: string): Relation[]
-  /** The parts that are something to a part, such as its `notesSlide`. */
+  /** Parts that are related to a part by a type, such as `notesSlide`. */
   related(path: string, type: string): Element[]
 }
 
-/** Opens an office file. Throws an `ExtractionFailure` that says why not; any other error means that the file is damaged. */
+/** Opens an office file. Throws an `ExtractionFailure` with the reason; any other error means that the file is damaged. */
 export function openPackage(bytes: Uint8Array): OfficePackage {
-  // An encrypted file lies in a container of the binary formats.
+  // An encrypted file is inside a container of the binary formats.
   if (Buffer.from(bytes.subarray(0, 4)).toString("hex") === "d0cf11e0") throw new ExtractionFailure("is protected by a password")
   const parts = unzipped(bytes)
   let elements = 0
@@ -51,7 +51,7 @@ export function openPackage(bytes: Uint8Array): OfficePackage {
   return { main: main.path, part, relations, related }
 }
 
-/** The XML parts of an archive. A part that unpacks to more than its entry states is cut there. */
+/** Reads the XML parts of an archive. Data beyond the size that an entry declares is cut off. */
 function unzipped(bytes: Uint8Array) {
   let size = 0
   return unzipSync(bytes, {
@@ -64,13 +64,13 @@ function unzipped(bytes: Uint8Array) {
   })
 }
 
-/** What besides `t` stands for text in documents and slides. */
+/** Elements besides `t` that represent characters in documents and slides. */
 const characters: Record<string, string> = { br: "\n", cr: "\n", tab: "\t", noBreakHyphen: "-" }
 
-/** Has text that is not the paragraph's own: deleted, a reading of characters (ruby), a field's instruction, or a text box, with its own paragraphs. */
+/** Elements with other text: deletions, ruby readings, field instructions, and text boxes, which have paragraphs of their own. */
 const notRead = new Set(["del", "moveFrom", "rt", "rPh", "instrText", "txbxContent", "pPr", "rPr"])
 
-/** The text of a paragraph, or of a string in a workbook. */
+/** Returns the text of a paragraph, or of a string in a workbook. */
 export function textOf(element: Element | undefined): string {
   if (element?.name === "t") return ownText(element)
   return childrenOf(element)

@@ -1,7 +1,7 @@
 import { extractTextItems, getDocumentProxy, type StructuredTextItem } from "unpdf"
 import { tableText } from "./table.js"
 
-/** What stands on one line of a page, split into cells at wide gaps. */
+/** One line of a page, split into cells at wide gaps. */
 interface Line {
   cells: string[]
   size: number
@@ -9,7 +9,7 @@ interface Line {
   y: number
 }
 
-/** A PDF as blocks of Markdown. It has letters and places only: headings, lists, tables and paragraphs are what looks like them. */
+/** Converts a PDF to blocks of Markdown. A PDF has only letters and positions, so headings, lists, tables and paragraphs are guessed. */
 export async function pdfBlocks(bytes: Uint8Array): Promise<string[]> {
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 })
   const { items } = await extractTextItems(document)
@@ -18,7 +18,7 @@ export async function pdfBlocks(bytes: Uint8Array): Promise<string[]> {
   return pages.flatMap((page) => groups(page).map((lines) => blockOf(lines, level(lines[0]!.size))))
 }
 
-/** A gap of so many letters' heights parts two cells. */
+/** Gap that separates two cells, in letter heights. */
 const cellGap = 1.5
 
 function linesOf(items: StructuredTextItem[]): Line[] {
@@ -30,7 +30,7 @@ function linesOf(items: StructuredTextItem[]): Line[] {
       line = { cells: [""], size: fontSize, x, y }
       lines.push(line)
     }
-    // A note's number beside it is small; the line is as large as its largest letters.
+    // A footnote number is smaller: the size of a line is that of its largest letters.
     if (!isBlank && line && fontSize > line.size) Object.assign(line, { size: fontSize, y })
     if (line && isBlank && width > cellGap * fontSize) line.cells.push("")
     else if (line) line.cells.push(line.cells.pop() + str)
@@ -41,7 +41,7 @@ function linesOf(items: StructuredTextItem[]): Line[] {
 
 const textOf = (line: Line) => line.cells.join(" ")
 
-/** The sizes that are larger than that of most letters are those of headings, the largest being the first level. */
+/** Letter sizes larger than the most common one are headings; the largest is the first level. */
 function headingLevels(lines: Line[]): (size: number) => number | null {
   const letters = new Map<number, number>()
   for (const line of lines) letters.set(rounded(line.size), (letters.get(rounded(line.size)) ?? 0) + textOf(line).length)
@@ -55,7 +55,7 @@ const rounded = (size: number) => Math.round(size * 2) / 2
 const bullet = /^[•◦▪‣●○■□∙·–—-](?=\s|$)\s*/
 const item = /^([•◦▪‣●○■□∙·–—-](?=\s|$)|(\d{1,2}|[a-z])[.)](?=\s))/
 
-/** The lines of a page in groups: each a heading, a paragraph, an item of a list, or a table. */
+/** Groups the lines of a page: each group is a heading, a paragraph, an item of a list, or a table. */
 function groups(lines: Line[]): Line[][] {
   const all: Line[][] = []
   for (const line of lines) {
@@ -70,9 +70,9 @@ function isContinued(before: Line, line: Line, group: Line[]): boolean {
   const step = before.y - line.y
   if (rounded(before.size) !== rounded(line.size) || step <= 0 || item.test(textOf(line))) return false
   const isTable = isRow(before) && isRow(line)
-  // Rows stand further apart than the lines of a paragraph.
+  // Table rows are farther apart than lines of a paragraph.
   if (isTable || isRow(before) !== isRow(line)) return isTable && step < 3 * line.size
-  // A further line as far below as those before it, and without an indent after a full stop, goes on with the paragraph.
+  // A line continues a paragraph if its distance is the same as that of the lines before, and it is not indented after a full stop.
   const usual = group.length > 1 ? (group[0]!.y - before.y) / (group.length - 1) : 1.45 * line.size
   const isIndented = /[.!?:]$/.test(textOf(before)) && line.x > before.x + line.size / 2
   return step < usual * 1.2 && !isIndented
@@ -87,7 +87,7 @@ function blockOf(lines: Line[], level: number | null): string {
   return text.replace(bullet, "- ")
 }
 
-/** Two lines as one: without the hyphen that parts a word, and without a space where the script has none. */
+/** Joins two lines: removes a hyphen that splits a word, and adds no space in scripts without spaces. */
 function joined(one: string, next: string): string {
   if (/\p{L}[-\u2010]$/u.test(one) && /^\p{Ll}/u.test(next)) return one.slice(0, -1) + next
   const isUnspaced = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}。、！？]$/u.test(one)

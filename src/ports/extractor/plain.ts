@@ -4,11 +4,11 @@ import { ExtractionFailure } from "../extractor.js"
 import { portLimits } from "../limits.js"
 import { tableText } from "./table.js"
 
-/** The text of bytes, in the encoding that their beginning (BOM) says, else their sender, else, of a page, the page itself. */
+/** Decodes text with the encoding of its byte order mark, otherwise the one that the sender or the page itself declares. */
 export function decoded(bytes: Uint8Array, charset: string | null | undefined): string {
   const encoding = sniffEncoding(bytes, {
     ...(charset && { transportLayerEncodingLabel: charset }),
-    // Text that says nothing of itself is UTF-8 today, and Windows-1252 as ever where it cannot be.
+    // Text without a declared encoding is read as UTF-8, or as Windows-1252 when it is not valid UTF-8.
     defaultEncoding: isUtf8(bytes) ? "UTF-8" : "windows-1252",
   })
   return new TextDecoder(encoding).decode(bytes)
@@ -23,7 +23,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** A table of values, whichever of the usual characters parts them. */
+/** Parses a table of values with any of the usual separators. */
 export function csvText(text: string): string {
   const { data } = papa.parse<string[]>(text, { skipEmptyLines: true, delimitersToGuess: [",", ";", "\t", "|"] })
   const cells = data.reduce((sum, row) => sum + row.length, 0)

@@ -3,7 +3,7 @@ import { ExtractionFailure } from "../extractor.js"
 import type { Answer, Task } from "./processes.js"
 import { tidy } from "./tidy.js"
 
-/** What one process does: it reads the documents that it is sent, one after the other. Its libraries are loaded when they are needed. */
+/** The extractor process: reads the documents that it receives, sequentially. Libraries are loaded on demand. */
 async function perform(task: Task): Promise<string | string[]> {
   if (task.kind === "split") return (await import("./chunks.js")).chunksOf(task.text, task.chunking)
   return tidy(await textOf(task))
@@ -22,16 +22,16 @@ async function textOf({ bytes, format, charset }: Extract<Task, { kind: "text" }
 const answer = async (task: Task): Promise<Answer> =>
   perform(task).then(
     (value) => ({ value }),
-    // What else a library throws is about the document too, but says it in words that are not meant for its owner.
+    // Other errors of libraries concern the document too, but their messages are not for users.
     (error) => ({ failure: error instanceof ExtractionFailure ? error.message : "cannot be read: it is damaged or far too complicated" }),
   )
 
 process.on("message", async (task: Task) => process.send?.(await answer(task)))
 process.on("disconnect", () => process.exit())
-// An interrupt at the terminal reaches the whole group: whoever started this process decides when it ends.
+// An interrupt at the terminal reaches the whole process group; only the parent process decides when this one ends.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {})
 
-// In the midst of a document nothing above is heard; a thread beside sees that the server is gone.
+// While a document is read, no event is handled here: a thread detects that the server is gone.
 const watch = `
   const parent = process.ppid
   setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), 1000)`

@@ -4,16 +4,16 @@ import { fileURLToPath } from "node:url"
 import { type Chunking, type DocumentBytes, ExtractionFailure, type Extractor, formatOf, unreadable } from "../extractor.js"
 import { portLimits } from "../limits.js"
 
-/** What a process is asked. */
+/** A task for an extractor process. */
 export type Task =
   | { kind: "text"; bytes: Uint8Array; format: NonNullable<ReturnType<typeof formatOf>>; charset?: string | null }
   | { kind: "split"; text: string; chunking: Chunking }
 
-/** What it answers. */
+/** The result of a task. */
 export type Answer = { value: string | string[] } | { failure: string }
 
 /**
- * Reads documents in processes of their own. A thread would be cheaper, but its memory limit does not hold: one large allocation in it ends the
+ * Reads documents in separate processes. A thread would be cheaper, but does not limit memory reliably: one large allocation ends the
  * whole process.
  */
 export class DocumentProcesses implements Extractor {
@@ -46,7 +46,7 @@ export class DocumentProcesses implements Extractor {
     await Promise.all(ended)
   }
 
-  /** Waits for a place, and asks a process that is free. */
+  /** Waits for a free slot and runs a task in a process. */
   private async ask(task: Task, signal: AbortSignal): Promise<string | string[]> {
     if (this.busy >= portLimits.extractionProcesses) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.busy += 1
@@ -57,7 +57,7 @@ export class DocumentProcesses implements Extractor {
       if ("failure" in answer) throw new ExtractionFailure(answer.failure)
       return answer.value
     } finally {
-      // The place goes to the next in line.
+      // The slot goes to the next waiting task.
       const next = this.waiting.shift()
       if (next) next()
       else this.busy -= 1
@@ -75,7 +75,7 @@ export class DocumentProcesses implements Extractor {
     return child
   }
 
-  /** Keeps a process for the next document; none for ever, since libraries leak. */
+  /** Keeps a process for the next document, up to a number of documents, because libraries leak memory. */
   private giveBack(child: ChildProcess) {
     const uses = (this.all.get(child) ?? 0) + 1
     if (uses >= portLimits.extractionUses) return void child.kill("SIGKILL")
@@ -88,7 +88,7 @@ export class DocumentProcesses implements Extractor {
   private start(): ChildProcess {
     const child = fork(program, { execArgv, serialization: "advanced", stdio: "ignore", env: environment })
     this.all.set(child, 0)
-    // Heard by whoever asks; an error between two questions must not be an unheard one.
+    // Running tasks handle errors themselves; between tasks an unhandled error would end this process.
     child.on("error", () => {})
     child.once("exit", () => {
       clearTimeout(this.idle.get(child))
@@ -99,14 +99,14 @@ export class DocumentProcesses implements Extractor {
   }
 }
 
-// Run from its source, by the tests and in development, it needs what runs the source.
+// When run from source (tests, development), the process needs the loader for TypeScript.
 const isSource = import.meta.url.endsWith(".ts")
 const program = fileURLToPath(new URL(isSource ? "./process.ts" : "./process.js", import.meta.url))
 const execArgv = [`--max-old-space-size=${portLimits.extractionHeapMb}`, ...(isSource ? ["--import", import.meta.resolve("tsx")] : [])]
-/** Nothing of ours is in reach of what reads strangers' files. */
+/** The process gets no secrets of the server, because it reads untrusted files. */
 const environment = { NODE_ENV: process.env["NODE_ENV"] }
 
-/** Asks one process one thing. One that does not answer in time, or is not wanted any more, is ended. */
+/** Runs a task in a process. A process that exceeds the timeout, or whose task is aborted, is killed. */
 function answerOf(child: ChildProcess, task: Task, signal: AbortSignal): Promise<Answer> {
   return new Promise<Answer>((resolve, reject) => {
     const end = (error: ExtractionFailure) => {
@@ -134,7 +134,7 @@ function answerOf(child: ChildProcess, task: Task, signal: AbortSignal): Promise
   })
 }
 
-/** A process that runs out of memory aborts itself; whatever else ends one is not the document's doing. */
+/** A process that runs out of memory aborts itself; other exits are not caused by the document. */
 const lost = (by: NodeJS.Signals | null) =>
   by === "SIGABRT" || by === "SIGTRAP" || by === "SIGILL"
     ? new ExtractionFailure("needs too much memory to be read")

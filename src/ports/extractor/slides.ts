@@ -2,7 +2,7 @@ import { below, childOf, childrenOf, type Element } from "../kit/xml.js"
 import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
 
-/** A PowerPoint file as blocks of Markdown: the slides in their order, each with what its speaker notes say. */
+/** Converts a PowerPoint file to blocks of Markdown: the slides in order, each with its speaker notes. */
 export function slideBlocks(file: OfficePackage): string[] {
   const slides = new Map(file.relations(file.main).map(({ id, path }) => [id, path]))
   const ids = childrenOf(childOf(file.part(file.main), "sldIdLst"), "sldId").map(({ attributes }) => attributes["r:id"] ?? "")
@@ -25,7 +25,7 @@ const shapes = (parent: Element | undefined): string[] =>
 
 const cells = (row: Element) => childrenOf(row, "tc").map((cell) => below(cell, "p").map(textOf).join(" ").replace(/\s+/g, " ").trim())
 
-/** What a shape is on its slide, if its layout has a place for it. */
+/** The role of a shape on its slide, if it is a placeholder. */
 const kindOf = (element: Element) => below(element, "ph")[0]?.attributes["type"] ?? (below(element, "ph").length > 0 ? "body" : undefined)
 
 function shape(element: Element): string[] {
@@ -37,7 +37,7 @@ function shape(element: Element): string[] {
   return [title === "" ? "" : `# ${title}`]
 }
 
-/** A paragraph; one with a bullet, or below another, is an item of a list. */
+/** Converts a paragraph; one with a bullet or an indent is an item of a list. */
 function paragraph(element: Element): string {
   const text = textOf(element).trim()
   const properties = childOf(element, "pPr")

@@ -1,10 +1,10 @@
-/** Whether a row names the columns of those below it: several names, each once, none of them a number. */
+/** Whether a row is a header: several different names, none of them a number. */
 const isHeader = (row: string[]) =>
   row.length > 1 && row.every((cell) => cell !== "" && !/^[\d\s.,%€$£-]+$/.test(cell)) && new Set(row).size === row.length
 
 /**
- * A table with a line for each row. Under a row of names each line says what its values are, so that it is understood alone: a search finds
- * lines, not tables.
+ * Converts a table to one line per row. Below a header row each line contains the column names, because a search finds lines without the
+ * rest of the table.
  */
 export function tableText(rows: string[][]): string {
   const filled = rows.filter((row) => row.some((cell) => cell !== ""))

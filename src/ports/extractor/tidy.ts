@@ -1,4 +1,4 @@
-/** A text as it is kept: composed letters, no control characters and halves of letters, lines that end alike, and no more than one empty line at a time. */
+/** Normalizes a text: composed letters, no control characters or unpaired surrogates, uniform line ends, single empty lines. */
 export const tidy = (text: string): string =>
   text
     .normalize("NFC")

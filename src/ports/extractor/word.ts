@@ -2,13 +2,13 @@ import { below, childOf, childrenOf, type Element } from "../kit/xml.js"
 import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
 
-/** What a paragraph is by its style: a heading of a level, or an item of a list at a depth. */
+/** The role of a paragraph by its style: a heading of a level, or an item of a list at a depth. */
 interface Style {
   heading?: number | undefined
   depth?: number | undefined
 }
 
-/** A Word file as blocks of Markdown: headings, paragraphs, lists and tables. A note follows the paragraph that refers to it. */
+/** Converts a Word file to blocks of Markdown: headings, paragraphs, lists and tables. Notes follow the paragraph that refers to them. */
 export function wordBlocks(file: OfficePackage): string[] {
   const styles = stylesOf(file)
   const notes = notesOf(file)
@@ -44,7 +44,7 @@ export function wordBlocks(file: OfficePackage): string[] {
   return blocks(childOf(file.part(file.main), "body"))
 }
 
-/** Footnotes and endnotes by their ids, under the name of the element that refers to them. */
+/** Footnotes and endnotes by ID, under the name of the element that refers to them. */
 function notesOf(file: OfficePackage) {
   const byId = (kind: string) =>
     new Map(
@@ -59,7 +59,7 @@ function notesOf(file: OfficePackage) {
   ])
 }
 
-/** The paragraph styles of a file by their ids, each with what it has from the style that it is based on. */
+/** Paragraph styles of a file by ID, including what they inherit. */
 function stylesOf(file: OfficePackage): Map<string, Style> {
   const all = file.related(file.main, "styles").flatMap((part) => childrenOf(part, "style"))
   const byId = new Map(all.map((style) => [style.attributes["styleId"] ?? "", style]))
@@ -73,13 +73,13 @@ function stylesOf(file: OfficePackage): Map<string, Style> {
   return new Map([...byId.keys()].map((id) => [id, of(id)]))
 }
 
-/** The names of the built-in styles are the same in every language; their ids are not. */
+/** Built-in styles are recognized by name, which is the same in every language, unlike the ID. */
 function named(name: string): Style {
   const [, level] = /^heading ([1-9])$/i.exec(name) ?? []
   return level ? { heading: Math.min(Number(level), 6) } : name.toLowerCase() === "title" ? { heading: 1 } : {}
 }
 
-/** What a paragraph's properties say themselves; the body's level is 9, and the list 0 is none. */
+/** The role from a paragraph's own properties; outline level 9 is body text, and list 0 is none. */
 function own(properties: Element | undefined): Style {
   const level = childOf(properties, "outlineLvl")?.attributes["val"]
   const list = childOf(properties, "numPr")
@@ -90,7 +90,7 @@ function own(properties: Element | undefined): Style {
   }
 }
 
-/** What a paragraph is. A file without styles names the built-in ones all the same. */
+/** The role of a paragraph. Files without styles still refer to the built-in ones. */
 function styleOf(properties: Element | undefined, styles: Map<string, Style>): Style {
   const id = childOf(properties, "pStyle")?.attributes["val"] ?? ""
   return { ...(styles.get(id) ?? named(id.replace(/^(heading)([1-9])$/i, "$1 $2"))), ...own(properties) }

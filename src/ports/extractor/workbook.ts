@@ -4,10 +4,10 @@ import { portLimits } from "../limits.js"
 import { type OfficePackage, textOf } from "./ooxml.js"
 import { tableText } from "./table.js"
 
-/** Shows the number of a cell as its format does. */
+/** Formats the number of a cell. */
 type Show = (value: number) => string
 
-/** An Excel file as blocks of Markdown: the name of each sheet that has something, and its rows. */
+/** Converts an Excel file to blocks of Markdown: the name of each sheet that is not empty, and its rows. */
 export function workbookBlocks(file: OfficePackage): string[] {
   const book = file.part(file.main)
   const paths = new Map(file.relations(file.main).map(({ id, path }) => [id, path]))
@@ -53,10 +53,10 @@ function shownValue(cell: Element, strings: string[], formats: Show[]): string {
   return (type === undefined || type === "n") && Number.isFinite(number) ? (formats[Number(style ?? 0)] ?? String)(number) : value
 }
 
-/** Formats of dates and times that a file uses by their numbers alone, without saying what they are. */
+/** IDs of built-in formats of dates and times, which files use without declaring them. */
 const builtInDates = /^(1[4-9]|2[0-2]|2[7-9]|3[0-6]|4[5-7]|5[0-8])$/
 
-/** How numbers are shown, by the style of a cell. */
+/** Number formats by the style of a cell. */
 function formatsOf(file: OfficePackage, from1904: boolean): Show[] {
   const [sheet] = file.related(file.main, "styles")
   const codes = new Map(
@@ -64,17 +64,17 @@ function formatsOf(file: OfficePackage, from1904: boolean): Show[] {
   )
   return childrenOf(childOf(sheet, "cellXfs"), "xf").map(({ attributes }) => {
     const id = attributes["numFmtId"] ?? "0"
-    // Without what is shown as it stands, and colors, which are words too.
+    // Removes literal text and colors, whose letters could look like date codes.
     const code = (codes.get(id) ?? "").replace(/"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]/gi, "")
     if (builtInDates.test(id) || /[dyhs]|m(?!ain)/i.test(code.replace(/general/i, ""))) return (value) => dateText(value, from1904)
     return /^(9|10)$/.test(id) || code.includes("%") ? (value) => `${Number((value * 100).toPrecision(15))}%` : String
   })
 }
 
-/** Where the days of a workbook are counted from. A day is missing in the usual count: it has a 29th of February 1900. */
+/** Start dates of a workbook's day count. The usual count has a 29 February 1900, which did not exist. */
 const epochs = { usual: Date.parse("1899-12-30T00:00Z"), of1904: Date.parse("1904-01-01T00:00Z") }
 
-/** A number of days, such as 45356.5, as date and time: the parts that it has. */
+/** Formats a number of days, such as 45356.5, as date and time, without empty parts. */
 function dateText(days: number, from1904: boolean): string {
   const seconds = Math.round(days * 24 * 60 * 60)
   const time = new Date((from1904 ? epochs.of1904 : epochs.usual) + seconds * 1000)

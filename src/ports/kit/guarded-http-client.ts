@@ -5,7 +5,7 @@ import ipaddr from "ipaddr.js"
 import { buildConnector, Client as HttpClient } from "undici"
 import { portLimits } from "../limits.js"
 
-/** A request to an address that a customer has chosen. */
+/** A request to a URL that a customer has chosen. */
 export interface GuardedRequestOptions {
   method: string
   headers?: Record<string, string>
@@ -22,11 +22,11 @@ export interface GuardedResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
-  /** Whether there was more than `maxBytes`. */
+  /** Whether the response was longer than `maxBytes`. */
   cut: boolean
 }
 
-/** There was no response; `message` is one sentence without internals that may be shown to the address's owner. */
+/** Thrown when there is no response; `message` is one sentence without internals that may be shown to the owner of the URL. */
 export class GuardedRequestError extends Error {
   override name = "OutsideFailure"
 
@@ -38,27 +38,27 @@ export class GuardedRequestError extends Error {
   }
 }
 
-/** HTTP client for addresses that customers choose: webhooks, pages, files, event receivers. Every resolved address is checked at connect. */
+/** HTTP client for URLs that customers choose: webhooks, pages, files, event receivers. Every resolved address is checked when it connects. */
 export class GuardedHttpClient {
   private readonly connect: (options: buildConnector.Options, done: buildConnector.Callback) => Socket
   private readonly open = new Set<Socket>()
 
-  /** `look` resolves names; by default as the system does. */
+  /** `look` resolves names; the default is the resolver of the system. */
   constructor(
     private readonly allowPrivate: boolean,
     look: LookupFunction = lookup,
   ) {
     const options = { allowH2: false, timeout: portLimits.outsideConnectMs, lookup: allowPrivate ? look : onlyPublic(look) }
-    // It returns the socket, which its type does not say.
+    // It returns the socket, which its type does not declare.
     this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as GuardedHttpClient["connect"]
   }
 
-  /** Sends exactly one request and reads its response; throws `GuardedRequestError` and nothing else. */
+  /** Sends exactly one request and reads its response; throws only `GuardedRequestError`. */
   async request(url: string | URL, wish: GuardedRequestOptions): Promise<GuardedResponse> {
     const deadline = AbortSignal.timeout(wish.timeoutMs)
     const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
     try {
-      // Raced, because a client that is still connecting ignores its signal.
+      // A race, because a client that is still connecting ignores its signal.
       return await Promise.race([this.exchange(url, wish, signal), aborted(signal)])
     } catch (error) {
       if (deadline.aborted) throw new GuardedRequestError(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
@@ -69,7 +69,7 @@ export class GuardedHttpClient {
 
   private async exchange(url: string | URL, wish: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
     const { origin, pathname, search } = new URL(url)
-    // Connections are not reused: an idle one may close under a request, and its address was checked for another. The deadline covers the rest.
+    // Connections are not reused: an idle one may close during a request, and its address was checked for another one. One deadline covers all.
     const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
       const { method, headers = {}, body = null, maxBytes } = wish

@@ -10,7 +10,7 @@ export function vendorFault(error: unknown, vendor: string, apiKey: string | und
   return { message: `${vendor} answered ${statusCode}: ${words}`, status: statusCode }
 }
 
-// Vendors quote keys ("Incorrect API key provided: sk-…") and an address may hold a password.
+// Error messages of vendors may contain keys ("Incorrect API key provided: sk-…"), and a URL may contain a password.
 function harmless(words: string, apiKey: string | undefined) {
   const shown = apiKey ? words.replaceAll(apiKey, "[key]") : words
   return shown

@@ -1,4 +1,4 @@
-/** The languages that the offline model has words of its own for. */
+/** Languages for which the offline model has phrases. */
 export type Language = "en" | "uk" | "ru" | "de" | "es" | "fr" | "pl"
 
 /** Lower case without accents and apostrophes, so that "Öffnungszeiten" and "offnungszeiten" are one word. */
@@ -26,7 +26,7 @@ export function words(text: string): string[] {
 
 const set = (list: string) => new Set(words(list))
 
-/** Words that carry no subject, by language; they also tell which language a text is in. */
+/** Stop words by language; they also indicate the language of a text. */
 const stopWords: Record<Language, Set<string>> = {
   en: set(`a about again all also am an and any are as at be been but by can could did do does doing don't for from get give go got had has
     have he her here him his how i i'd i'll i'm i've if in into is isn't it it's its just know let like long many may me might more most much my
@@ -61,14 +61,14 @@ const stopWords: Record<Language, Set<string>> = {
 
 const everyStopWord = new Set(Object.values(stopWords).flatMap((list) => [...list]))
 
-/** Whether a folded word carries no subject in any known language. */
+/** Whether a folded word is a stop word in any known language. */
 export const isStopWord = (word: string): boolean => everyStopWord.has(word)
 
 const latin = /(?:eries|ations|ation|ments|ment|ungen|ung|ings|ing|ies|ers|ery|ed|es|er|en|em|as|os|ow|ie|y|s|e|a|o)$/
 const cyrillic =
   /(?:ями|ами|ого|ому|ими|ыми|ах|ях|ов|ев|ів|еи|ою|ею|ои|ии|ыи|ая|яя|ое|ее|ие|ые|их|ых|им|ым|ти|ть|ам|ям|ом|ем|а|я|и|і|ы|у|ю|е|є|о|ь)$/
 
-/** Strips endings off a folded word, so that its forms meet ("deliveries", "delivery", "deliver"); short words stay as they are. */
+/** Removes endings of a folded word, so that its forms have the same stem ("deliveries", "delivery", "deliver"); short words are unchanged. */
 export function stem(word: string): string {
   const endings = /\p{sc=Cyrillic}/u.test(word) ? cyrillic : latin
   let rest = word
@@ -80,7 +80,7 @@ export function stem(word: string): string {
   return rest.length > 3 ? rest.replace(/([bdfglmnprt])\1$/, "$1") : rest
 }
 
-/** The best guess at a text's language: by its small words, then its letters, else `fallback` (BCP 47), else English. */
+/** Guesses the language of a text: by its stop words, then its letters, otherwise `fallback` (BCP 47), otherwise English. */
 export function languageOf(text: string, fallback: string): Language {
   const own = fallback.toLowerCase().split("-")[0]!
   const list = words(text)

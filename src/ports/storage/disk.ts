@@ -39,7 +39,7 @@ async function onDisk(path: string) {
   }
 }
 
-/** From another file system: copied beside its target and renamed, so that no reader sees half a file. */
+/** Copies a file from another file system next to its target and renames it, so that no reader sees an incomplete file. */
 async function copyAcross(path: string, target: string) {
   const draft = `${target}.part`
   try {

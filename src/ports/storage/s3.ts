@@ -8,7 +8,7 @@ import { childOf, childrenOf, ownText, parseXml } from "../kit/xml.js"
 import { portLimits } from "../limits.js"
 import { isStorageKey, type Storage, type StoredFile } from "../storage.js"
 
-/** How a bucket is reached; an endpoint of null is Amazon's own. */
+/** Connection to a bucket; an endpoint of null means Amazon S3. */
 export interface BucketOptions {
   bucket: string
   endpoint: string | null
@@ -17,13 +17,13 @@ export interface BucketOptions {
   secretAccessKey: string
 }
 
-/** Before every key, so that a bucket may hold other things too. */
+/** Prefix of every key, so that a bucket can contain other objects too. */
 const prefix = "media/"
 
-/** One request to a bucket. A body is made anew for every try, since a stream is read once. */
+/** One request to a bucket. Its body is created for each try, because a stream can be read only once. */
 interface BucketRequest {
   method: "GET" | "PUT" | "DELETE"
-  /** The name in the bucket, or a query. */
+  /** The key in the bucket, or a query. */
   path: string
   headers?: Record<string, string>
   body?: () => Readable
@@ -31,7 +31,7 @@ interface BucketRequest {
 
 type Send = (request: BucketRequest) => Promise<Dispatcher.ResponseData>
 
-/** The bucket answered, and refused. */
+/** Thrown when the bucket responds with an error. */
 class Refusal extends Error {
   override name = "BucketRefusal"
 
@@ -43,7 +43,7 @@ class Refusal extends Error {
   }
 }
 
-/** Files in a bucket of Amazon S3, or of any server that speaks its protocol. */
+/** Files in a bucket of Amazon S3, or of any server with its protocol. */
 export function s3Storage(options: BucketOptions): Storage {
   const send = senderOf(options)
   return {
@@ -63,7 +63,7 @@ export function s3Storage(options: BucketOptions): Storage {
   }
 }
 
-/** Reads an answer to its end, so that its connection can be used again. */
+/** Reads a response to its end, so that its connection can be reused. */
 const finish = (answer: Dispatcher.ResponseData) => answer.body.dump()
 
 function nullIfMissing(error: unknown): null {
@@ -71,14 +71,14 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-/** Where a bucket is. Servers of one's own rarely answer to bucket.host; neither does a certificate for a name with dots. */
+/** URL of a bucket. Private servers rarely support bucket.host, and no certificate covers a name with dots. */
 function addressOf({ bucket, endpoint, region }: BucketOptions): string {
   if (endpoint) return `${endpoint.replace(/\/$/, "")}/${bucket}`
   const host = `s3.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`
   return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
 }
 
-/** Sends signed requests, again when the server or the connection fails. Throws a `Refusal` for every answer that is not a success. */
+/** Sends signed requests, with retries after errors of the server or the connection. Throws `Refusal` for every response that is no success. */
 function senderOf(options: BucketOptions): Send {
   const { accessKeyId, secretAccessKey, region } = options
   const { storageTimeoutMs: timeout } = portLimits
@@ -94,7 +94,7 @@ function senderOf(options: BucketOptions): Send {
       if (answer.statusCode >= 300) throw new Refusal(answer.statusCode, await answer.body.text())
       return answer
     } finally {
-      // A refusal may come before it was read.
+      // An error response may arrive before the body was read.
       stream?.destroy()
     }
   }

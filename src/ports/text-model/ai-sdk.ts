@@ -7,7 +7,7 @@ import { portLimits } from "../limits.js"
 import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelTool, type TextModel, textModelId } from "../text-model.js"
 import { COLLEAGUE, conversation, systemText } from "./prompt.js"
 
-/** How a vendor is reached; `baseUrl` defaults to the vendor's public one, `capMs` is the longest wait for one answer. */
+/** Connection to a vendor; `baseUrl` defaults to the vendor's public one, `capMs` is the timeout of one answer. */
 export interface VendorOptions {
   baseUrl?: string
   apiKey?: string
@@ -30,12 +30,12 @@ export function openAiCompatible(options: VendorOptions): TextModel {
 export function anthropic(options: VendorOptions): TextModel {
   const { baseUrl = "https://api.anthropic.com/v1", apiKey = "", model } = options
   const root = baseUrl.replace(/\/+$/, "")
-  // Everything is given here, so that the SDK does not look into the environment by itself.
+  // All settings are passed, so that the SDK does not read the environment.
   const vendor = createAnthropic({ baseURL: /\/v\d+$/.test(root) ? root : `${root}/v1`, apiKey })
   return textModel("anthropic", "Anthropic", vendor(model), options)
 }
 
-// The SDK's advice about settings (a temperature that it clamped) would go to standard error at every answer.
+// The SDK would log advice about settings (such as a clamped temperature) to standard error for every answer.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
 function textModel(
@@ -76,7 +76,7 @@ async function ask(model: LanguageModel, request: ModelRequest, abortSignal: Abo
   const calls = toolCalls.map((call) => ({
     callId: call.toolCallId || uuidV4(),
     name: call.toolName,
-    // Many servers write no arguments as an empty text.
+    // Many servers send an empty string for no arguments.
     arguments: call.input === "" ? {} : (call.input as unknown),
   }))
   const words = spoken(text)
@@ -88,30 +88,30 @@ async function ask(model: LanguageModel, request: ModelRequest, abortSignal: Abo
   }
 }
 
-/** The same in a stream, of which every piece is told as it comes. */
+/** Streams the answer and reports each part as it arrives. */
 async function streamed(settings: Parameters<typeof streamText>[0], onText: (text: string) => void) {
-  // Told here by the stream itself; the SDK would write it to standard error.
+  // Errors are read from the stream; the SDK would log them to standard error.
   const result = streamText({ ...settings, onError: () => {} })
   let text = ""
   for await (const part of result.stream) {
     if (part.type === "error") throw part.error
     if (part.type !== "text-delta") continue
     text += part.text
-    // What may still become the mark of a colleague is no words yet.
+    // Text that may become a colleague's mark is held back.
     const said = spoken(text)
     if (said && !COLLEAGUE.startsWith(said)) onText(said)
   }
-  // A stream that just ends has lost its rest on the way.
+  // A stream without a finish reason was cut off.
   if ((await result.rawFinishReason) === undefined) throw new ModelFailure("The model's answer broke off")
   return { text, toolCalls: await result.toolCalls, usage: await result.usage }
 }
 
-// Without `execute` the SDK hands the call out; without `validate` it does not judge the arguments: both are the caller's.
+// Without `execute` the SDK returns the call; without `validate` it does not check the arguments. The caller does both.
 function offered({ name, description, parameters }: ModelTool) {
   return [name, tool({ description, inputSchema: jsonSchema({ type: "object", properties: {}, ...parameters }) })] as const
 }
 
-// Local servers leave their model's thinking in the answer, and a model may copy the mark of a colleague.
+// Local servers include the model's reasoning in the answer, and a model may copy a colleague's mark.
 function spoken(text: string) {
   const said = text.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, "").trim()
   return said.startsWith(COLLEAGUE) ? said.slice(COLLEAGUE.length).trim() : said

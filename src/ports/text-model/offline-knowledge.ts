@@ -1,10 +1,10 @@
 import { askedIn, type Concept, type Meaning, meaningOf } from "./offline-topics.js"
 
-/** A sentence of the knowledge as it is quoted; `title` is what stands above it (headings, the question of a Q/A pair, the item's name). */
+/** A sentence of the knowledge that can be quoted; `title` is its context (headings, the question of a Q/A pair, the name of the item). */
 export interface Passage {
   text: string
   block: number
-  /** Its title is a question, so the block as a whole is the answer. */
+  /** Whether the title is a question, so that the whole block is the answer. */
   whole: boolean
   own: Meaning
   title: Meaning
@@ -13,7 +13,7 @@ export interface Passage {
 const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence" })
 const abbreviation = /(?:^|[\s(])(?:\p{L}|approx|ca|no|nr|mr|mrs|dr|st|e\.g|i\.e|z\.b|bzw|вул|ул|тел|грн|руб|буд|хв|стр|стор)\.$/iu
 
-/** Splits a text into sentences, each line for itself; "approx." and the like end none. */
+/** Splits a text into sentences, each line separately; abbreviations such as "approx." end no sentence. */
 export function sentences(text: string): string[] {
   const found: string[] = []
   for (const line of text.split(/\r?\n/)) {
@@ -29,10 +29,10 @@ export function sentences(text: string): string[] {
   return found
 }
 
-// Reading a long document takes tens of milliseconds; the same few are read at every answer.
+// Reading a long document takes tens of milliseconds, and every answer reads the same few.
 const read = new Map<string, Passage[]>()
 
-/** Reads one document into passages; the last few hundred are remembered. */
+/** Splits a document into passages; the last few hundred documents are cached. */
 export function passagesOf(name: string, content: string): Passage[] {
   const key = `${name}\n${content}`
   const passages = read.get(key) ?? parse(name, content)
@@ -47,14 +47,14 @@ const questionMark = /^(?:q|question|п|питання|в|вопрос|f|frage|p
 const answerMark = /^(?:a|answer|відповідь|о|ответ|antwort|r|respuesta|réponse|odpowiedź)\s*\d*\s*:\s*/iu
 const bullet = /^\s*(?:[-*•–]|\d+[.)])\s+/
 
-// A table's row reads like an item of a list.
+// A table row is read like an item of a list.
 function linesOf(content: string): string[] {
   const lines = content.split(/\r?\n/).map((line) => line.trim())
   const row = (line: string) => line.split("|").flatMap((cell) => cell.trim() || [])
   return lines.filter((line) => !/^\|[\s:|-]+\|?$/.test(line)).map((line) => (line.startsWith("|") ? `- ${row(line).join(" – ")}` : line))
 }
 
-// Headings have the levels 0 to 5, the question of a pair stands below them.
+// Headings have the levels 0 to 5; the question of a pair is below them.
 const QUESTION = 6
 
 function parse(name: string, content: string): Passage[] {
@@ -72,7 +72,7 @@ function parse(name: string, content: string): Passage[] {
   }
   const open = (title: string, level: number) => {
     close()
-    // A heading stands for everything below it until one of its own level.
+    // A heading applies to everything up to the next one of the same level.
     above.splice(level)
     above[level] = title
     lead = ""
@@ -88,7 +88,7 @@ function parse(name: string, content: string): Passage[] {
     else if (isTitle(line, lines[at - 1] ?? "", next)) open(line, 5)
     else if (!line) {
       close()
-      // An answer ends with its paragraph; what follows is not about the question.
+      // An answer ends with its paragraph; the next paragraph has another subject.
       if (passages.at(-1)?.block === block) above.splice(QUESTION)
       lead = ""
       block++
@@ -105,7 +105,7 @@ function parse(name: string, content: string): Passage[] {
   return passages
 }
 
-// "Delivery" alone above a paragraph: a heading without its mark.
+// "Delivery" alone above a paragraph is a heading without markup.
 function isTitle(line: string, before: string, next: string) {
   return (
     !before && next.length > line.length && !bullet.test(line) && /^\p{Lu}[^.!?:;,\d]{1,40}$/u.test(line) && line.split(/\s+/).length <= 5
@@ -119,7 +119,7 @@ interface Match {
   byTitle: boolean
 }
 
-/** Quotes what the passages say to a question, at most `most` sentences in their own order; nothing when they do not speak of it. */
+/** Quotes the passages that answer a question, at most `most` sentences in their order; empty when none does. */
 export function quote(question: string, passages: Passage[], most: number): string[] {
   const { asked, hope } = askedIn(question)
   if (!asked.length) return []
@@ -135,7 +135,7 @@ export function quote(question: string, passages: Passage[], most: number): stri
 
 type Weigh = (concept: Concept) => number
 
-// Rare words tell passages apart; a word that the knowledge does not have at all counts most, for it shows that the question is foreign.
+// Rare words distinguish passages; a word that the knowledge lacks weighs most, because it shows that the question is about something else.
 function weights(asked: Concept[], passages: Passage[]): Weigh {
   const weight = new Map<Concept, number>()
   for (const concept of asked) {
@@ -172,7 +172,7 @@ function answers({ matched, passage }: Match, asked: Concept[], weigh: Weigh): b
   const found = [...matched].reduce((sum, concept) => sum + weigh(concept), 0)
   if (!found || [...matched].every(({ named }) => named) !== asked.every(({ named }) => named)) return false
   const missing = asked.filter((concept) => !matched.has(concept))
-  // A long story about one thing is still about it, but a name that nobody here knows is not forgiven.
+  // Long passages about one subject still match, but a name that the knowledge lacks rules a match out.
   const story = missing.filter(({ named }) => !named).reduce((sum, concept) => sum + weigh(concept), 0)
   const names = missing.filter(({ named }) => named).length * 2
   const share = found / (found + Math.min(story, 2.5) + names)
@@ -180,7 +180,7 @@ function answers({ matched, passage }: Match, asked: Concept[], weigh: Weigh): b
   return share >= (onTopic ? 0.35 : 0.55)
 }
 
-// Beside the best sentence stand those that say as much, and those that answer another part of the question ("… and how much is delivery?").
+// Besides the best sentence, those with the same score, and those that answer another part of the question ("… and how much is delivery?").
 function alike(best: Match, matches: Match[], asked: Concept[]): Match[] {
   const chosen = [best]
   const covered = new Set(best.matched)

@@ -1,6 +1,6 @@
 import { fold, isStopWord, type Language, words } from "../kit/words.js"
 
-/** What the offline model says in its own words, by language. */
+/** Phrases of the offline model, by language. */
 export interface Phrases {
   hello: string
   welcome: string
@@ -11,7 +11,7 @@ export interface Phrases {
   done: (tool: string) => string
 }
 
-/** The model's own sentences. */
+/** The phrases. */
 export const phrases: Record<Language, Phrases> = {
   en: {
     hello: "Hello! How can I help you?",
@@ -95,14 +95,14 @@ const besideThanks = list(
   "very much lot help helping so nice day it all дуже велике за допомогу большое очень за помощь vielen schon sehr hilfe mucho ayuda beaucoup aide bardzo pomoc",
 )
 
-/** Recognises a burst that only greets or only thanks; null when it says more. */
+/** Recognizes a burst that only greets or thanks; null when it says more. */
 export function smallTalk(text: string): "hello" | "thanks" | null {
   const said = words(text)
-  // A lone emoji or question mark asks for attention like a greeting does.
+  // A single emoji or question mark is treated like a greeting.
   if (!said.length) return "hello"
   const only = (core: Set<string>, beside: Set<string>) =>
     said.some((word) => core.has(word)) && said.every((word) => core.has(word) || beside.has(word))
-  // "Hello, can you help me?" has not asked anything yet.
+  // "Hello, can you help me?" contains no question yet.
   const opening = new Set([...besideGreetings, ...openings, ...said.filter(isStopWord)])
   if (only(greetings, opening)) return "hello"
   if (text.includes("?")) return null
@@ -112,7 +112,7 @@ export function smallTalk(text: string): "hello" | "thanks" | null {
     : null
 }
 
-// People whose only business in a chat is to take it over, and words that can also mean any person ("a table for one person").
+// Words for people who take over a chat, and words that can also mean any person ("a table for one person").
 const staff =
   beginnings(`human operator representative$ agent$ agents$ manager supervisor оператор менеджер консультант спеціаліст специалист адміністратор
   администратор mitarbeiter berater humano$ humana$ operador agente gerente encargad representante humain operateur conseiller responsable konsultant
@@ -128,7 +128,7 @@ const want =
   beginnings(`want need get$ give like$ please prefer real$ live$ actual$ хоч потріб треба нуж дай можна можно будь ласка пожалуй жив mochte will$ brauche
   bitte echt quiero necesito quisiera favor$ real veux voudrais besoin vrai$ vraie$ chce potrzeb prosz zyw`)
 
-/** Whether the customer asks for a human being to take over, in any of the languages that the model knows. */
+/** Whether the customer asks for a person, in any of the supported languages. */
 export function wantsPerson(sentences: string[]): boolean {
   return sentences.some((sentence) => {
     const said = words(sentence)

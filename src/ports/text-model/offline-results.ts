@@ -2,10 +2,10 @@ import type { Language } from "../kit/words.js"
 import { type Phrases, phrases } from "./offline-phrases.js"
 import { toolTitle } from "./offline-tools.js"
 
-/** Longest piece of a tool's answer that is repeated to a customer, in characters. */
+/** Longest part of a tool's response that is quoted to a customer, in characters. */
 const LONGEST = 600
 
-/** Says what a tool returned in one sentence: its own words when it has some, else its fields; a failure is admitted without its details. */
+/** Summarizes a tool's response in one sentence: its own text if there is one, otherwise its fields; a failure is reported without details. */
 export function resultSentence(name: string, output: unknown, language: Language): string {
   const say: Phrases = phrases[language]
   const title = toolTitle(name)
@@ -17,7 +17,7 @@ export function resultSentence(name: string, output: unknown, language: Language
   return fields.length ? `${shortened(`${title}: ${fields.join(", ")}`)}.` : say.done(title)
 }
 
-/** Reads a search's result as knowledge: a list, or an object whose `data` is one, of texts or of things with `content`. */
+/** Parses a search result as knowledge: a list, or an object with a list in `data`, of strings or of objects with `content`. */
 export function searchResults(output: unknown): { name: string; content: string }[] {
   const value = parsed(output)
   const list = Array.isArray(value) ? value : isRecord(value) ? (value.data ?? value.results ?? value.nodes) : null
@@ -40,7 +40,7 @@ function parsed(output: unknown): unknown {
   }
 }
 
-// What the integrator answered may come inside an envelope of status and latency.
+// The integrator's response may be wrapped with status and latency.
 function unwrapped(output: unknown): unknown {
   const value = parsed(output)
   if (!isRecord(value)) return value

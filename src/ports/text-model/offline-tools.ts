@@ -3,18 +3,18 @@ import type { ModelTool } from "../text-model.js"
 
 const systemTools = ["turnOffAiMode", "searchKnowledge", "setChatTags", "platformPostCall"]
 
-/** Whether a tool is one of the platform's own, which no customer calls by name. */
+/** Whether a tool is a system tool, which customers do not call by name. */
 export const isSystemTool = (name: string): boolean => systemTools.includes(name)
 
 const nameWords = (name: string) => words(name.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/[_-]+/g, " "))
 
-/** A tool's name as a customer would read it: "getOrderStatus" is "Get order status". */
+/** Readable form of a tool's name: "getOrderStatus" becomes "Get order status". */
 export function toolTitle(name: string): string {
   const title = nameWords(name).join(" ")
   return title.charAt(0).toUpperCase() + title.slice(1)
 }
 
-/** The tools that a burst names: each one spelled out as it is called, else the one whose name's words stand in one sentence. */
+/** Tools that a burst names: those spelled exactly, otherwise the one whose words occur in one sentence. */
 export function namedTools(sentences: string[], tools: ModelTool[]): ModelTool[] {
   const own = tools.filter(({ name }) => !isSystemTool(name))
   const text = sentences.join("\n").toLowerCase()
@@ -30,7 +30,7 @@ export function namedTools(sentences: string[], tools: ModelTool[]): ModelTool[]
   return meant.slice(0, 1).map(({ tool }) => tool)
 }
 
-// Customers ask for "my order status", nobody says "get" or "fetch".
+// Customers write "my order status", without "get" or "fetch".
 function subjectOf(name: string) {
   const all = nameWords(name)
   const subject = all.filter(
@@ -48,13 +48,13 @@ interface Schema {
   required?: unknown
 }
 
-/** Fills a tool's arguments from what the customer wrote, as far as its schema lets them be found; required texts get the message itself. */
+/** Fills a tool's arguments from the customer's text, as far as the schema allows; required strings get the message itself. */
 export function argumentsFor(tool: ModelTool, text: string): Record<string, unknown> {
   const schema = tool.parameters as Schema
   const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : []
   const properties = Object.entries(schema.properties ?? {})
   const given = spelledOut(text, schema.properties ?? {})
-  // A number said after its name is not free for another argument.
+  // A number after the name of an argument is not available for another one.
   let free = text
   for (const [name, property] of properties) {
     const said = name in given ? null : afterName(name, free)
@@ -74,7 +74,7 @@ export function argumentsFor(tool: ModelTool, text: string): Record<string, unkn
   return given
 }
 
-// Someone who tries a tool out writes its arguments as JSON.
+// People who test a tool write its arguments as JSON.
 function spelledOut(text: string, properties: Record<string, Schema>): Record<string, unknown> {
   try {
     const value = JSON.parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? "{}") as object
@@ -124,7 +124,7 @@ function unnamed(name: string, property: Schema, text: string): { value: unknown
   if (format === "uuid") return first(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i)
   if (format === "date" || /date/i.test(name)) return first(/\d{4}-\d\d-\d\d/)
   if (/phone/i.test(name)) return first(/\+?\d[\d\s()-]{6,}\d/)
-  // Ids and numbers of things are the word with a digit in it: A-1042, #77.
+  // IDs and numbers of objects are words with a digit: A-1042, #77.
   if (/(?:id|number|no|code|order|sku|ref\w*)$/i.test(name)) return first(/(?<=#|№|\b)(?=[\w-]*\d)[\p{L}\d][\p{L}\d-]*/u)
   return null
 }

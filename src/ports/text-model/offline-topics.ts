@@ -1,19 +1,19 @@
 import { fold, isStopWord, languageOf, stem, words } from "../kit/words.js"
 
-/** What a text is about: stems of its words, and topics, under which different words for one thing meet. */
+/** Subjects of a text: stems of its words, and topics that group different words for one subject. */
 export interface Meaning {
   stems: Set<string>
   topics: Set<string>
 }
 
-/** One thing that a question asks for: any of its stems or its topic answers it; `named` when it is a name or a number. */
+/** One subject of a question, which any of its stems or its topic answers; `named` when it is a name or a number. */
 export interface Concept {
   stems: Set<string>
   topic: string | null
   named: boolean
 }
 
-// What customers of a shop or a service ask about, as beginnings of folded words ($: the whole word).
+// Common subjects of customers of a shop or a service, as prefixes of folded words ($: whole words).
 const topics: [topic: string, beginnings: string][] = [
   [
     "delivery",
@@ -52,7 +52,7 @@ const topics: [topic: string, beginnings: string][] = [
 
 const topicOf = topics.map(([topic, list]) => [topic, new RegExp(`^(?:${fold(list).trim().split(/\s+/).join("|")})`)] as const)
 
-// What several words say together; the words themselves are left out.
+// Topics of several words together; the single words are then ignored.
 const phrases: [topic: string, said: RegExp][] = [
   [
     "price",
@@ -72,7 +72,7 @@ const phrases: [topic: string, said: RegExp][] = [
   ],
 ]
 
-// What a question hopes to find in its answer, though the answer need not say so.
+// Topics that a good answer should contain, but need not.
 const hopes: [topic: string, asked: RegExp][] = [
   [
     "duration",
@@ -80,22 +80,22 @@ const hopes: [topic: string, asked: RegExp][] = [
   ],
 ]
 
-/** Reads what a text is about. */
+/** Finds the subjects of a text. */
 export function meaningOf(text: string): Meaning {
   const meaning: Meaning = { stems: new Set(), topics: new Set() }
   for (const { stems, topic } of concepts(text)) {
     for (const one of stems) meaning.stems.add(one)
     if (topic) meaning.topics.add(topic)
   }
-  // "Wi-Fi" is asked for as "wifi".
+  // "Wi-Fi" also occurs as "wifi".
   for (const [, one, two] of fold(text).matchAll(/(\p{L}+)-(\p{L}+)/gu)) meaning.stems.add(stem(`${one}${two}`))
   return meaning
 }
 
-/** Reads what a question asks for, and the topic that its answer should preferably touch. */
+/** Finds the subjects of a question, and the topic that its answer should preferably contain. */
 export function askedIn(question: string): { asked: Concept[]; hope: string | null } {
   const folded = fold(question)
-  // German writes every noun with a capital; elsewhere one inside a sentence is a name.
+  // German capitalizes all nouns; in other languages a capital inside a sentence marks a name.
   const capitals = languageOf(question, "en") === "de" ? [] : (question.match(/(?<=[\p{L}\p{N},] )\p{Lu}\p{L}+/gu) ?? [])
   const names = new Set(capitals.map((name) => stem(fold(name))))
   const asked = concepts(question).filter(({ topic }) => topic !== "duration")

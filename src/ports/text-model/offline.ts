@@ -10,7 +10,7 @@ import { askedIn } from "./offline-topics.js"
 const HAND_OVER = "turnOffAiMode"
 const SEARCH = "searchKnowledge"
 
-/** The built-in model: no network and no chance; it quotes the knowledge, calls the tools that are named, and hands over what it does not know. */
+/** The built-in model: without network, and deterministic. It quotes the knowledge, calls tools that are named, and hands over otherwise. */
 export function offlineModel(): TextModel {
   return {
     id: textModelId("offline", "offline"),
@@ -25,7 +25,7 @@ export function offlineModel(): TextModel {
   }
 }
 
-/** What the customer waits for: the burst of messages at the end, and what tools have returned to it so far. */
+/** The unanswered part of a conversation: the last burst of messages, and the results of tools for it. */
 interface Pending {
   text: string
   sentences: string[]
@@ -76,30 +76,30 @@ function fromKnowledge(request: ModelRequest, pending: Pending): ModelAnswer {
   return told(paragraph([...quotes, ...open.map((question) => say.unknownRest(question.replace(/\s*\?+$/, "?")))]))
 }
 
-/** Answers every sentence of the burst that asks something; `open` are the questions that found nothing. */
+/** Answers every question of the burst; `open` are the questions without an answer. */
 function answersTo(pending: Pending, known: ModelRequest["knowledge"]): { quotes: string[]; open: string[] } {
   const passages = known.flatMap(({ name, content }, item) =>
     passagesOf(name, content).map((passage) => ({ ...passage, block: item * 100_000 + passage.block })),
   )
   const asking = pending.sentences.filter((sentence) => askedIn(sentence).asked.length)
   const questions = asking.filter((sentence) => sentence.includes("?"))
-  // What surrounds a question is its story; without a question mark every sentence may be one.
+  // Sentences around a question are its context; without a question mark every sentence may be a question.
   const tried = questions.length ? questions : asking
   const most = tried.length > 2 ? 1 : tried.length === 2 ? 2 : 3
   const found = tried.map((question) => ({ question, quotes: quote(question, passages, most) }))
   const quotes = [...new Set(found.flatMap((one) => one.quotes))]
   if (quotes.length) return { quotes, open: questions.length ? found.filter((one) => !one.quotes.length).map((one) => one.question) : [] }
-  // "It is about a sofa. Can it go back?": perhaps the story tells what the question means.
+  // "It is about a sofa. Can it go back?": the context may explain the question.
   return { quotes: quote(pending.text, passages, 3), open: [] }
 }
 
-// The sentences stand as the knowledge has them; one without its full stop would run into the next.
+// Quoted sentences are unchanged; one without a full stop would run into the next.
 function paragraph(quotes: string[]): string {
   return quotes.map((text, at) => (at < quotes.length - 1 && /[\p{L}\p{N})%]$/u.test(text) ? `${text}.` : text)).join(" ")
 }
 
 function handOver(reason: string, instead: string, { tools }: ModelRequest, { results }: Pending): ModelAnswer {
-  // Asked once already in this turn and still here: the hand-off did not work, so say it.
+  // The tool was called in this turn already, so the hand-off did not work: the customer is told.
   const tried = results.some(({ name }) => name === HAND_OVER)
   return tools.some(({ name }) => name === HAND_OVER) && !tried ? calls({ name: HAND_OVER, arguments: { reason } }) : told(instead)
 }

@@ -1,10 +1,10 @@
 import type { ModelMessage as SdkMessage, ToolCallPart, ToolResultPart } from "ai"
 import type { ModelMessage, ModelRequest } from "../text-model.js"
 
-/** How a colleague's messages are marked in the conversation; the model is told so and must not write it itself. */
+/** Mark of a colleague's messages in the conversation; the prompt explains it, and forbids the model to write it. */
 export const COLLEAGUE = "[human colleague]"
 
-/** Composes the system text of a model over the wire: prompt, manners, notes, and knowledge that is fenced off as data. */
+/** Composes the system prompt of a remote model: prompt, rules, notes, and knowledge that is delimited as data. */
 export function systemText(request: ModelRequest): string {
   const { instructions, greeting, language, notes, knowledge } = request
   const parts = [instructions.trim() || "You answer the customers of a company in a chat, briefly and kindly."]
@@ -29,10 +29,10 @@ function knowledgeText(knowledge: ModelRequest["knowledge"]) {
   ].join("\n")
 }
 
-// A document must not be able to close its own fence.
+// A document must not be able to end its own delimiter.
 const unfenced = (text: string) => text.replace(/<(\/?\s*(?:knowledge|item)\b)/gi, "‹$1")
 
-/** Turns a conversation into the SDK's: roles alternate, every call is followed by its result, the customer's side comes first and last. */
+/** Converts a conversation to the SDK's format: roles alternate, every call is followed by its result, the customer's side is first and last. */
 export function conversation(messages: ModelMessage[]): SdkMessage[] {
   const turns: SdkMessage[] = []
   const results = messages.filter((message) => message.role === "result")
@@ -40,7 +40,7 @@ export function conversation(messages: ModelMessage[]): SdkMessage[] {
     const message = messages[at]!
     if (message.role === "call") {
       const calls = [message]
-      // Calls in a row were asked for together.
+      // Consecutive calls were requested together.
       for (let next = messages[at + 1]; next?.role === "call"; next = messages[++at + 1]) calls.push(next)
       turns.push(
         { role: "assistant", content: calls.map(callPart) },
@@ -48,7 +48,7 @@ export function conversation(messages: ModelMessage[]): SdkMessage[] {
       )
     } else if (message.role !== "result") say(turns, message)
   }
-  // Vendors refuse a conversation that the assistant opens, and take one that it ends for a sentence to be completed.
+  // Vendors refuse a conversation that begins with the assistant, and complete the last sentence of one that ends with it.
   if (turns[0]?.role !== "user") turns.unshift({ role: "user", content: "(The conversation began earlier.)" })
   if (turns.at(-1)?.role === "assistant")
     turns.push({ role: "user", content: "(Nothing new from the customer. Answer what is still open.)" })
@@ -60,7 +60,7 @@ function say(turns: SdkMessage[], message: Extract<ModelMessage, { text: string 
   if (!text.trim()) return
   const role = message.role === "customer" ? "user" : "assistant"
   const last = turns.at(-1)
-  // A burst is one turn: strict servers want the roles to alternate.
+  // A burst becomes one turn, because strict servers require alternating roles.
   if (last?.role === role && typeof last.content === "string") last.content += `\n${text}`
   else turns.push({ role, content: text })
 }
@@ -69,13 +69,13 @@ type Call = Extract<ModelMessage, { role: "call" }>
 type Result = Extract<ModelMessage, { role: "result" }>
 
 function callPart({ callId, name, arguments: given = {} }: Call): ToolCallPart {
-  // Arguments that were no object were wrong already; sent back bare they would fail every further request.
+  // Arguments that are no object were invalid already; sent back unchanged they would fail every further request.
   const input = given !== null && typeof given === "object" && !Array.isArray(given) ? given : { given }
   return { type: "tool-call", toolCallId: callId, toolName: name, input }
 }
 
 function resultPart({ callId, name }: Call, results: Result[]): ToolResultPart {
-  // Taken in order, because some servers count their ids from zero in every answer.
+  // Matched in order, because some servers number their IDs from zero in every answer.
   const found = results.findIndex((result) => result.callId === callId)
   const output = found < 0 ? "No result is known: the call may or may not have been carried out." : results.splice(found, 1)[0]!.output
   const value = typeof output === "string" ? output : (JSON.stringify(output) ?? "null")

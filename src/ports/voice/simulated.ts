@@ -1,12 +1,12 @@
 import { v5 as uuidV5 } from "uuid"
 import { VoiceFailure, type VoiceProvider } from "../voice.js"
 
-// Never change it: assistants have agents under these ids.
+// Must not change: IDs of existing agents derive from it.
 const NAMESPACE = "0c2b9a54-7b7e-4b0b-8d3f-6c1f0f6c7a21"
 
 /**
- * The built-in voice provider: it dials no number and speaks to nobody. Agents live in no service outside; the id of one follows from its
- * assistant, so that every instance, and every start, knows the same agent.
+ * The built-in voice provider, which makes no calls. Its agents exist in no external service; the ID of an agent derives from its assistant,
+ * so that it is the same on every instance and after every start.
  */
 export function simulatedVoice(): VoiceProvider {
   return {

@@ -3,9 +3,9 @@ import { codePoints } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 import { resolverLimits } from "../limits.js"
 
-let decoy: Promise<string> | undefined
+let dummyHash: Promise<string> | undefined
 
-/** Hashes a password with argon2id; refuses one that is too short or too long. */
+/** Hashes a password with argon2id; throws when it is too short or too long. */
 export async function hashPassword(password: string): Promise<string> {
   const length = codePoints(password)
   if (length < resolverLimits.passwordMin || length > resolverLimits.passwordMax)
@@ -13,9 +13,9 @@ export async function hashPassword(password: string): Promise<string> {
   return hash(password)
 }
 
-/** Whether a password fits; takes the same time when there is no user to compare with. */
-export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
-  decoy ??= hash("nobody has this password")
-  const fits = await verify(passwordHash ?? (await decoy), password)
-  return fits && passwordHash !== undefined
+/** Whether a password is correct; without a user it takes the same time, so that timing does not reveal who exists. */
+export async function isCorrectPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
+  dummyHash ??= hash("nobody has this password")
+  const isCorrect = await verify(passwordHash ?? (await dummyHash), password)
+  return isCorrect && passwordHash !== undefined
 }

@@ -6,7 +6,7 @@ import { RefreshToken, type Session } from "../../entities/user.js"
 import { rootLimits } from "../../limits.js"
 import type { TokenPair } from "../../schema/session.js"
 
-/** Issues the next pair of a session, inside the unit that allows it. */
+/** Issues the next pair of tokens of a session, in the transaction that allowed it. */
 export function issuePair(context: RequestContext, session: Session): TokenPair {
   const now = clock.now()
   const { secrets, config } = context.services

@@ -10,7 +10,7 @@ import {
   type SelectionSetNode,
 } from "graphql"
 
-/** A JSON Schema, as OpenAPI 3.1 takes it. */
+/** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type JsonSchema = Record<string, unknown>
 
 const builtIn: Record<string, JsonSchema> = {
@@ -27,13 +27,13 @@ const builtIn: Record<string, JsonSchema> = {
 const leaf = (type: GraphQLNamedType): JsonSchema =>
   (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
 
-/** A schema that takes null too. */
+/** Makes a schema accept null. */
 function orNull(schema: JsonSchema): JsonSchema {
   if (Object.keys(schema).length === 0) return schema
   return { anyOf: [schema, { type: "null" }] }
 }
 
-/** The schema of an input type; named input objects are said in place. */
+/** The schema of an input type; input objects are written inline. */
 export function inputSchema(type: GraphQLInputType): JsonSchema {
   if (isNonNullType(type)) return bareInput(type.ofType)
   return orNull(bareInput(type))
@@ -51,7 +51,7 @@ function bareInput(type: GraphQLInputType): JsonSchema {
   return { type: "object", properties, ...(required.length > 0 && { required }) }
 }
 
-/** The schema of what a selection on an output type answers; every selected field is present. */
+/** The schema of a selection on an output type; every selected field is required. */
 export function outputSchema(type: GraphQLOutputType, selection: SelectionSetNode | undefined, nulls: string[] = []): JsonSchema {
   if (isNonNullType(type)) return bareOutput(type.ofType, selection, nulls)
   return orNull(bareOutput(type, selection, nulls))

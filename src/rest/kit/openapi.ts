@@ -17,7 +17,7 @@ import { isBesideFile } from "./variables.js"
 
 const error: JsonSchema = {
   type: "object",
-  description: "What went wrong, in words a caller can act on.",
+  description: "Error of a request; the message says how to correct it.",
   properties: {
     statusCode: { type: "integer" },
     error: { type: "string" },
@@ -37,7 +37,7 @@ const securitySchemes = {
   "access-token": { type: "apiKey", in: "header", name: "X-Access-Token", description: "Long-lived token of one company." },
 }
 
-/** The OpenAPI 3.1 document, made of the same table and types that serve the requests. */
+/** Generates the OpenAPI 3.1 document from the table and the types that serve the requests. */
 export function openApiDocument(operations: Operation[], version: string): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
@@ -49,7 +49,7 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
     info: {
       title: "Assistant Messaging Platform",
       version,
-      description: "AI assistants that answer a company's customers, and people who take over.",
+      description: "AI assistants that answer the customers of a company, and an inbox for people.",
     },
     servers: [{ url: "/" }],
     paths,
@@ -92,22 +92,22 @@ const fileForm = (name: string) => ({
   "multipart/form-data": { schema: { type: "object", properties: { [name]: { type: "string", format: "binary" } }, required: [name] } },
 })
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
-const repeatable = "A repetition of the request with the same key within 24 hours returns the first response."
+const idempotencyDescription = "A repetition of the request with the same key within 24 hours returns the first response."
 const hasInput = ({ variables }: Operation) => variables.size > 0
 const nameOf = ({ route }: Operation, variable: string) => route.rename?.[variable] ?? variable
 const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
 
-/** The argument of the root field that takes a variable of the operation. */
+/** The argument of the root field that a variable of the operation is passed to. */
 function argumentOf({ document, root }: Operation, variable: string) {
   const [field] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections as FieldNode[]
-  const taking = field!.arguments?.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable)
-  return root.args.find((arg) => arg.name === taking?.name.value)
+  const match = field!.arguments?.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable)
+  return root.args.find((arg) => arg.name === match?.name.value)
 }
 
 function parameters(operation: Operation): JsonSchema[] {
   const { route, variables } = operation
   const inPath = pathNames(route.path)
-  const made: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
+  const list: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
     const name = nameOf(operation, variable)
     const description = argumentOf(operation, variable)?.description ?? undefined
     if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type), description }]
@@ -119,10 +119,10 @@ function parameters(operation: Operation): JsonSchema[] {
     return [{ name, in: "query", required, schema: sized, description }]
   })
   if (route.idempotent)
-    made.push({ name: "Idempotency-Key", in: "header", required: false, schema: { type: "string" }, description: repeatable })
-  if (!route.include) return made
-  const description = `Comma list of ${Object.keys(route.include).join(", ")}.`
-  return [...made, { name: "include", in: "query", required: false, schema: { type: "string" }, description }]
+    list.push({ name: "Idempotency-Key", in: "header", required: false, schema: { type: "string" }, description: idempotencyDescription })
+  if (!route.include) return list
+  const description = `Comma-separated list of ${Object.keys(route.include).join(", ")}.`
+  return [...list, { name: "include", in: "query", required: false, schema: { type: "string" }, description }]
 }
 
 function bodySchema(operation: Operation): JsonSchema {
@@ -131,17 +131,17 @@ function bodySchema(operation: Operation): JsonSchema {
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
   const required = fields.filter(([name, { required }]) => required || route.needs?.includes(name)).map(([name]) => name)
-  const shown = (name: string, type: GraphQLInputType) => {
+  const propertySchema = (name: string, type: GraphQLInputType) => {
     const argument = argumentOf(operation, name)
     const text = textOf(argument)
     const schema = inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type)
     return { ...schema, description: argument?.description ?? undefined }
   }
-  const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, shown(name, type)]))
+  const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, propertySchema(name, type)]))
   return { type: "object", properties, ...(required.length > 0 && { required }) }
 }
 
-/** The key of a repeatable request is a header on REST. */
+/** Removes the idempotency key, which REST takes from a header. */
 function withoutKey(schema: JsonSchema): JsonSchema {
   const { idempotencyKey: _header, ...properties } = schema["properties"] as Record<string, JsonSchema>
   return { ...schema, properties }
@@ -153,14 +153,14 @@ function responseSchema(operation: Operation): JsonSchema {
   const field = definition.selectionSet.selections[0] as FieldNode
   if (!route.page) {
     const schema = outputSchema(root.type, field.selectionSet, route.nulls)
-    // A nullable root field is an error on REST when it is null.
+    // A root field that is null is an error on REST.
     return (schema["anyOf"] as JsonSchema[] | undefined)?.[0] ?? schema
   }
   const type = getNullableType(root.type)
   const selected = (name: string) =>
     field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === name)
   const [nodes, stats] = [selected("nodes")!, selected("stats")]
-  if (!isObjectType(type)) throw new Error(`${route.path} answers no page`)
+  if (!isObjectType(type)) throw new Error(`${route.path} does not return a page`)
   const items = outputSchema(type.getFields()["nodes"]!.type, nodes.selectionSet, route.nulls)
   const properties = {
     data: items,

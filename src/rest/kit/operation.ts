@@ -3,24 +3,25 @@ import { type AccessRule, accessOf } from "../../context/access.js"
 import type { OperationEngine, PreparedOperation } from "../../graphql/engine.js"
 import type { Route } from "./routes.js"
 
-/** A route whose operation was prepared, once, at start. */
+/** A route with its prepared operation. */
 export interface Operation {
   route: Route
   document: DocumentNode
-  /** The one root field, by its name in the schema. */
+  /** The root field of the operation. */
   root: GraphQLField<unknown, unknown>
   rule: AccessRule
   variables: Map<string, { type: GraphQLInputType; required: boolean }>
   run(context: unknown, variables: Record<string, unknown>): ReturnType<OperationEngine["run"]>
 }
 
-/** Prepares a route; throws when its operation does not fit the schema, so that a stale table stops the start. */
+/** Prepares a route at start; throws when its operation does not fit the schema. */
 export function prepareRoute(engine: OperationEngine, schema: GraphQLSchema, route: Route): Operation {
   const name = `${route.method} ${route.path}`
   const prepared = preparedFor(engine, schema, route.run, name)
   const { document, operation: definition } = prepared
   const [field] = definition.selectionSet.selections
-  if (field?.kind !== Kind.FIELD || definition.selectionSet.selections.length !== 1) throw new Error(`${name}: one root field, please`)
+  if (field?.kind !== Kind.FIELD || definition.selectionSet.selections.length !== 1)
+    throw new Error(`${name}: the operation must have exactly one root field`)
   const root = schema.getRootType(definition.operation)!.getFields()[field.name.value]!
   const variables = new Map(
     (definition.variableDefinitions ?? []).map((variable) => [

@@ -13,7 +13,7 @@ import { refuseFieldResolvers } from "../../graphql/object-fields.js"
 import { resources } from "../resources.js"
 import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
 
-/** The fields of a stored row, each with those of what it holds. */
+/** The fields of a stored row, each with its own selection. */
 interface Selection {
   [field: string]: Selection
 }
@@ -27,16 +27,16 @@ type Represent = (row: Row) => unknown
 
 const selections = new Map<string, Selection>()
 
-/** What is stored of a row of a type to be shown later: the fields of its REST representation that do not expire. */
+/** The selection that is stored of a row: the fields of its REST representation that do not expire. */
 export function snapshotOf(type: string): Selection {
   const known = selections.get(type)
   if (known) return known
-  const made = stored(type)
-  selections.set(type, made)
-  return made
+  const selection = storedFields(type)
+  selections.set(type, selection)
+  return selection
 }
 
-function stored(type: string): Selection {
+function storedFields(type: string): Selection {
   const { fields, expiring = [] } = resourceOf(type)
   const { selectionSet } = parse(`{ ${fields} }`).definitions[0] as OperationDefinitionNode
   return Object.fromEntries(Object.entries(selected(selectionSet)).filter(([field]) => !expiring.includes(field)))
@@ -49,7 +49,7 @@ const selected = (set: SelectionSetNode | undefined): Selection =>
     ...fieldsIn(set).map((field) => ({ [field.name.value]: selected(field.selectionSet) })),
   )
 
-/** Makes the REST representation of stored rows by type, on REST's own schema; `complete` adds what is not stored of a row. */
+/** Returns a function that converts stored rows to their REST representation; `complete` adds the fields that are not stored. */
 export function representer(
   engine: OperationEngine,
   restSchema: GraphQLSchema,
@@ -61,11 +61,11 @@ export function representer(
     typeDefs: `extend type Query { ${types.map((type) => `shown${type}: ${type}`).join(" ")} }`,
     resolvers: { Query: Object.fromEntries(types.map((type) => [`shown${type}`, (row: Row) => row])) },
   })
-  const [error] = validate(schema, parse(`{ ${types.map(shown).join(" ")} }`))
+  const [error] = validate(schema, parse(`{ ${types.map(rootFieldOf).join(" ")} }`))
   if (error) throw new Error(`src/rest/resources.ts does not fit the schema: ${error.message}`)
-  // What the Event type shows is checked at start; another type is compiled when the first row of it is shown.
-  const ofEvents = types.filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
-  const compiled = new Map<string, Represent>(ofEvents.map((type) => [type, compile(engine, schema, type)]))
+  // Types of events are compiled at start, which checks them; other types are compiled at their first row.
+  const eventTypes = types.filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
+  const compiled = new Map<string, Represent>(eventTypes.map((type) => [type, compile(engine, schema, type)]))
   return (type, row) => {
     const represent = compiled.get(type) ?? compile(engine, schema, type)
     compiled.set(type, represent)
@@ -73,17 +73,17 @@ export function representer(
   }
 }
 
-const shown = (type: string) => `shown${type} { ${withFields(resourceOf(type).fields)} }`
+const rootFieldOf = (type: string) => `shown${type} { ${withFields(resourceOf(type).fields)} }`
 
 const eventFields = (schema: GraphQLSchema) => Object.values((schema.getType("Event") as GraphQLObjectType).getFields())
 
 function compile(engine: OperationEngine, schema: GraphQLSchema, type: string): Represent {
-  const query = `{ ${shown(type)} }`
+  const query = `{ ${rootFieldOf(type)} }`
   refuseFieldResolvers(schema, parse(query))
   const { run } = engine.prepare(schema, { query })
   const absent = Object.fromEntries((resourceOf(type).nulls ?? []).map((name) => [name, null]))
   return (row) => {
-    // The row has every field, so the operation returns at once.
+    // The row has every field, so the operation returns synchronously.
     const result = run({}, {}, row) as { data: Record<string, Row>; errors?: Error[] }
     if (result.errors?.[0]) throw result.errors[0]
     return { ...result.data[`shown${type}`], ...absent }

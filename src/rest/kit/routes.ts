@@ -1,46 +1,46 @@
 import { nullsOf, withFields } from "./fragments.js"
 
-/** One REST route as data: what it does, the operation it runs, and how its parts map. */
+/** One REST route as data: its summary, its operation, and the mapping of its parameters. */
 export interface RouteRow {
-  /** One sentence for the documentation. */
+  /** Summary of the route, one sentence for the documentation. */
   does: string
-  /** The GraphQL operation that it is, with `...Chat` for the fields of that resource; its variables are filled by name from path, query and body. */
+  /** GraphQL operation, with `...Chat` for the fields of a resource; its variables are filled by name from path, query and body. */
   run: string
-  /** The variable that takes the whole JSON body; `"fields"` when the body's fields are variables of their own. */
+  /** Variable for the whole JSON body; `"fields"` when each field of the body is a variable. */
   body?: string
-  /** The variable that takes the file of a multipart body; it is also the name of its part. */
+  /** Variable for the file of a multipart body, and the name of its part. */
   multipart?: string
-  /** Query parameters that are called otherwise than their variable: REST name by variable. */
+  /** Query parameters whose name differs from their variable: REST name by variable. */
   rename?: Record<string, string>
-  /** Names that `include` takes, each with the Boolean variable that it sets. */
+  /** Names that `include` accepts, each with the Boolean variable that it sets. */
   include?: Record<string, string>
-  /** Fields of the body that have to be there although they may be null. */
+  /** Fields of the body that are required although they may be null. */
   needs?: string[]
-  /** Takes an `Idempotency-Key` header, as the input's `idempotencyKey`. */
+  /** Accepts an `Idempotency-Key` header, which becomes `idempotencyKey` of the input. */
   idempotent?: boolean
-  /** With none of `take`, `cursor` and `skip` the whole list is answered, streamed. */
+  /** Without `take`, `cursor` and `skip`, the response streams the whole list. */
   whole?: boolean
-  /** Answered as `{ data, totalCount, nextCursor }`: how its root field pages. */
+  /** Paging of the root field; the response is `{ data, totalCount, nextCursor }`. */
   page?: "connection" | "offset"
-  /** Statuses besides 401, 400 and 404 that the documentation names. */
+  /** Statuses of errors for the documentation, besides 401, 400, 404 and others that follow from the route. */
   fails?: number[]
-  /** 201 for POST and 200 otherwise, unless said so. */
+  /** Status of success; by default 201 for POST, otherwise 200. */
   status?: number
-  /** Counts as a sign-in attempt, whatever its body. */
+  /** Whether a request counts as a sign-in attempt, whatever its body. */
   attempt?: boolean
 }
 
-/** A route with its address. */
+/** A route with its method and path. */
 export interface Route extends RouteRow {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** As documented, with `{id}` for a parameter. */
+  /** Path with `{id}` for a parameter. */
   path: string
   tag: string
-  /** Fields that are always present, and null where the operation does not include them. */
+  /** Fields that are always in the response, as null when the operation does not include them. */
   nulls: string[]
 }
 
-/** Declares the routes of a feature: `"GET /api/chats/{id}"` and its row. */
+/** Declares the routes of a feature by method and path, such as `"GET /api/chats/{id}"`. */
 export const routes = (tag: string, rows: Record<string, RouteRow>): Route[] =>
   Object.entries(rows).map(([address, row]) => {
     const [method, path] = address.split(" ") as [Route["method"], string]

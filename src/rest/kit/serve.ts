@@ -13,7 +13,7 @@ interface Page {
   pageInfo?: { hasNextPage: boolean; endCursor: string | null }
 }
 
-/** Runs a route's operation and answers its root field, as REST shows it. */
+/** Runs the operation of a route and sends the value of its root field. */
 export async function answer(operation: Operation, ctx: RouterContext, context: unknown, body: Record<string, unknown>) {
   const { route } = operation
   const query = new URLSearchParams(ctx.querystring)
@@ -35,7 +35,7 @@ async function rootField(operation: Operation, context: unknown, variables: Reco
   return result.data?.[Object.keys(result.data)[0]!]
 }
 
-/** Every page of a list as one JSON text, one page in memory at a time. */
+/** Streams all pages of a list as one JSON text, with one page in memory at a time. */
 async function* wholeList(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
   const { route } = operation
   yield `{"totalCount":${first.totalCount ?? null},"nextCursor":null,"data":[`
@@ -68,11 +68,11 @@ function shaped(route: Route, value: unknown): unknown {
   }
 }
 
-/** Fields are always present: what was not selected is null. */
+/** Sets fields that were not selected to null. */
 function withNulls(value: object, absent: string[]) {
   if (!value) return value
   const shown = value as Record<string, unknown>
-  // Of a field that was not included the compiled query says undefined.
+  // The compiled query sets a field that was not included to undefined.
   for (const name of absent) shown[name] ??= null
   return shown
 }

@@ -14,22 +14,22 @@ import { BadUserInput, type Detail } from "../../errors.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 
-/** What a request brought: its path parameters, its query string and its JSON body. */
+/** Parts of a request: path parameters, query string, JSON body and idempotency key. */
 export interface RequestParts {
-  /** The `Idempotency-Key` header; empty when there is none. */
+  /** The `Idempotency-Key` header; empty when absent. */
   idempotencyKey?: string
   path: Record<string, string>
   query: URLSearchParams
   body: Record<string, unknown>
 }
 
-/** Whether a variable of a multipart route is a parameter: neither its file nor its key, which comes in a header. */
+/** Whether a variable of a multipart route is a query parameter, rather than the file or the idempotency key. */
 export const isBesideFile = (route: Route, variable: string) => variable !== route.multipart && variable !== "idempotencyKey"
 
-/** Empty ones are as if absent (contract, section 1). */
+/** Parameters that count as absent when they are empty (contract, section 1). */
 const optionalWhenEmpty = ["filter", "search", "q", "include", "cursor"]
 
-/** Fills the variables of an operation, by name and by declared type; throws one BadUserInput that names everything that is wrong. */
+/** Fills the variables of an operation by name and declared type; throws one BadUserInput with all errors. */
 export function variablesOf({ route, variables }: Operation, parts: RequestParts): Record<string, unknown> {
   const details: Detail[] = []
   const values: Record<string, unknown> = {}
@@ -53,10 +53,10 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
   return values
 }
 
-/** The key of a repeatable request: the header's alone, so that a body is the same with and without it. */
+/** The idempotency key: the header alone, so that a body is the same with and without it. */
 const keyOf = (route: Route, { idempotencyKey }: RequestParts) => (route.idempotent ? { idempotencyKey: idempotencyKey || undefined } : {})
 
-/** The known parameters; one that is given twice is refused, an unknown one ignored. What belongs in the path or the body is unknown here. */
+/** Reads the known query parameters: repeated ones are refused, unknown ones ignored. Path parameters and body fields are unknown here. */
 function readQuery(route: Route, variables: string[], { path, query }: RequestParts, details: Detail[]) {
   const read: Record<string, string | undefined> = {}
   if (route.body) return read
@@ -74,14 +74,17 @@ function readQuery(route: Route, variables: string[], { path, query }: RequestPa
 
 function included(route: Route, include: string | undefined, details: Detail[]) {
   if (!route.include) return {}
-  const asked = include?.split(",").map((name) => name.trim()) ?? []
-  const unknown = asked.filter((name) => !Object.hasOwn(route.include!, name))
+  const names = include?.split(",").map((name) => name.trim()) ?? []
+  const unknown = names.filter((name) => !Object.hasOwn(route.include!, name))
   if (unknown.length > 0)
-    details.push({ path: "include", message: `takes ${Object.keys(route.include).join(", ")}, not "${unknown.join(", ")}"` })
-  return Object.fromEntries(Object.entries(route.include).map(([name, variable]) => [variable, asked.includes(name)]))
+    details.push({
+      path: "include",
+      message: `must be a list of ${Object.keys(route.include).join(", ")}; "${unknown.join(", ")}" is unknown`,
+    })
+  return Object.fromEntries(Object.entries(route.include).map(([name, variable]) => [variable, names.includes(name)]))
 }
 
-/** A text of the query string as its declared type: numbers are plain decimal integers, booleans the two words. */
+/** Parses a query parameter by its declared type: integers are plain decimals, booleans are true or false. */
 function fromText(text: string, type: GraphQLInputType, name: string, details: Detail[]): unknown {
   const scalar = getNamedType(type).name
   if (scalar === "Boolean") {
@@ -104,7 +107,7 @@ function fromText(text: string, type: GraphQLInputType, name: string, details: D
   return number
 }
 
-/** A body without the fields that nobody declared, which REST ignores. */
+/** Removes undeclared fields of a body, which REST ignores. */
 function pruned(value: unknown, type: GraphQLInputType): unknown {
   const bare = getNullableType(type)
   if (isListType(bare) && Array.isArray(value)) return value.map((item) => pruned(item, bare.ofType))
@@ -114,14 +117,14 @@ function pruned(value: unknown, type: GraphQLInputType): unknown {
 }
 
 function check(value: unknown, type: GraphQLInputType, name: string, details: Detail[]) {
-  const told = (path: readonly (string | number)[], error: GraphQLError) =>
-    details.push({ path: [name, ...path].filter((part) => part !== "").join("."), message: sentence(error, path, type) })
+  const report = (path: readonly (string | number)[], error: GraphQLError) =>
+    details.push({ path: [name, ...path].filter((part) => part !== "").join("."), message: messageOf(error, path, type) })
   mustBeLists(value, type, name ? [name] : [], details)
   if (value === undefined && isNonNullType(type)) details.push({ path: name, message: "is required" })
-  else coerceInputValue(value, type, (path, _invalid, error) => told(path, error))
+  else coerceInputValue(value, type, (path, _invalid, error) => report(path, error))
 }
 
-/** GraphQL takes one item where a list is declared; REST's schema does not. */
+/** Refuses a single item for a list, which GraphQL would accept but the REST schema does not. */
 function mustBeLists(value: unknown, type: GraphQLInputType, path: string[], details: Detail[]) {
   const bare = getNullableType(type)
   if (value == null) return
@@ -131,8 +134,8 @@ function mustBeLists(value: unknown, type: GraphQLInputType, path: string[], det
     mustBeLists((value as Record<string, unknown>)[field.name], field.type, [...path, field.name], details)
 }
 
-/** graphql-js's words for what is missing or of the wrong type, without its type names. */
-function sentence(error: GraphQLError, path: readonly (string | number)[], type: GraphQLInputType): string {
+/** Translates graphql-js's message for a missing or mistyped value, without GraphQL type names. */
+function messageOf(error: GraphQLError, path: readonly (string | number)[], type: GraphQLInputType): string {
   if (error.originalError instanceof BadUserInput) return error.originalError.message
   const missing = /^Field "(\w+)" of required type/.exec(error.message)
   if (missing) return `${missing[1]} is required`
@@ -146,5 +149,5 @@ function sentence(error: GraphQLError, path: readonly (string | number)[], type:
     Float: "must be a number",
     Boolean: "must be true or false",
   }
-  return (scalar && words[scalar]) ?? "must be of another type"
+  return (scalar && words[scalar]) ?? "has the wrong type"
 }

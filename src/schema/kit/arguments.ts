@@ -7,7 +7,7 @@ import { UUID } from "../../entities/kit/scalars.js"
  */
 export const IdArg = (noun: string) => Arg("id", () => UUID, { description: `ID of the ${noun}.` })
 
-/** The optional argument `companyId` of a list, which covers all companies of the caller without it. */
+/** The optional argument `companyId` of a list; without it the list covers all companies of the caller. */
 export const CompanyArg = () =>
   Arg("companyId", () => UUID, {
     nullable: true,

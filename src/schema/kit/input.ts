@@ -5,7 +5,7 @@ import type { Row } from "../../entities/kit/row.js"
 import { UUID } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 
-/** An input that may say which company the new thing belongs to. */
+/** An input that may name the company of the new object. */
 @InputType()
 export abstract class InCompany {
   @Field(() => UUID, {
@@ -15,7 +15,7 @@ export abstract class InCompany {
   companyId?: string | null
 }
 
-/** An input that may also carry a key under which a repeat is answered like the first. */
+/** An input that may also have an idempotency key. */
 @InputType()
 export abstract class InCompanyOnce extends InCompany {
   @Field(() => String, {
@@ -34,38 +34,38 @@ export class DeleteResult {
   deleted!: boolean
 }
 
-/** Deletes a row and says so. */
+/** Deletes a row and returns the result of the mutation. */
 export function deleted(context: RequestContext, row: Row): DeleteResult {
   context.em.remove(row)
   return { id: row.id, deleted: true }
 }
 
-/** Refuses a command without its one field, where null is a value of its own. */
-export function mustBeSaid(path: string, value: unknown) {
+/** Throws when a nullable argument is absent: null and absent mean different things to the command. */
+export function mustBeGiven(path: string, value: unknown) {
   if (value === undefined) throw new BadUserInput(`${path} is required`, [{ path, message: "is required" }])
 }
 
-/** Refuses null for what is never empty. Said before a row is looked for: a bad input is told before a missing row. */
+/** Throws for null in columns that are not nullable. Called before the row is read, so that bad input is reported before a missing row. */
 export function refuseNulls(context: RequestContext, entity: EntityClass<Row>, input: object) {
   const details = nullsFor(context, entity, input).map((path) => ({ path, message: "must not be null" }))
   if (details.length > 0) throw new BadUserInput(`${details.map((detail) => detail.path).join(", ")} must not be null`, details)
 }
 
-/** The fields that an input would empty although their columns are never empty. */
+/** The fields of an input that are null although their columns are not nullable. */
 function nullsFor(context: RequestContext, entity: EntityClass<Row>, input: object): string[] {
   const columns = context.em.getMetadata().get(entity).properties as Record<string, { nullable?: boolean }>
   return Object.entries(input).flatMap(([field, value]) => (value === null && !columns[field]?.nullable ? [field] : []))
 }
 
 /**
- * Writes an input on a row: an absent field stays as it is, null clears a nullable field and is refused on any other. On a new row null is
- * as if absent there: nothing was, and the field keeps what it begins with.
+ * Applies an input to a row: an absent field is unchanged, and null clears a nullable field and is refused for any other. On a new row,
+ * null in a field that is not nullable means the default.
  */
 export function patch<T extends Row>(context: RequestContext, row: T, input: object): T {
   const entity = row.constructor as EntityClass<Row>
   const isNew = !context.em.getUnitOfWork().getOriginalEntityData(row)
-  const passedOver = isNew ? nullsFor(context, entity, input) : []
+  const ignored = isNew ? nullsFor(context, entity, input) : []
   if (!isNew) refuseNulls(context, entity, input)
-  const given = Object.entries(input).filter(([field, value]) => value !== undefined && !passedOver.includes(field))
+  const given = Object.entries(input).filter(([field, value]) => value !== undefined && !ignored.includes(field))
   return Object.assign(row, Object.fromEntries(given))
 }

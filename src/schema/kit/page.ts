@@ -23,7 +23,7 @@ export class PageInfo {
   endCursor!: string | null
 }
 
-/** What a Relay connection of a type looks like once resolved. */
+/** The resolved value of a Relay connection. */
 export interface Connection<R extends PlainRow> {
   edges?: { cursor: string; node: R }[]
   nodes: R[]
@@ -74,15 +74,15 @@ export function pageOf(item: ItemClass, plural: string) {
   return PageType
 }
 
-/** Refuses a page size out of bounds. */
-export function pageSize(value: number | null | undefined, standard: number, path = "first"): number {
-  const size = value ?? standard
+/** Returns the page size or its default; throws when it is out of bounds. */
+export function pageSize(value: number | null | undefined, defaultSize: number, path = "first"): number {
+  const size = value ?? defaultSize
   if (size < contextLimits.pageMin || size > contextLimits.pageMax)
     throw bad(path, `must be ${contextLimits.pageMin} to ${contextLimits.pageMax}`)
   return size
 }
 
-/** Refuses a negative offset. */
+/** Returns the offset; throws when it is negative. */
 export function pageOffset(value: number | null | undefined): number {
   const offset = value ?? 0
   if (offset < 0) throw bad("skip", "must not be negative")
@@ -91,7 +91,7 @@ export function pageOffset(value: number | null | undefined): number {
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
-/** Reads one page of a connection; the total is counted only when it is selected. A filter template makes a template of the list. */
+/** Reads one page of a connection; counts the total only when it is selected. With a filter template the list is a query template too. */
 export async function connection<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
@@ -100,9 +100,9 @@ export async function connection<N extends EntityName>(
   filter: FilterTemplate<N> | Narrow<N>,
   companyIds?: string[],
 ): Promise<Connection<PlannedRow<N>>> {
-  const asked: Selection = { ...nodesOf(selection) }
-  for (const key of walk.keys) asked[key.property] ??= {}
-  const { rows, totalCount } = await found(reader, model, asked, walk, filter, Boolean(selection["totalCount"]), companyIds)
+  const fields: Selection = { ...nodesOf(selection) }
+  for (const key of walk.keys) fields[key.property] ??= {}
+  const { rows, totalCount } = await readPage(reader, model, fields, walk, filter, Boolean(selection["totalCount"]), companyIds)
   const hasNextPage = rows.length > walk.size
   const nodes = rows.slice(0, walk.size)
   const cursorFor = (row: PlainRow) =>
@@ -124,37 +124,37 @@ export async function connection<N extends EntityName>(
   }
 }
 
-interface Found<R> {
+interface PageRows<R> {
   rows: R[]
   totalCount?: number
 }
 
-/** The rows of a page and the one that follows it; with the total when it is counted. */
-async function found<N extends EntityName>(
+/** Reads the rows of a page and one more, and the total if it is selected. */
+async function readPage<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
-  asked: Selection,
+  fields: Selection,
   walk: Walk,
   filter: FilterTemplate<N> | Narrow<N>,
   isCounted: boolean,
   companyIds?: string[],
-): Promise<Found<PlannedRow<N>>> {
+): Promise<PageRows<PlannedRow<N>>> {
   const place = placeOf(walk)
   const page: Narrow<N> = (query) => walked(query, walk, place)
   const order: Narrow<N> = (query) => ordered(query, walk)
-  const fits: Narrow<N> = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
+  const matching: Narrow<N> = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
   if (isCounted && typeof filter === "function" && (await isRare(reader, model, walk, filter, companyIds))) {
-    return reader.counted(model, asked, { filter, keys: walk.keys.map(({ column }) => column), page, order }, companyIds)
+    return reader.counted(model, fields, { filter, keys: walk.keys.map(({ column }) => column), page, order }, companyIds)
   }
   const [rows, totalCount] = await Promise.all([
     reader.list(
       model,
-      asked,
-      // An offset is not worth a prepared statement of its own.
-      typeof filter === "function" || walk.skip ? (query) => page(fits(query)) : walkedTemplate(filter, walk, place),
+      fields,
+      // Each offset would need its own prepared statement.
+      typeof filter === "function" || walk.skip ? (query) => page(matching(query)) : walkedTemplate(filter, walk, place),
       companyIds,
     ),
-    isCounted ? reader.count(model, fits, companyIds) : undefined,
+    isCounted ? reader.count(model, matching, companyIds) : undefined,
   ])
   return { rows, totalCount }
 }
@@ -172,21 +172,21 @@ async function isRare<N extends EntityName>(
   return (await reader.count(model, (query) => filter(query.where(sql<boolean>`t.id in ${nearest}`)), companyIds)) <= walk.size
 }
 
-/** A filter is rare when at most one row in so many matches. Both ways cost the same at one in fifty, but finding that out costs more. */
+/** A filter is rare when at most one in 10 rows matches. Both plans cost the same at one in 50, but that test would cost more. */
 const rarity = 10
 
-/** Reads one page by offset; the total is counted only when it is selected. */
+/** Reads one page by offset; counts the total only when it is selected. */
 export async function offsetPage<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
   selection: Selection,
-  asked: { skip?: number | null; take?: number | null; standard: number },
+  paging: { skip?: number | null; take?: number | null; defaultTake: number },
   filter: Narrow<N>,
   order: Narrow<N>,
   companyIds?: string[],
 ) {
-  const take = pageSize(asked.take, asked.standard, "take")
-  const skip = pageOffset(asked.skip)
+  const take = pageSize(paging.take, paging.defaultTake, "take")
+  const skip = pageOffset(paging.skip)
   const [nodes, totalCount] = await Promise.all([
     reader.list(model, selection["nodes"] ?? {}, (query) => order(filter(query)).offset(skip).limit(take), companyIds),
     selection["totalCount"] ? reader.count(model, filter, companyIds) : undefined,

@@ -5,16 +5,16 @@ import type { EntityName } from "../../database/tables.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 
-/** How a list is paged: by these columns, in this direction, from this place. */
+/** Pagination of a list: its sort keys, direction, size and start. */
 export interface Walk {
-  /** Name of the list and its order, written into its cursors. */
+  /** Name of the list and its order, which its cursors contain. */
   list: string
-  /** Properties of the keyset with their SQL types, most significant first; together unique. */
+  /** Sort keys with their SQL types, most significant first; together they are unique. */
   keys: { property: string; column: string; type: "timestamptz" | "uuid" | "integer" }[]
   descending: boolean
   size: number
   after?: string | null
-  /** Offset paging, the legacy way; null for keyset paging. */
+  /** Offset (legacy paging); null for keyset pagination. */
   skip: number | null
 }
 
@@ -26,7 +26,7 @@ const notOfThisList = () => {
 /** Makes an opaque, URL-safe cursor; `list` names the list and its order, so that a cursor of another list is refused. */
 export const cursorOf = (list: string, key: unknown[]) => Buffer.from(JSON.stringify([list, ...key])).toString("base64url")
 
-/** Reads a cursor back; a malformed one, or one of another list or order, is a bad input. */
+/** Decodes a cursor; throws for a malformed one, and for one of another list or order. */
 function readCursor(list: string, cursor: string, parts: number): unknown[] {
   try {
     const [name, ...key] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"))
@@ -37,7 +37,7 @@ function readCursor(list: string, cursor: string, parts: number): unknown[] {
   throw notOfThisList()
 }
 
-/** Whether a part of a cursor is a valid value of its column, so that no malformed value reaches the database. */
+/** Validates the parts of a cursor by the type of their column, so that no malformed value reaches the database. */
 const partFits: Record<Walk["keys"][number]["type"], (value: unknown) => boolean> = {
   timestamptz: isMoment,
   uuid: isUuid,
@@ -51,7 +51,7 @@ function isMoment(value: unknown): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${day}T${time}`)
 }
 
-/** The keyset's values at the place that a cursor names; one that is no cursor of this walk is refused. */
+/** Decodes the sort key values of the cursor of a walk; throws for a cursor that does not fit. */
 export function placeOf({ after, list, keys }: Walk): unknown[] | null {
   if (!after) return null
   const parts = readCursor(list, after, keys.length)
@@ -59,11 +59,11 @@ export function placeOf({ after, list, keys }: Walk): unknown[] | null {
   return parts
 }
 
-/** Orders a query by the keys of its walk. */
+/** Orders a query by the sort keys. */
 export const ordered = <N extends EntityName, O>(query: Query<N, O>, { keys, descending }: Walk): Query<N, O> =>
   keys.reduce((page, { column }) => page.orderBy(sql.ref(`t.${column}`), descending ? "desc" : "asc"), query)
 
-/** Bounds a query to the page after a place, and one row more. */
+/** Limits a query to the page after a position, plus one row that shows whether there is a next page. */
 export function walked<N extends EntityName, O>(query: Query<N, O>, walk: Walk, place: unknown[] | null): Query<N, O> {
   let page = ordered(query, walk)
   if (place) {
@@ -77,7 +77,7 @@ export function walked<N extends EntityName, O>(query: Query<N, O>, walk: Walk, 
   return page.limit(sql.lit(walk.size + 1))
 }
 
-/** The same as a template. */
+/** The same as a query template. */
 export function walkedTemplate<N extends EntityName>(filter: FilterTemplate<N>, walk: Walk, place: unknown[] | null): ListTemplate<N> {
   const count = filter.values.length
   const { keys, descending, size } = walk
