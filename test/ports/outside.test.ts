@@ -31,10 +31,10 @@ const wish = (more: Partial<GuardedRequestOptions> = {}): GuardedRequestOptions 
 })
 const refused = { name: "OutsideFailure", reason: "refused", message: "The address is not on the public internet" }
 
-/** Within IPv6 that belongs to the public internet, and given to nobody. */
+/** A public IPv6 prefix without any host. */
 const publicButNobody = "3ffe::1"
 
-/** A look-up that answers each time with the next of these lists, and says which names it was asked for. */
+/** A look-up that returns the next of these lists each time, and records the names. */
 function lookUp(...answers: string[][]) {
   const asked: string[] = []
   const look = ((hostname, options, done) => {
@@ -66,7 +66,7 @@ describe("an address", () => {
     expect(addresses.filter(isPublic)).toEqual([])
   })
 
-  it("of the internet is public, IPv4 also when dressed as IPv6", () => {
+  it("of the internet is public, IPv4 also when mapped to IPv6", () => {
     const addresses = ["1.1.1.1", "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.63.0.1", "::ffff:8.8.8.8", "2606:4700::1111", publicButNobody]
     expect(addresses.filter((address) => !isPublic(address))).toEqual([])
   })
@@ -108,7 +108,7 @@ describe("the guard", () => {
     expect(endpoint.connections).toBe(0)
   })
 
-  it("refuses names of this machine, as the system looks them up", async () => {
+  it("refuses names of this machine, by the system's look-up", async () => {
     const outside = open(false)
     for (const name of ["localhost", "LOCALHOST", "localhost."])
       await expect(outside.request(`http://${name}:${port()}/`, wish())).rejects.toMatchObject({ name: "OutsideFailure" })
@@ -127,27 +127,27 @@ describe("the guard", () => {
     expect(endpoint.connections).toBe(0)
   })
 
-  it("lets a public address pass", async () => {
+  it("allows a public address", async () => {
     const { asked, outside } = guarded([publicButNobody])
     const failure = await outside.request(`http://shop.example:${port()}/`, wish({ timeoutMs: 300 })).catch((error) => error)
     expect(["unreachable", "timeout"]).toContain(failure.reason)
     expect(asked).toEqual(["shop.example"])
   })
 
-  it("is not fooled by a name that resolves differently the second time", async () => {
+  it("checks the address that it connects to, also when a name resolves differently the second time", async () => {
     const { asked, outside } = guarded([publicButNobody], ["127.0.0.1"])
     const url = `http://rebind.example:${port()}/`
-    // What was judged is what is connected to: nobody asks again in between.
+    // It connects to the checked address, without another look-up.
     const first = await outside.request(url, wish({ timeoutMs: 300 })).catch((error) => error)
     expect(["unreachable", "timeout"]).toContain(first.reason)
     expect(asked).toHaveLength(1)
-    // And nobody remembers the first answer: the next request is judged anew.
+    // The result is not cached: the next request is checked again.
     await expect(outside.request(url, wish())).rejects.toMatchObject(refused)
     expect(asked).toHaveLength(2)
     expect(endpoint.connections).toBe(0)
   })
 
-  it("lets everything pass where private addresses are allowed, by the same look-up", async () => {
+  it("allows everything where private addresses are allowed, by the same look-up", async () => {
     const { asked, look } = lookUp(["127.0.0.1"])
     const answer = await open(true, look).request(`http://shop.example:${port()}/`, wish())
     expect(answer).toMatchObject({ status: 200, cut: false })
@@ -158,7 +158,7 @@ describe("the guard", () => {
 describe("a request", () => {
   const outside = open(true)
 
-  it("is sent as it was wished for, and its answer read whatever it is", async () => {
+  it("is sent with its options, and any response is read", async () => {
     endpoint.answer({ status: 418, json: { short: "stout" } })
     const asked = wish({ method: "PUT", headers: { "X-Kind": "teapot" }, body: "bytes ü" })
     const answer = await outside.request(`${endpoint.url}/a?b=c`, asked)
@@ -168,20 +168,20 @@ describe("a request", () => {
     expect(endpoint.requests[0]!.rawHeaders).toContain("X-Kind")
   })
 
-  it("has a connection of its own, one after the other and side by side", async () => {
+  it("has its own connection, one after the other and concurrently", async () => {
     for (let count = 0; count < 3; count++) await outside.request(endpoint.url, wish())
     await Promise.all(Array.from({ length: 5 }, () => outside.request(endpoint.url, wish())))
     expect(endpoint.requests).toHaveLength(8)
     expect(endpoint.connections).toBe(8)
   })
 
-  it("is not sent again elsewhere: a redirect is an answer", async () => {
+  it("is not sent elsewhere: a redirect is a response", async () => {
     endpoint.answer("redirect")
     expect(await outside.request(endpoint.url, wish())).toMatchObject({ status: 302, headers: { location: "/elsewhere" } })
     expect(endpoint.requests.map(({ url }) => url)).toEqual(["/"])
   })
 
-  it.each(["hang", "drip"] as const)("ends at its time when the address does this: %s", async (mode) => {
+  it.each(["hang", "drip"] as const)("ends at its timeout when the server does this: %s", async (mode) => {
     endpoint.answer(mode)
     await expect(outside.request(endpoint.url, wish({ timeoutMs: 300 }))).rejects.toMatchObject({
       reason: "timeout",
@@ -190,7 +190,7 @@ describe("a request", () => {
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  it("ends at its time, and when it is stopped, also while it is looking its address up", async () => {
+  it("ends at its timeout, and when it is aborted, also during the look-up", async () => {
     const lost = open(false, (() => {}) as LookupFunction)
     await expect(lost.request("http://shop.example/", wish({ timeoutMs: 300 }))).rejects.toMatchObject({ reason: "timeout" })
     const stop = new AbortController()
@@ -199,7 +199,7 @@ describe("a request", () => {
     await expect(asked).rejects.toMatchObject({ reason: "aborted" })
   })
 
-  it("that was given up while it was connecting is not sent when the connection comes", async () => {
+  it("that was aborted while it was connecting is not sent when the connection opens", async () => {
     const late: (() => void)[] = []
     const look = ((_hostname, _options, done) => {
       late.push(() => done(null, [{ address: "127.0.0.1", family: 4 }]))
@@ -213,7 +213,7 @@ describe("a request", () => {
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  it("reads no more than it may", async () => {
+  it("reads no more than its limit", async () => {
     endpoint.answer("large")
     const { body, cut } = await outside.request(endpoint.url, wish({ maxBytes: 10 }))
     expect([body.toString(), cut]).toEqual(['{"text":"x', true])
@@ -222,7 +222,7 @@ describe("a request", () => {
     expect(await outside.request(endpoint.url, wish({ maxBytes: 3 }))).toMatchObject({ body: Buffer.from("123"), cut: true })
   })
 
-  it("is stopped by its signal, also before it begins", async () => {
+  it("is aborted by its signal, also before it begins", async () => {
     endpoint.answer("hang")
     const stop = new AbortController()
     const asked = outside.request(endpoint.url, wish({ signal: stop.signal }))
@@ -253,7 +253,7 @@ describe("a request", () => {
     expect(endpoint.connections).toBe(2)
   })
 
-  it("does not speak to a server with a certificate of its own making", async () => {
+  it("refuses a server with a self-signed certificate", async () => {
     const folder = await mkdtemp(join(tmpdir(), "certificate-"))
     const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
     const made = [

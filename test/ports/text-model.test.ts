@@ -20,7 +20,7 @@ interface Adapter {
   name: string
   start?: () => Promise<FakeModel>
   make: (url: string, capMs?: number) => TextModel
-  /** Tests that the adapter does not take, with the reason. */
+  /** Tests that the adapter skips, with the reason. */
   skips: Record<string, string>
 }
 
@@ -52,7 +52,7 @@ const adapters: Adapter[] = [
   },
 ]
 
-/** The same adapters, with somebody who listens while the answer is made. */
+/** The same adapters with streaming. */
 const streaming = adapters.map(
   (adapter): Adapter => ({
     ...adapter,
@@ -190,7 +190,7 @@ describe.each([...adapters, ...streaming])("text model contract: $name", ({ name
   })
 })
 
-describe("what goes over the wire", () => {
+describe("the HTTP requests", () => {
   let openai: FakeModel
   let claude: FakeModel
   beforeEach(async () => {
@@ -238,7 +238,7 @@ describe("what goes over the wire", () => {
     expect(body.messages[7].content).toBe("[human colleague] I am on it.")
   })
 
-  it("OpenAI: a local server without a key gets no Authorization, and its model's thinking is not passed on", async () => {
+  it("OpenAI: a local server without a key gets no Authorization, and its model's reasoning is removed", async () => {
     openai.reply = async () => ({ text: "<think>Customer is upset.</think>\n\n[human colleague] Sorry!" })
     const { text } = await openAiCompatible({ baseUrl: `${openai.url}/`, model: "local" }).answer(request([customer("Hi")]))
     expect(openai.requests[0]!.headers.authorization).toBeUndefined()

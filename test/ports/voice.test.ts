@@ -8,7 +8,7 @@ const adapters: Record<string, { open(): VoiceProvider }> = {
 
 const going = () => new AbortController().signal
 
-/** What an agent is asked to be. */
+/** The settings of an agent. */
 const wish = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
   assistantId: v7(),
   agentId: null,
@@ -25,11 +25,11 @@ const wish = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
 })
 
 describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open }) => {
-  it("is called as assistants name it", () => {
+  it("has the name that assistants use", () => {
     expect(open().name).toBe(name)
   })
 
-  it("makes one agent of an assistant, however often and by whichever instance it is asked", async () => {
+  it("creates one agent for an assistant, however often and by whichever instance it is called", async () => {
     const wanted = wish()
     const agentId = await open().provision(wanted, going())
     expect(agentId).toMatch(/\S/)
@@ -37,12 +37,12 @@ describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open })
     expect(await open().provision({ ...wanted, agentId, name: "Bea", firstMessage: null }, going())).toBe(agentId)
   })
 
-  it("makes different agents of different assistants", async () => {
+  it("creates different agents for different assistants", async () => {
     const provider = open()
     expect(await provider.provision(wish(), going())).not.toBe(await provider.provision(wish(), going()))
   })
 
-  it("removes an agent, also one whose id was never learnt, and one that is gone", async () => {
+  it("deletes an agent, also one whose id is unknown, and a missing one", async () => {
     const provider = open()
     const wanted = wish()
     const { assistantId } = wanted
@@ -54,7 +54,7 @@ describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open })
     await provider.tearDown({ assistantId: v7(), agentId: null }, going())
   })
 
-  it("does nothing that was stopped, and says so as a failure of its own", async () => {
+  it("does nothing after an abort, and fails with its own error", async () => {
     const stopped = AbortSignal.abort()
     await expect(open().provision(wish(), stopped)).rejects.toThrow(VoiceFailure)
     await expect(open().tearDown({ assistantId: v7(), agentId: null }, stopped)).rejects.toThrow(VoiceFailure)
