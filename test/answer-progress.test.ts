@@ -148,7 +148,7 @@ it("that cannot be published does not affect the answer, and the next word retri
   const watching = await watch(chat, w)
   await known(chat)
   const model = pieces()
-  // biome-ignore lint/suspicious/noExplicitAny: what it asks the database is its own affair.
+  // biome-ignore lint/suspicious/noExplicitAny: any query.
   const progress = TurnProgress.prototype as any
   const { isStillOurs } = progress
   const failed = new Promise<void>((resolve) => {

@@ -572,7 +572,7 @@ describe("input nested as deeply as a megabyte allows", () => {
   it.each([
     ["lists", deep("[", "]")],
     ["objects", deep('{"":', "}")],
-  ])("is a bad input over both doors: %s", async (_what, text) => {
+  ])("is a bad input over both protocols: %s", async (_what, text) => {
     const { id } = await acme.tool({ params: { type: "object" } })
     const send = (path: string, body: string) =>
       supertest(w.url).post(path).set("X-Access-Token", acme.token).set("Content-Type", "application/json").send(body)

@@ -97,7 +97,7 @@ describe("the voice registration of an assistant", () => {
     ["silenceTimeoutSeconds", 1.5],
     ["maxDurationSeconds", 0],
     ["maxDurationSeconds", 14_401],
-  ])("with a bad %s (%p) is 400 on both doors and for both verbs", async (field, value) => {
+  ])("with a bad %s (%p) is 400 over both protocols and for create and update", async (field, value) => {
     const { id } = acme.assistant
     const input = { name: "Ada", vaRegistration: voice({ [field]: value }) }
     for (const answer of [await rest.as(acme.token).post(path, input), await rest.as(acme.token).patch(`${path}/${id}`, input)]) {
@@ -127,7 +127,7 @@ describe("a voice agent", () => {
     await work()
     expect(await status(assistant)).toBe("ready")
     const { provider: _named, ...settings } = assistant.vaRegistration
-    expect(fake.agents.get(assistant.id)?.wish).toEqual({
+    expect(fake.agents.get(assistant.id)?.settings).toEqual({
       ...settings,
       assistantId: assistant.id,
       agentId: null,
@@ -172,7 +172,7 @@ describe("a voice agent", () => {
     expect(await change(assistant, { vaRegistration: voice({ voiceId: "calm" }) })).toMatchObject({ voiceAgentStatus: "provisioning" })
     await work()
     expect(await status(assistant)).toBe("ready")
-    expect(fake.agents.get(assistant.id)).toMatchObject({ id, wish: { agentId: id, voiceId: "calm" } })
+    expect(fake.agents.get(assistant.id)).toMatchObject({ id, settings: { agentId: id, voiceId: "calm" } })
   })
 
   it("follows a change of its prompt, and stays ready meanwhile", async () => {
@@ -181,7 +181,7 @@ describe("a voice agent", () => {
       expect(await change(assistant, changed)).toMatchObject({ voiceAgentStatus: "ready" })
       await work()
     }
-    expect(fake.agents.get(assistant.id)?.wish).toMatchObject({
+    expect(fake.agents.get(assistant.id)?.settings).toMatchObject({
       name: "Bea",
       instructions: "Be brief.",
       firstMessage: "Hello",
@@ -210,7 +210,7 @@ describe("a voice agent", () => {
     await work()
     expect([fake.agents.size, tasks(other), await status(assistant)]).toEqual([0, [], "provisioning"])
     await work()
-    expect(other.agents.get(assistant.id)?.wish.agentId).toBeNull()
+    expect(other.agents.get(assistant.id)?.settings.agentId).toBeNull()
     expect([tasks(), tasks(other), await status(assistant)]).toEqual([["provision", "tearDown"], ["provision"], "ready"])
   })
 })
@@ -327,7 +327,7 @@ describe("concurrent changes", () => {
     fake.reply = async () => {}
     await work()
     expect(await status(assistant)).toBe("ready")
-    expect(fake.agents.get(assistant.id)?.wish).toMatchObject({ voiceId: "calm", instructions: "New", agentId: expect.any(String) })
+    expect(fake.agents.get(assistant.id)?.settings).toMatchObject({ voiceId: "calm", instructions: "New", agentId: expect.any(String) })
   })
 
   it("an agent whose voice is removed while it is created is deleted afterwards", async () => {
@@ -446,7 +446,7 @@ describe("a worker", () => {
     expect([await status(assistant), fake.agents.size]).toEqual(["provisioning", 1])
     fake.reply = async () => {}
     await work()
-    expect(fake.agents.get(assistant.id)?.wish.voiceId).toBe("calm")
+    expect(fake.agents.get(assistant.id)?.settings.voiceId).toBe("calm")
   })
 
   it("that was only slow leaves no agent of an assistant that was deleted meanwhile", async () => {

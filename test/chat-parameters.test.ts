@@ -124,7 +124,7 @@ describe("every condition on chats", () => {
   const typed = "query ($after: String) { chats(where: { WHERE }, after: $after) { nodes { externalId } totalCount } }"
 
   it.each(conditions.map((condition) => [condition[0], condition[1], condition] as const))(
-    "%s finds %s, as text, typed and by itself, through both doors",
+    "%s finds %s, as text, typed and as a separate parameter, over both protocols",
     async (_filter, _letters, [filter, letters, where, parameter]) => {
       const asked = [
         `filter=${encodeURIComponent(filled(filter))}`,

@@ -158,7 +158,7 @@ describe("a new key", () => {
     expect(await sql("select sealed_secret from assistant_tool where id = $1", [lost.id])).toEqual([{ sealed_secret: foreign }])
     expect(await call(found)).toMatchObject({ success: true })
     expect(await call(lost)).toMatchObject({ success: false })
-    await rest.as(acme.token).patch(`/api/assistant-tools-new/${lost.id}`, { webhookSecret: "anew" }).expect(200)
+    await rest.as(acme.token).patch(`/api/assistant-tools-new/${lost.id}`, { webhookSecret: "another" }).expect(200)
     expect(await done("encryption:rotate", { from })).toEqual({ rotated: 0 })
   })
 

@@ -61,7 +61,7 @@ describe("an error of the API", () => {
     [new UnsupportedMediaType(), 415, "Unsupported Media Type", "UNSUPPORTED_MEDIA_TYPE"],
     [new IdempotencyKeyReused(), 422, "Unprocessable Entity", "IDEMPOTENCY_KEY_REUSED"],
     [new RateLimited(1), 429, "Too Many Requests", "RATE_LIMITED"],
-  ])("%s is %i %s, %s, on every door", (thrown, statusCode, error, code) => {
+  ])("%s is %i %s, %s, on every transport", (thrown, statusCode, error, code) => {
     const { message } = thrown
     expect(describeError(thrown)).toMatchObject({ statusCode, error, code, message, unexpected: false })
     expect(toRestBody(thrown, "r-1")).toEqual({ statusCode, error, message, code, details: [], requestId: "r-1" })

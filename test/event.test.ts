@@ -157,8 +157,8 @@ describe("the receivers of events", () => {
   it("companyId selects one company for a user of two, on the subscription or on the connection", async () => {
     const both = await globex.person("member", await acme.person())
     const [here, there] = [await acme.chat(), await globex.chat()]
-    const wishes = [{}, { companyId: acme.id }, { companyId: globex.id }, { auth: globex.id }]
-    const heards = await Promise.all(wishes.map((wish) => subscribe(w, both.jwt, wish)))
+    const subscriptions = [{}, { companyId: acme.id }, { companyId: globex.id }, { auth: globex.id }]
+    const heards = await Promise.all(subscriptions.map((options) => subscribe(w, both.jwt, options)))
     await acme.message({ chatId: here.id, text: "A" })
     await globex.message({ chatId: there.id, text: "G" })
     await acme.message({ chatId: here.id, text: "A2" })

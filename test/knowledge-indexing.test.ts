@@ -129,7 +129,7 @@ describe("a searchable item", () => {
   it.each([
     ["the same content", async (id: string) => ({ resourceContent: (await look(id)).resourceContent }), []],
     ["another overlap", async () => ({ chunkOverlap: 20 }), []],
-  ])("is indexed anew for %s, and nothing is embedded twice", async (_what, body, asked) => {
+  ])("is indexed again for %s, and nothing is embedded twice", async (_what, body, asked) => {
     const id = await indexed(some(3))
     expect(await change(id, await body(id))).toMatchObject({ indexStatus: "pending" })
     await indexAll(w)

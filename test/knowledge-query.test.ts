@@ -72,12 +72,12 @@ describe("a query of an assistant's knowledge", () => {
       return body.data.map(({ content }: { content: string }) => content).sort()
     }
     expect(await found()).toHaveLength(4)
-    await change(items[0].id, { resourceContent: "Parcels anew." })
+    await change(items[0].id, { resourceContent: "Parcels new." })
     await change(items[1].id, { isVector: false })
     await remove(items[2].id)
     expect(await found()).toEqual(["Parcels four."])
     await indexAll(w)
-    expect(await found()).toEqual(["Parcels anew.", "Parcels four."])
+    expect(await found()).toEqual(["Parcels new.", "Parcels four."])
   })
 
   it.each([

@@ -27,7 +27,7 @@ const usedOtherwise: Record<string, string> = {
   graphiql: "a page, src/pages/browser/libraries.json",
   jest: "test/kit/run.ts",
   "@jest/test-sequencer": "test/kit/jest/sequencer.ts requires it",
-  "@jest/globals": "test/kit/jest/runner.ts asks Jest's runtime for it",
+  "@jest/globals": "test/kit/jest/runner.ts gets it from Jest's runtime",
   "jest-circus": "test/kit/jest/runner.ts requires it",
   react: "a page, src/pages/browser/libraries.json",
   "react-dom": "a page, src/pages/browser/libraries.json",

@@ -7,7 +7,7 @@ const { acme, rest, sql } = w
 
 const noteCalls = `insert into tool_call (id, company_id, tool_id, params, created_at)
   select id, $1, tool_id, '{}', now() from unnest($2::uuid[], $3::uuid[]) as given (id, tool_id)`
-const settleCalls = "update tool_call set status = $2, success = $2 = 'success', latency_ms = $3 where id = any($1)"
+const finishCalls = "update tool_call set status = $2, success = $2 = 'success', latency_ms = $3 where id = any($1)"
 
 /** A concurrent transaction, which a test runs step by step. */
 async function transaction() {
@@ -89,7 +89,7 @@ describe("the totals of a tool's log", () => {
       await turn.run("select 1 from tool_call where id = $1 for update", [call])
       const deleted = endOf(person.run("delete from assistant_tool where id = $1", [tool.id]).then(() => person.commit()))
       await turn.isWaitedFor()
-      expect(await endOf(turn.run(settleCalls, [[call], "success", 12]).then(() => turn.commit()))).toBe("done")
+      expect(await endOf(turn.run(finishCalls, [[call], "success", 12]).then(() => turn.commit()))).toBe("done")
       expect(await deleted).toBe("done")
     } finally {
       await person.end()
@@ -109,8 +109,8 @@ describe("the totals of a tool's log", () => {
       const calls = Array.from({ length: 18 }, () => v7())
       await sql(noteCalls, [acme.id, calls, shuffled([...tools, ...tools, ...tools].map(({ id }) => id))])
       // A third stays pending, and ended calls are not counted again.
-      await sql(settleCalls, [shuffled(calls.slice(0, 6)), "success", index])
-      await sql(settleCalls, [shuffled(calls.slice(6, 12)), "error", null])
+      await sql(finishCalls, [shuffled(calls.slice(0, 6)), "success", index])
+      await sql(finishCalls, [shuffled(calls.slice(6, 12)), "error", null])
       await sql("update tool_call set error = 'told' where id = any($1)", [shuffled(calls)])
     }
     await Promise.all(Array.from({ length: 24 }, (_, index) => batch(index)))

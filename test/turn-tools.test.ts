@@ -359,22 +359,19 @@ describe("during a call of a tool", () => {
     ["by AI control", "/ai-control", off],
     ["by a change of the chat", "", off],
     ["by taking the assistant off", "/unassign-assistant", {}],
-  ])(
-    "a person who takes the chat over %s closes the frame; what came of it is logged, and nothing more is said",
-    async (_how, path, body) => {
-      const { chat, answer, done } = await chatInCall()
-      await rest.as(acme.token).patch(`/api/chats/${chat.id}${path}`, body).expect(200)
-      const [call, output] = await frames(chat)
-      expect(output).toEqual({ callId: call.callId, status: "cancelled", output: { error: expect.any(String) } })
-      expect(await logOf(chat)).toMatchObject([{ status: "pending" }])
-      const before = await said(chat)
-      answer()
-      await done()
-      expect(await said(chat)).toEqual(before)
-      expect(await logOf(chat)).toMatchObject([{ id: call.callId, status: "success", response: { status: "shipped" } }])
-      expect(openAi.requests).toHaveLength(1)
-    },
-  )
+  ])("a take-over %s closes the frame; the outcome is logged, and no message is added", async (_how, path, body) => {
+    const { chat, answer, done } = await chatInCall()
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}${path}`, body).expect(200)
+    const [call, output] = await frames(chat)
+    expect(output).toEqual({ callId: call.callId, status: "cancelled", output: { error: expect.any(String) } })
+    expect(await logOf(chat)).toMatchObject([{ status: "pending" }])
+    const before = await said(chat)
+    answer()
+    await done()
+    expect(await said(chat)).toEqual(before)
+    expect(await logOf(chat)).toMatchObject([{ id: call.callId, status: "success", response: { status: "shipped" } }])
+    expect(openAi.requests).toHaveLength(1)
+  })
 
   it("another assistant starts over, and reads that the first one's call was cancelled", async () => {
     const bob = await acme.makeAssistant({ name: "Bob" })

@@ -98,10 +98,10 @@ describe.each(adapters)("embedding contract: $name", ({ name, start, make, skips
   proves("a withdrawn request ends at once", async () => {
     expect(await failureOf(embedding().embed(["x"], AbortSignal.abort()))).toMatchObject({ isWorthRetrying: false })
     if (fake) fake.reply = async () => "hang"
-    const wish = new AbortController()
-    const vectors = embedding().embed(["x"], wish.signal)
-    if (fake) setTimeout(() => wish.abort(), 50)
-    else wish.abort()
+    const controller = new AbortController()
+    const vectors = embedding().embed(["x"], controller.signal)
+    if (fake) setTimeout(() => controller.abort(), 50)
+    else controller.abort()
     expect((await failureOf(vectors)).message).toMatch(/no longer wanted/)
   })
 

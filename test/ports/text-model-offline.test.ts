@@ -87,8 +87,8 @@ describe("the offline model", () => {
     "Quiero hablar con una persona",
     "Je veux parler à un conseiller",
     "Chcę rozmawiać z człowiekiem",
-  ])("hands over to a person on request: %s", async (wish) => {
-    expect(await does(wish)).toEqual(HANDS_OVER)
+  ])("hands over to a person on request: %s", async (message) => {
+    expect(await does(message)).toEqual(HANDS_OVER)
   })
 
   it.each(["I want a table for one person", "What does delivery cost per person?", "Is your delivery manager app free?"])(

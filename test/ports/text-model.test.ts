@@ -133,10 +133,10 @@ describe.each([...adapters, ...streaming])("text model contract: $name", ({ name
 
   proves("a withdrawn request ends at once", async () => {
     if (fake) fake.reply = async () => "hang"
-    const wish = new AbortController()
-    const answer = model().answer(request([customer("delivery?")], { signal: wish.signal }))
-    if (!fake) wish.abort()
-    else setTimeout(() => wish.abort(), 50)
+    const controller = new AbortController()
+    const answer = model().answer(request([customer("delivery?")], { signal: controller.signal }))
+    if (!fake) controller.abort()
+    else setTimeout(() => controller.abort(), 50)
     if (fake) expect((await failureOf(answer)).message).toMatch(/no longer wanted/)
     await failureOf(model().answer(request([customer("delivery?")], { signal: AbortSignal.abort() })))
   })

@@ -9,7 +9,7 @@ const adapters: Record<string, { open(): VoiceProvider }> = {
 const going = () => new AbortController().signal
 
 /** The settings of an agent. */
-const wish = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
+const settings = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
   assistantId: v7(),
   agentId: null,
   name: "Ada",
@@ -30,7 +30,7 @@ describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open })
   })
 
   it("creates one agent for an assistant, however often and by whichever instance it is called", async () => {
-    const wanted = wish()
+    const wanted = settings()
     const agentId = await open().provision(wanted, going())
     expect(agentId).toMatch(/\S/)
     expect(await open().provision(wanted, going())).toBe(agentId)
@@ -39,12 +39,12 @@ describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open })
 
   it("creates different agents for different assistants", async () => {
     const provider = open()
-    expect(await provider.provision(wish(), going())).not.toBe(await provider.provision(wish(), going()))
+    expect(await provider.provision(settings(), going())).not.toBe(await provider.provision(settings(), going()))
   })
 
   it("deletes an agent, also one whose id is unknown, and a missing one", async () => {
     const provider = open()
-    const wanted = wish()
+    const wanted = settings()
     const { assistantId } = wanted
     const agentId = await provider.provision(wanted, going())
     await provider.tearDown({ assistantId, agentId }, going())
@@ -56,7 +56,7 @@ describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open })
 
   it("does nothing after an abort, and fails with its own error", async () => {
     const stopped = AbortSignal.abort()
-    await expect(open().provision(wish(), stopped)).rejects.toThrow(VoiceFailure)
+    await expect(open().provision(settings(), stopped)).rejects.toThrow(VoiceFailure)
     await expect(open().tearDown({ assistantId: v7(), agentId: null }, stopped)).rejects.toThrow(VoiceFailure)
   })
 })
