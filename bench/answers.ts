@@ -5,7 +5,7 @@ import { selections } from "./statements.js"
 // biome-ignore lint/suspicious/noExplicitAny: an answer, in the shape of each contestant.
 export type Answer = any
 
-/** A page as every contestant has to answer it, and where the next one begins. */
+/** A page in the form that all contestants share, and the cursor of the next one. */
 export interface Page {
   rows: Answer[]
   totalCount: number | null
@@ -32,7 +32,7 @@ const withNext = ({ nodes, totalCount, pageInfo }: Answer) => ({
   next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
 })
 
-/** A row of PostGraphile's, whose fields are called after tables and keys. */
+/** A row of PostGraphile with our field names: it names fields after tables and keys. */
 function renamed(row: Answer): Answer {
   if (!row) return row
   const { rowId, assistantByCompanyIdAndAssistantId, chatFolderByCompanyIdAndFolderId, replyTo, lastMessage, ...others } = row
@@ -50,14 +50,14 @@ function renamed(row: Answer): Answer {
   }
 }
 
-/** What a contestant answered, of which only what all of them answer, in one spelling. */
+/** A contestant's page, reduced to the fields that all contestants return, in one spelling. */
 export function pageOf(contestant: Contestant, workload: Workload, answer: Answer): Page {
   const { nodes, totalCount, next } = listOf[interfaceOf(contestant)](answer)
   const rows = nodes.map(workload === "W2" ? messageOf : chatOf)
   return { rows: rows.map((row: Answer) => inOneSpelling(row)), totalCount: totalCount ?? null, next: next ?? null }
 }
 
-/** A page of ours with everything that is in it, in one spelling. */
+/** A page of our server with all its fields, in one spelling. */
 export const wholePageOf = (contestant: Contestant, answer: Answer): Answer[] =>
   listOf[interfaceOf(contestant)](answer).nodes.map((row) => inOneSpelling(row))
 
@@ -79,7 +79,7 @@ const messageOf = (row: Answer) => ({
 
 const words = ["messenger", "role", "type", "status", "chatType", "aiDisableReason", "language", "vaRegistration", "voiceAgentStatus"]
 
-/** Moments to the millisecond in UTC, enum words without case and joints, addresses without their signature, and nulls left out. */
+/** Times in milliseconds and UTC, enum values without case and separators, addresses without their signature, and no nulls. */
 function inOneSpelling(value: Answer, name = ""): Answer {
   if (Array.isArray(value)) return value.map((each) => inOneSpelling(each))
   if (value && typeof value === "object") {

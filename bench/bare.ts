@@ -1,27 +1,27 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import pg from "pg"
 
-/** What a bare server answers, as JSON. */
+/** The queries of a bare server; each returns JSON. */
 export interface Answers {
   latest(companyId: string): Promise<string>
   after(companyId: string, recency: string, id: string): Promise<string>
   filtered(companyId: string, messenger: string, tagIds: string[]): Promise<string>
-  /** The pattern of what is searched. */
+  /** `pattern` is the LIKE pattern of the search. */
   found(companyId: string, pattern: string): Promise<string>
   messages(chatId: string): Promise<string>
   createMessage(chatId: string, text: string): Promise<string>
 }
 
 /**
- * The name under which a statement is prepared. A search has none: it is planned for its term each time, because what is frequent is found by
- * walking down the list, and what is rare by its trigrams.
+ * The name under which a statement is prepared. A search has none: it is planned for its term each time, because a frequent term is found by
+ * reading the list, and a rare one by its trigrams.
  */
 export const preparedAs = (name: string) => (name === "found" ? undefined : name)
 
 /** The pool of a bare server. */
 export const openPool = (types?: pg.CustomTypesConfig) => new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: 10, types })
 
-/** Serves on bare node:http; nobody is asked who they are. */
+/** Serves on plain node:http, without authentication. */
 export function serve(answers: Answers) {
   const companyId = process.env["COMPANY_ID"]!
   const server = createServer((request, response) => {

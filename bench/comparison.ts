@@ -16,7 +16,7 @@ import {
 import { type Samples, sampleOf } from "./samples.js"
 import { messageFields } from "./statements.js"
 
-/** What requests need that are not under load. */
+/** What requests outside of the load need. */
 export interface ComparisonContext {
   servers: Record<Contestant, Server>
   database: BenchDatabase
@@ -26,7 +26,7 @@ export interface ComparisonContext {
 
 const samplesCompared = 6
 
-/** Every contestant does the work before it is measured: messages with their events appear, and pages are the same, row by row and field by field. */
+/** Checks every contestant before it is measured: it stores messages with their events, and its pages equal the others' in every field. */
 export async function compareAnswers(context: ComparisonContext, workloads: Workload[]) {
   for (const workload of workloads) {
     for (let number = 0; number < samplesCompared; number++) {
@@ -36,7 +36,7 @@ export async function compareAnswers(context: ComparisonContext, workloads: Work
   }
 }
 
-/** What a contestant is asked about, of a number. */
+/** The parameters of a contestant's request with this number. */
 export const parametersOf = (
   { database, samples, cursors }: ComparisonContext,
   contestant: Contestant,
@@ -50,7 +50,7 @@ export const parametersOf = (
   ...sampleOf(samples, workload, number),
 })
 
-/** Sends a request and answers its JSON; throws when it was refused. */
+/** Sends a request and returns its JSON; throws when it was refused. */
 export async function send(server: Server, { path, ...request }: Request): Promise<Answer> {
   const response = await fetch(`${server.url}${path}`, request)
   const text = await response.text()
@@ -68,7 +68,7 @@ async function mustAgree(context: ComparisonContext, workload: Workload, number:
   const pageBy = (contestant: Contestant) => pageOf(contestant, workload, answers.get(contestant))
   const [first = "ours", ...others] = contestants
   const expected = pageBy(first)
-  // What is filtered and searched may fill no page.
+  // A filter or a search may match less than a page.
   const isWhole = ["W3", "W4"].includes(workload) ? expected.rows.length > 0 : expected.rows.length === pageSize(workload)
   if (!isWhole) throw new Error(`${first} answers ${expected.rows.length} rows under ${workload}`)
   for (const contestant of others) {
@@ -114,7 +114,7 @@ async function mustStore(context: ComparisonContext, number: number) {
   }
 }
 
-/** Where page 1,000 of the chats begins (or the page in the middle, when there are fewer), as each contestant says it. */
+/** Each contestant's cursor of page 1,000 of the chats, or of the middle page when there are fewer. */
 export async function findCursors(servers: Record<Contestant, Server>, database: BenchDatabase, options: Options) {
   const page = Math.min(1_000, options.chats / 50 / 2)
   const before = (page - 1) * 50 - 1

@@ -5,11 +5,11 @@ import type { BenchDatabase } from "./database.js"
 import { cores, end, freePort, root, startArguments, startNode, untilAnswers } from "./processes.js"
 import { type Contestant, earlierVersion } from "./requests.js"
 
-/** A running server that takes part. */
+/** A running server of the benchmark. */
 export interface Server {
   url: string
   pid: number
-  /** Stands still while another one is measured, so that its idle work costs nobody anything. */
+  /** Pauses the process while another one is measured, so that its idle work does not disturb. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -34,15 +34,15 @@ const programs: Record<Program, { directory?: string; args: string[]; env: (data
   PostGraphile: { args: ["--import", "tsx", "bench/postgraphile.ts"], env: () => ({ GRAPHILE_ENV: "production" }) },
 }
 
-/** What a contestant runs as: the doors of ours are one program. */
+/** The program of a contestant: our three, and the two of the earlier version, are one program each. */
 export const programOf = (contestant: Contestant): Program => contestant.replace(/,.*/, "") as Program
 
-/** Starts a program on the server's core; `hear` is told what it says over its channel, which it has only then. */
-export async function startProgram(name: Program, database: BenchDatabase, before: string[] = [], hear?: (said: unknown) => void) {
+/** Starts a program on the server's core; `hear` receives its IPC messages, and without it there is no IPC channel. */
+export async function startProgram(name: Program, database: BenchDatabase, before: string[] = [], hear?: (message: unknown) => void) {
   const { directory, args, env } = programs[name]
   const port = await freePort()
-  const surroundings = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
-  const child = startNode(cores.server, [...before, ...args], surroundings, { ipc: Boolean(hear), directory })
+  const environment = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
+  const child = startNode(cores.server, [...before, ...args], environment, { ipc: Boolean(hear), directory })
   if (hear) child.on("message", hear)
   const url = `http://127.0.0.1:${port}`
   await untilAnswers(child, `${url}/chats`).catch(async (error) => {
@@ -52,7 +52,7 @@ export async function startProgram(name: Program, database: BenchDatabase, befor
   return serverOf(child, url)
 }
 
-/** Starts every program, says so of each, and answers what serves each contestant. */
+/** Starts every program, calls `started` for each, and returns the server of each contestant. */
 export async function startServers(database: BenchDatabase, contestants: readonly Contestant[], started: (server: Server) => void) {
   const running = new Map<Program, Server>()
   for (const name of new Set(contestants.map(programOf))) {

@@ -4,8 +4,8 @@ import type { IncomingMessage } from "node:http"
 import { createRequire } from "node:module"
 
 /**
- * Loaded into a server by `--import`: tells its parent after every request, by its header X-Number, how many SQL statements were sent on behalf of it, with those of
- * authentication and of the transaction, and without what goes on beside it (clock, sequencer, listening).
+ * Loaded into a server by `--import`: sends its parent after every request, by its header X-Number, the number of SQL statements of the request,
+ * including authentication and the transaction, and without background work (job scheduler, sequencer, heartbeat).
  */
 const counted = new AsyncLocalStorage<{ statements: number }>()
 const counts = new WeakMap<IncomingMessage, { statements: number }>()
@@ -21,7 +21,7 @@ subscribe("http.server.response.finish", (message) => {
   process.send!({ number: request.headers["x-number"], statements: counts.get(request)?.statements })
 })
 
-// The mapper, the server beside it and what it is compared with may each have a client of their own.
+// MikroORM, the server and PostGraphile may each have their own version of pg.
 const users = ["@mikro-orm/postgresql", "../package.json", "./package.json"]
 for (const user of users) {
   const { Client } = createRequire(import.meta.resolve(user))("pg")

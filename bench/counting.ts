@@ -5,18 +5,18 @@ import { programOf, type Server, startProgram } from "./contestants.js"
 import type { Workload } from "./options.js"
 import { type Contestant, contestants, pageSize, requestFor } from "./requests.js"
 
-/** How many SQL statements the requests of a contestant take, by the size of the page: the most that any of them took. */
+/** The largest number of SQL statements that a request of a contestant takes, by page size. */
 export interface StatementCount {
   contestant: Contestant
   workload: Workload
   bySize: Map<number, number>
 }
 
-/** Sizes that ours is asked for; the others know one. */
+/** Page sizes of our server; the others have one. */
 export const countedSizes = [1, 10, 50, 100]
 const pagesPerSize = 20
 
-/** A server that says how many statements a request took, by the request's number. */
+/** A server that reports how many statements a request took, by the request's number. */
 interface Counting {
   server: Server
   counts: EventEmitter
@@ -24,15 +24,15 @@ interface Counting {
 
 let numbers = 0
 
-/** Counts in servers of their own, so that those which are measured carry no counter. Throws when a larger page takes more statements. */
+/** Counts in separate servers, so that the measured ones have no counter. Throws when a larger page takes more statements. */
 export async function countStatements(context: ComparisonContext, workloads: Workload[]): Promise<StatementCount[]> {
   const found: StatementCount[] = []
-  // That a token was used is noted once a minute, by whichever request comes first: here by none.
+  // The use of a token is stored once a minute, by the first request; this prevents it.
   await context.database.client.query("update access_token set last_used_at = now() + interval '1 hour'")
   for (const program of new Set(contestants.map(programOf))) {
     const counts = new EventEmitter()
-    const hear = (said: unknown) => {
-      const { number, statements } = said as { number?: string; statements: number }
+    const hear = (message: unknown) => {
+      const { number, statements } = message as { number?: string; statements: number }
       if (number) counts.emit(number, statements)
     }
     const server = await startProgram(program, context.database, ["--import", "./bench/count.ts"], hear)
@@ -46,10 +46,10 @@ export async function countStatements(context: ComparisonContext, workloads: Wor
   }
   await context.database.client.query("update access_token set last_used_at = null")
   for (const { contestant, workload, bySize } of found) {
-    // A page of one row may lack what another page has to read, such as a folder.
+    // A page of one row may lack a relation that other pages read, such as a folder.
     if (bySize.get(100)! > bySize.get(10)!) {
-      const told = [...bySize].map(([size, statements]) => `${statements} for ${size}`).join(", ")
-      throw new Error(`The SQL statements of ${contestant} under ${workload} depend on the size of the page: ${told}`)
+      const counted = [...bySize].map(([size, statements]) => `${statements} for ${size}`).join(", ")
+      throw new Error(`The SQL statements of ${contestant} under ${workload} depend on the size of the page: ${counted}`)
     }
   }
   return found
@@ -69,7 +69,7 @@ async function countOne(
   return { contestant, workload, bySize }
 }
 
-/** Walks down a list, or asks again where there are no pages, and answers the most statements that a request took. */
+/** Pages through a list, or repeats the request where there are no pages, and returns the largest number of statements. */
 async function mostOf(
   context: ComparisonContext,
   { server, counts }: Counting,

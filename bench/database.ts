@@ -16,14 +16,14 @@ const here = fileURLToPath(new URL(".", import.meta.url))
 const filled = "bench_filled"
 const used = "bench"
 
-/** The database of a run: fresh from the filled one, so that every run begins with the same rows. */
+/** The database of a run: a copy of the filled one, so that every run begins with the same rows. */
 export interface BenchDatabase {
   url: string
   client: pg.Client
   companyId: string
-  /** Of the company; made for this run. */
+  /** The company's access token; created for this run. */
   token: string
-  /** Gives PostgreSQL its own vacuum back, which is off until then. */
+  /** Turns on autovacuum, which is off until then. */
   letVacuum(): Promise<void>
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ export async function openDatabase(options: Options, say: (line: string) => void
     "insert into access_token (id, created_at, updated_at, company_id, name, token_prefix, digest) values ($1, now(), now(), $2, $3, $4, $5)",
     [token.id, companyId, token.name, token.tokenPrefix, token.digest],
   )
-  // Vacuumed between rounds instead, so that no contestant is measured under a vacuum that another one earned.
+  // Vacuumed between rounds instead, so that no contestant is measured during a vacuum that another one caused.
   const autovacuum = async (what: string) => {
     for (const table of ["chat", "message", "event"]) await client.query(`alter table ${table} ${what}`)
   }
@@ -69,7 +69,7 @@ export async function openDatabase(options: Options, say: (line: string) => void
   }
 }
 
-/** No checkpoint of its own making falls into a measurement; one is made before each round. A server of someone else's is left as it is. */
+/** Prevents automatic checkpoints during a measurement; each round begins with one. A server given by BENCH_DATABASE_URL is not configured. */
 async function quiet(admin: pg.Client) {
   if (process.env["BENCH_DATABASE_URL"]) return
   await admin.query("alter system set checkpoint_timeout = '1h'")
@@ -99,7 +99,7 @@ async function ensureFilled(admin: pg.Client, url: string, options: Options, say
   say(`filled in ${Math.round((performance.now() - begin) / 1000)} s`)
 }
 
-/** Changes whenever a filled database would look different. */
+/** A hash that changes whenever the content of a filled database would change. */
 function fingerprint(options: Options): string {
   const hash = createHash("sha256").update(`${options.chats} ${filling(options.chats).join()} ${storedProcedures.join()}`)
   const migrations = join(here, "../migrations")
@@ -107,7 +107,7 @@ function fingerprint(options: Options): string {
   return hash.digest("hex")
 }
 
-/** What PostGraphile does not make of the tables by itself: the lists of W3 and W4, and W5, the work of LIMIT's statement, as a mutation. */
+/** What PostGraphile does not derive from the tables: the lists of W3 and W4, and W5, with the statement of LIMIT, as a mutation. */
 const storedProcedures = [
   "create schema bench",
   listFunction("filtered_chats(in_company uuid, in_messenger text, in_tags uuid[])", filter("in_company", "in_messenger", "in_tags")),

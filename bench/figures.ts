@@ -2,7 +2,7 @@ import type { Measurement } from "./measure.js"
 import type { Workload } from "./options.js"
 import type { Contestant } from "./requests.js"
 
-/** The middle one; of an even number the mean of the two in the middle. */
+/** The median. */
 function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2
@@ -11,7 +11,7 @@ function median(values: number[]): number {
 
 type Figure = keyof Omit<Measurement, "contestant" | "workload" | "round">
 
-/** The figures of a phase, asked by workload and contestant. */
+/** The figures of a phase, by workload and contestant. */
 export class Figures {
   constructor(private readonly all: Measurement[]) {}
 
@@ -24,12 +24,12 @@ export class Figures {
     return median(this.of(workload, contestant).map((each) => each[figure]))
   }
 
-  /** Of the first round, before anything else was done. */
+  /** The figure of the first round. */
   first(workload: Workload, contestant: Contestant, figure: Figure) {
     return this.of(workload, contestant)[0]![figure]
   }
 
-  /** Median of the rounds' ratios: what disturbs a whole round disturbs both sides. */
+  /** Median of the rounds' ratios: a disturbance of a whole round affects both sides. */
   ratio(a: [Workload, Contestant], b: [Workload, Contestant], figure: Figure = "perSecond") {
     const others = this.of(...b)
     return median(this.of(...a).map((each, round) => each[figure] / others[round]![figure]))

@@ -41,7 +41,7 @@ export const filling = (chats: number): string[] => [
   `insert into chat_tag (id, created_at, updated_at, company_id, name, color)
    select ${idAt("now()")}, now(), now(), company.id, 'Tag ' || n, '#8080' || lpad(to_hex(n), 2, '0') from company, generate_series(1, 40) n`,
   // Every 20th chat holds 105 messages and the others 5, which makes 10 on average.
-  // A chat's place by recency has nothing to do with its place by age: 7,919 is prime to the number of chats.
+  // Recency is independent of age: 7,919 is prime to the number of chats.
   `create temporary table plan as
    select n, ${idAt("opened")} as id, opened, latest, case when n % 20 = 0 then 105 else 5 end as messages
    from (select n, now() - interval '1 year' + n * interval '2 minutes' as opened,
@@ -60,11 +60,11 @@ export const filling = (chats: number): string[] => [
      latest, sentence.id, messages
    from plan join sentence on sentence.chat = plan.id and sentence.place = plan.messages, company,
      (select array_agg(id order by id) as assistants from assistant) a, (select array_agg(id order by id) as folders from chat_folder) f`,
-  // Which tags it has, has nothing to do with what else it is.
+  // Tags are independent of the other columns.
   `insert into chat_tagging (chat_id, tag_id, company_id)
    select plan.id, tags[1 + ((hashint4(n) & 65535) + mark * 13) % 40], company.id
    from plan, generate_series(1, 3) mark, company, (select array_agg(id order by id) as tags from chat_tag) t where mark <= n % 4`,
-  // In the order of time, as they would have come.
+  // In order of time, as in a real database.
   `insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at, reply_to_message_id)
    select sentence.id, at, at, company.id, sentence.chat, place, case place % 3 when 1 then 'Customer' when 2 then 'Assistant' else 'User' end,
      case when "isPhoto" then 'Photo' else 'Text' end,

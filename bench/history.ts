@@ -9,7 +9,7 @@ export interface HistoryReading {
   messages: number
   seconds: number
   megabytes: number
-  /** Resident memory of the server before it, and the most that it had meanwhile. */
+  /** Resident memory of the server before the reading, and its maximum during it. */
   before: number
   most: number
 }
@@ -23,8 +23,8 @@ const pauseMs = 20
 const sampleMs = 20
 
 /**
- * Streams the history of a chat of 100,000 messages, to a reader that takes it as it comes and to a slow one. The server is a fresh one: in the
- * room that others have made in the memory of a busy one, growth would not show.
+ * Streams the history of a chat of 100,000 messages to a fast and to a slow reader. The server is new: in a server that has been busy, the heap is
+ * large already, and growth would not show.
  */
 export async function measureHistory(database: BenchDatabase): Promise<HistoryReading[]> {
   const chatId = await longChat(database)
@@ -32,7 +32,7 @@ export async function measureHistory(database: BenchDatabase): Promise<HistoryRe
   try {
     const address = `${server.url}/api/messages?chatId=${chatId}`
     const headers = { "X-Access-Token": database.token }
-    // What any request takes once, such as connections and compiled code, is there before.
+    // Warms up: connections, compiled code.
     for (let page = 0; page < 50; page++) await (await fetch(`${address}&take=100&skip=${page * 100}`, { headers })).arrayBuffer()
     await sleep(1_000)
     const readings: HistoryReading[] = []
@@ -60,7 +60,7 @@ async function read(server: Server, open: () => Promise<Response>, megabytesPerS
     for await (const part of response.body!) {
       parts.push(part)
       bytes += part.length
-      // Ahead of its pace it stops reading, so that the server has to wait.
+      // The slow reader pauses when it is ahead of its rate, so that the server has to wait.
       while (bytes / 1e6 > (megabytesPerSecond * (performance.now() - begin)) / 1000) await sleep(pauseMs)
     }
     const seconds = (performance.now() - begin) / 1000
@@ -71,7 +71,7 @@ async function read(server: Server, open: () => Promise<Response>, megabytesPerS
   }
 }
 
-/** From the newest to the first, without a gap. */
+/** Checks that the messages run from the newest to the first without a gap. */
 function mustBeWhole({ data, totalCount }: { data: { sequence: number; text: string }[]; totalCount: number }) {
   if (data.length !== messages || totalCount !== messages)
     throw new Error(`The history has ${data.length} messages and counts ${totalCount}`)
@@ -79,7 +79,7 @@ function mustBeWhole({ data, totalCount }: { data: { sequence: number; text: str
   if (wrong >= 0) throw new Error(`The history has ${JSON.stringify(data[wrong])} at place ${wrong}`)
 }
 
-/** Makes the chat, with texts as long as other chats have; every eighth message quotes another one. */
+/** Creates the chat, with texts as long as in other chats; every eighth message quotes another one. */
 async function longChat({ client, companyId }: BenchDatabase): Promise<string> {
   const [chat] = (
     await client.query(

@@ -7,14 +7,14 @@ import { chatPages, column, countFiltered, messageFields, selections, storeMessa
 type Row = Record<string, any>
 
 /**
- * LIMIT-rows: what can be had with rows that JavaScript puts together. One prepared statement for the page and one for each kind of row that
- * belongs to it, by their ids, all of a level at once.
+ * LIMIT-rows: the upper bound for a server that joins rows in JavaScript. One prepared statement for the page and one for each kind of related
+ * row, by ids, all of a level at once.
  */
 const pool = openPool({
   getTypeParser: (oid, format) => (oid === pg.types.builtins.TIMESTAMPTZ ? isoText : pg.types.getTypeParser(oid, format)),
 })
 
-/** PostgreSQL's text of a moment in UTC as ISO 8601. */
+/** PostgreSQL's text of a time in UTC as ISO 8601. */
 const isoText = (text: string) => `${text.slice(0, 10)}T${text.slice(11, -3)}Z`
 
 async function run(name: string, text: string, values: unknown[]): Promise<Row[]> {
@@ -44,21 +44,21 @@ const texts = {
     where l.message_id = any($1::uuid[]) order by l.position`,
 }
 
-/** The rows that a column of others names, by their ids; none are asked for when it names none. */
+/** The rows that a column references, by id; without ids there is no query. */
 async function named(name: "lastMessages" | "assistants" | "folders", rows: Row[], key: string): Promise<Map<string, Row>> {
   const ids = [...new Set(rows.flatMap((row) => row[key] ?? []))]
   const found = ids.length === 0 ? [] : await run(name, texts[name], [ids])
   return new Map(found.map((row) => [row["id"], row]))
 }
 
-/** The rows that belong to others, in their order. */
+/** The rows that reference others, in their order. */
 async function belonging(name: "tags" | "files", ids: string[], key: string): Promise<Map<string, Row[]>> {
   const lists = new Map<string, Row[]>(ids.map((id) => [id, []]))
   for (const { [key]: owner, ...row } of ids.length === 0 ? [] : await run(name, texts[name], [ids])) lists.get(owner)!.push(row)
   return lists
 }
 
-/** A page of chats; what is counted beside it joins it. */
+/** A page of chats, with the total count when there is one. */
 async function chats(name: "latest" | "after" | "filtered" | "found", values: unknown[], counting?: Promise<Row[]>): Promise<string> {
   const rows = await run(name, texts[name], values)
   const ids = rows.map((row) => row["id"])

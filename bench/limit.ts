@@ -2,7 +2,7 @@ import { v7 } from "uuid"
 import { openPool, preparedAs, serve } from "./bare.js"
 import { chatStatements, json, messageFields, messageStatement, storeMessage } from "./statements.js"
 
-/** LIMIT: what can be had at all. One prepared statement per workload, the answer's JSON built by PostgreSQL. */
+/** LIMIT: the upper bound. One prepared statement per workload, and PostgreSQL builds the response's JSON. */
 const pool = openPool()
 const stored = storeMessage("$1::uuid", "$2", "$3", `(${json("made", messageFields)})::text as body`)
 

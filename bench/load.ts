@@ -3,7 +3,7 @@ import type { Workload } from "./options.js"
 import { type Contestant, requestFor } from "./requests.js"
 import { type Samples, sampleOf } from "./samples.js"
 
-/** A stretch of load: so many seconds of a workload, or so many message writes, each to the next one of the chats. */
+/** Load to generate: a number of seconds of a workload, or a number of message writes, each to the next chat. */
 export interface LoadOrder {
   contestant: Contestant
   workload: Workload
@@ -17,9 +17,9 @@ export interface LoadOrder {
   writes?: number
 }
 
-/** What came of it. */
+/** The result of a load. */
 export interface LoadResult {
-  /** Answers that were right. */
+  /** Correct responses. */
   good: number
   /** Errors, time-outs, statuses other than 2xx, and bodies that carry an error. */
   bad: number
@@ -36,11 +36,11 @@ function request(order: LoadOrder, number: number) {
   return requestFor(contestant, workload, { token, companyId, cursor, text, ...sampleOf(samples, workload, number) })
 }
 
-/** Each connection asks about samples of its own, in an order of its own, so that none is hot. */
+/** Each connection has its own samples in its own order, so that no row is hot. */
 const requestsOf = (order: LoadOrder, connection: number) =>
   Array.from({ length: requestsPerConnection }, (_, index) => request(order, connection * requestsPerConnection + index))
 
-/** A request that is another one each time. */
+/** A request that differs each time. */
 function endless(order: LoadOrder, connection: number): autocannon.Request[] {
   let number = connection
   const setupRequest = (built: autocannon.Request) => {

@@ -18,11 +18,11 @@ import { measureSearch } from "./search.js"
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 const here = fileURLToPath(new URL(".", import.meta.url))
 
-/** Runs the benchmark; the tables go to standard output, what happens meanwhile to standard error. */
+/** Runs the benchmark; tables go to standard output, progress to standard error. */
 async function main() {
   const begin = performance.now()
   const args = process.argv.slice(2)
-  // K1 has rows of its own and nobody to compare with, so it runs alone.
+  // K1 has its own rows and no other contestant, so it runs alone.
   if (args.some((arg) => /^(--workloads=)?K1$/i.test(arg))) return void process.stdout.write(`${await measureSearch(say)}\n`)
   const options = readOptions(args)
   if (!existsSync(`${here}node_modules/postgraphile`)) {
@@ -30,14 +30,14 @@ async function main() {
     execFileSync("npm", ["ci", "--prefix", here, "--no-audit", "--no-fund"], { stdio: ["ignore", "ignore", "inherit"] })
   }
   await using stack = new AsyncDisposableStack()
-  // Servers that stand still would outlive an interrupted run.
+  // Paused servers would outlive an interrupted run.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
   const database = await openDatabase(options, say)
   stack.defer(() => database.close())
   const postmaster = postmasterOf((await database.client.query("select pg_backend_pid() as pid")).rows[0].pid)
   if (!canPin) say("no taskset or a single core: nothing is pinned, so the figures say less")
   else if (!postmaster || !pinPostgres(postmaster, cores.rest))
-    say("PostgreSQL is not on this machine or may not be moved: it is not pinned")
+    say("PostgreSQL is not on this machine or cannot be pinned: it is not pinned")
   const servers = await startServers(database, contestants, (server) => stack.defer(() => server.stop()))
   const load = startNode(cores.rest, ["--import", "tsx", "bench/load.ts"], {}, { ipc: true })
   stack.defer(() => end(load))
@@ -48,7 +48,7 @@ async function main() {
   const context: BenchmarkContext = { options, database, servers, load, samples, cursors, postmaster, isTidied: true, say }
   const found: Findings = { statements: [], fresh: [], flooded: [], history: [] }
   await compareAnswers(context, options.workloads)
-  say("every contestant answers the same")
+  say("every contestant returns the same")
   found.statements = await countStatements(context, options.workloads)
   await pauseAll(context)
   found.fresh = await measure(context)
@@ -61,7 +61,7 @@ async function main() {
   process.stdout.write(`\nIt took ${((performance.now() - begin) / 60_000).toFixed(1)} minutes.\n`)
 }
 
-/** Pages have moved by the writes: they are looked up anew, and have to be the same ones for everybody as before. */
+/** The writes have moved the pages: their cursors are read again, and the contestants' answers compared again. */
 async function measureAgain(context: BenchmarkContext): Promise<Measurement[]> {
   resumeAll(context.servers)
   const { cursors } = await findCursors(context.servers, context.database, context.options)
@@ -71,7 +71,7 @@ async function measureAgain(context: BenchmarkContext): Promise<Measurement[]> {
   return measure(again)
 }
 
-/** Lets what the start and the context left behind come to rest, then stills everybody. */
+/** Waits until the servers have finished their background work, then pauses them. */
 async function pauseAll({ servers, database }: BenchmarkContext) {
   await sleep(1_500)
   for (const server of Object.values(servers)) server.pause()
@@ -85,7 +85,7 @@ const resumeAll = (servers: Record<string, Server>) => {
 const describe = ({ chats, messages, connections, rounds, seconds }: Options, page: number) =>
   `${chats} chats, ${messages} messages, ${connections} connections, ${rounds} rounds of ${seconds} s; the far page of W6 is page ${page}; Node ${process.version}`
 
-/** Filling is not in it: that happens once. */
+/** Estimated duration, without filling the database, which happens once. */
 function expectedSeconds({ workloads, rounds, seconds, warmUpSeconds, writes, history }: Options): number {
   const phase = workloads.length * rounds * (contestants.length * (seconds + warmUpSeconds + 0.5) + 1)
   return 60 + phase * (writes > 0 ? 2 : 1) + writes / 2_000 + (history ? 40 : 0)

@@ -22,7 +22,7 @@ export interface Measurement {
   residentMb: number
 }
 
-/** What a measurement needs. */
+/** The servers, the database and the options of a run. */
 export interface BenchmarkContext {
   options: Options
   database: BenchDatabase
@@ -30,14 +30,14 @@ export interface BenchmarkContext {
   load: ChildProcess
   samples: Samples
   cursors: Record<Interface, string>
-  /** PostgreSQL's process, where it runs on this machine. */
+  /** PostgreSQL's main process, if it runs on this machine. */
   postmaster: number | null
-  /** Whether tables are vacuumed before each round; after a flood of writes they are as the flood left them. */
+  /** Whether tables are vacuumed before each round; not after the flood of writes. */
   isTidied: boolean
   say(line: string): void
 }
 
-/** Page 1,000 is measured right beside page 1: their ratio is what counts. */
+/** Page 1,000 is measured next to page 1, since their ratio is the result. */
 const sideBySide = (workloads: Workload[]) =>
   workloads.flatMap((workload): Workload[][] => {
     if (workload === "W6") return []
@@ -115,8 +115,8 @@ function mustBeGood({ good }: LoadResult, bad: number, who: string) {
 }
 
 /**
- * Writes messages through our server, spread over all chats in no order, so that the list by recency is turned over as in life. From here on
- * PostgreSQL vacuums when it finds it necessary, as an installation of its own does, and nobody else.
+ * Writes messages through our server to all chats in random order, so that the list by recency changes as in production. From here on only
+ * autovacuum runs, as in an ordinary installation.
  */
 export async function flood(context: BenchmarkContext) {
   const { database, options, servers, load, say } = context
@@ -134,12 +134,12 @@ export async function flood(context: BenchmarkContext) {
   say(`wrote ${result.good} messages in ${result.seconds.toFixed(0)} s`)
 }
 
-/** How many messages the chats say they hold. */
+/** The number of messages by the chats' sequence numbers. */
 async function storedMessages({ client }: BenchDatabase): Promise<number> {
   return Number((await client.query("select sum(last_sequence) as count from chat")).rows[0].count)
 }
 
-/** Every answered message is there, and ours leave no events behind; those of the others are cleared away, so that nobody places them later. */
+/** Checks that every confirmed message is stored and has a positioned event. Events of other servers are deleted, so that no sequencer gets them. */
 async function mustBeStored(database: BenchDatabase, atLeast: number, contestant: Contestant) {
   const there = await storedMessages(database)
   if (there < atLeast) throw new Error(`${contestant} answered ${atLeast - there} messages that are not stored`)
@@ -150,7 +150,7 @@ async function mustBeStored(database: BenchDatabase, atLeast: number, contestant
   }
   const deadline = performance.now() + 5_000
   while ((await client.query("select 1 from event where position is null limit 1")).rowCount) {
-    if (performance.now() > deadline) throw new Error(`${contestant} left events without a place in the log`)
+    if (performance.now() > deadline) throw new Error(`${contestant} left events without a position`)
     await sleep(50)
   }
 }

@@ -1,21 +1,21 @@
 import { parseArgs } from "node:util"
 
-/** What is put under load. W6 is page 1,000 of the list whose page 1 is W1. */
+/** The workloads. W6 is page 1,000 of the list whose page 1 is W1. */
 const workloads = ["W1", "W6", "W2", "W3", "W4", "W5"] as const
 export type Workload = (typeof workloads)[number]
 
-/** The whole history of one chat, as one streamed answer: it is read, not put under load. */
+/** The whole history of one chat as one streamed response; read once, without load. */
 const history = "H1"
 
-/** What one run of the benchmark does. */
+/** The options of a run. */
 export interface Options {
   chats: number
-  /** Messages of all chats together. */
+  /** Messages in all chats. */
   messages: number
   workloads: Workload[]
   /** Whether the history of a long chat is streamed. */
   history: boolean
-  /** Message writes after which everything is measured once more; none when 0. */
+  /** Message writes after which everything is measured again; 0 for none. */
   writes: number
   seconds: number
   warmUpSeconds: number
@@ -23,7 +23,7 @@ export interface Options {
   connections: number
 }
 
-/** Reads the command line; throws a sentence for what it does not know. */
+/** Reads the command line; throws a sentence about an unknown option. */
 export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
@@ -39,7 +39,7 @@ export function readOptions(args: string[]): Options {
   const asked = values.workloads?.toUpperCase().split(",") ?? known
   const unknown = asked.filter((name) => !known.includes(name))
   if (unknown.length > 0) throw new Error(`There is no workload ${unknown.join(", ")}; there are ${known.join(", ")}`)
-  // Page 1,000 means something only beside page 1.
+  // Page 1,000 is compared with page 1.
   if (asked.includes("W6")) asked.push("W1")
   const chats = values.quick ? 10_000 : 100_000
   const loads = workloads.filter((name) => asked.includes(name))
@@ -58,6 +58,6 @@ export function readOptions(args: string[]): Options {
 
 function number(text: string | undefined, standard: number, least: number): number {
   const value = Number(text ?? standard)
-  if (!(value >= least)) throw new Error(`${text} is no number from ${least} up`)
+  if (!(value >= least)) throw new Error(`${text} is not a number of at least ${least}`)
   return value
 }

@@ -5,7 +5,7 @@ import { grafserv } from "postgraphile/grafserv/node"
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber"
 import { jsonPgSmartTags } from "postgraphile/utils"
 
-/** References that the database does not declare, and another name for a table that is called as one of GraphQL's own types. */
+/** References that the database does not declare, and another name for a table whose name is one of GraphQL's own types. */
 const tags = jsonPgSmartTags({
   version: 1,
   config: {

@@ -13,7 +13,7 @@ const clockTick = 100
 /** The core of the server that is measured, and the core of everything else. */
 export const cores = { server: 0, rest: 1 }
 
-/** Whether processes can be kept on their cores here. */
+/** Whether processes can be pinned to cores here. */
 export const canPin = cpus().length > 1 && hasTaskset()
 
 function hasTaskset() {
@@ -25,13 +25,13 @@ function hasTaskset() {
   }
 }
 
-/** What `npm start` gives to Node, so that what is measured is what is run. */
+/** The arguments that `npm start` gives to Node, so that the benchmark measures the same. */
 export function startArguments(directory: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { scripts: Record<string, string> }
   return /exec node (.+)$/.exec(scripts["start"]!)![1]!.split(" ")
 }
 
-/** Starts Node on a core; its output of errors is ours. */
+/** Starts Node on a core; it inherits standard error. */
 export function startNode(core: number, args: string[], env: NodeJS.ProcessEnv = {}, { ipc = false, directory = root } = {}): ChildProcess {
   const command = canPin ? ["taskset", "-c", String(core), process.execPath, ...args] : [process.execPath, ...args]
   return spawn(command[0]!, command.slice(1), {
@@ -41,7 +41,7 @@ export function startNode(core: number, args: string[], env: NodeJS.ProcessEnv =
   })
 }
 
-/** The process that all sessions of a PostgreSQL come from, found by one of them; null when it does not run on this machine. */
+/** The main process of PostgreSQL, found by one of its sessions; null when it does not run on this machine. */
 export function postmasterOf(backendPid: number): number | null {
   try {
     const pid = Number(statOf(backendPid)[1])
@@ -51,7 +51,7 @@ export function postmasterOf(backendPid: number): number | null {
   }
 }
 
-/** Moves PostgreSQL to a core: what runs of it, and with it what it starts from now on. Answers whether it could. */
+/** Pins PostgreSQL to a core: its running processes, and thereby those that it starts later. Returns whether that worked. */
 export function pinPostgres(postmaster: number, core: number): boolean {
   try {
     for (const pid of [postmaster, ...childrenOf(postmaster)]) execFileSync("taskset", ["-a", "-c", "-p", String(core), String(pid)])
@@ -110,7 +110,7 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Waits until a server answers anything at all over HTTP; throws when its process ends before. */
+/** Waits until a server sends any HTTP response; throws when its process exits before. */
 export async function untilAnswers(child: ChildProcess, url: string, seconds = 60) {
   const deadline = performance.now() + seconds * 1000
   while (performance.now() < deadline) {

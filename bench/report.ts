@@ -6,7 +6,7 @@ import type { Options, Workload } from "./options.js"
 import { type Contestant, contestants } from "./requests.js"
 import { historyGrowth, targets, verdict } from "./targets.js"
 
-/** What a run found out. */
+/** The results of a run. */
 export interface Findings {
   statements: StatementCount[]
   fresh: Measurement[]
@@ -20,7 +20,7 @@ const titles: Record<Workload, string> = {
   W6: "W6 a page of W1 far down the list, by cursor",
   W2: "W2 the 30 newest messages of a chat with the quoted ones and their files",
   W3: "W3 50 unread chats of a channel with any of eight tags, and their number",
-  W4: "W4 50 chats by a part of their names: some twenty fit, one in a hundred, or all",
+  W4: "W4 50 chats by a part of their names: some twenty match, one in a hundred, or all",
   W5: "W5 create a message",
 }
 
@@ -36,7 +36,7 @@ function loadTable(figures: Figures, workload: Workload): string {
   return `${titles[workload]}\n${tableOf([head, ...rows])}`
 }
 
-/** Of every contestant and workload; ours by the size of the page. */
+/** By contestant and workload; for our server by page size. */
 function statementTable(statements: StatementCount[], workloads: Workload[]): string {
   const rows = contestants.map((contestant) => {
     const counts = workloads.map((workload) => {
@@ -45,7 +45,7 @@ function statementTable(statements: StatementCount[], workloads: Workload[]): st
     })
     return [contestant, ...counts]
   })
-  const title = `SQL statements a request, with authentication: the most that any took; of ours for pages of ${countedSizes.join(", ")} rows`
+  const title = `SQL statements per request, with authentication, at most; for our server with pages of ${countedSizes.join(", ")} rows`
   return `${title}\n${tableOf([["", ...workloads], ...rows])}`
 }
 
@@ -67,11 +67,11 @@ function verdicts({ fresh, flooded, history }: Findings, { workloads, writes }: 
     const line = verdict("H1", `MB of growth, read at ${reader}`, { atMost: historyGrowth }, [most - before])
     lines.push([...line, ...phases.slice(1).flatMap(() => ["", ""])])
   }
-  const head = ["", "Targets for ours", "promised", "fresh", "", ...(phases.length > 1 ? [`after ${writes} writes`, ""] : [])]
+  const head = ["", "Targets for ours", "target", "fresh", "", ...(phases.length > 1 ? [`after ${writes} writes`, ""] : [])]
   return tableOf([head, ...lines], 3)
 }
 
-/** The tables of a run, and its targets in plain words. */
+/** The tables of a run, and whether its targets were met. */
 export function report(found: Findings, options: Options): string {
   const { workloads, writes } = options
   const loads = (title: string, all: Measurement[]) => {
@@ -79,7 +79,7 @@ export function report(found: Findings, options: Options): string {
     return all.length === 0 ? [] : [title, ...workloads.map((workload) => loadTable(figures, workload))]
   }
   const parts = [
-    ...loads("— On a fresh load —", found.fresh),
+    ...loads("— On a new database —", found.fresh),
     ...loads(`— After ${writes} message writes, with no vacuum but PostgreSQL's own —`, found.flooded),
     ...(workloads.length > 0 ? [statementTable(found.statements, workloads)] : []),
     ...(found.history.length > 0 ? [historyTable(found.history)] : []),

@@ -11,7 +11,7 @@ export const post = (path: string, body: unknown, headers: Record<string, string
   body: JSON.stringify(body),
 })
 
-/** A GraphQL operation whose variables are made of the parameters. */
+/** A GraphQL operation with variables from the parameters. */
 export const operation =
   (
     query: string,

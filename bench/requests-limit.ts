@@ -1,7 +1,7 @@
 import { get, post } from "./request-builders.js"
 import type { RequestBuilders } from "./requests.js"
 
-/** The two bare servers, which have the same addresses. */
+/** Requests to the two bare servers, which have the same routes. */
 export const limitRequests: RequestBuilders = {
   W1: () => get("/chats"),
   W6: ({ cursor }) => get(`/chats?after=${encodeURIComponent(cursor!)}`),

@@ -30,7 +30,7 @@ const chats = ({ size, cursor }: RequestParameters) => ({ first: size ?? 50, aft
 const ofChat = ({ chatId, size, cursor }: RequestParameters) => ({ chatId, first: size ?? 30, after: cursor })
 const draft = ({ chatId, text }: RequestParameters) => ({ input: { chatId, text } })
 
-/** Ours over GraphQL, with the fields that every contestant answers. */
+/** Our server over GraphQL, with the fields that every contestant returns. */
 export const ourRequests: RequestBuilders = {
   W1: operation(latest, chats, key),
   W6: operation(latest, chats, key),
@@ -55,7 +55,7 @@ const included = { withLastMessage: true, withAssistant: true, withManager: fals
 const tagFilter = ({ tagIds }: RequestParameters) => `tagIds:in:${tagIds.join(",")}`
 const restChats = (parameters: RequestParameters) => ({ ...chats(parameters), ...included, withTotal: false })
 
-/** Ours over GraphQL, with the very operation that the REST route runs. */
+/** Our server over GraphQL, with the operation of the REST route. */
 export const ourRequestsAsRest: RequestBuilders = {
   W1: operation(listChats, restChats, key),
   W6: operation(listChats, restChats, key),
@@ -79,7 +79,7 @@ const paged = ({ cursor, size }: RequestParameters, standard: number) => `take=$
 const chatList = (parameters: RequestParameters, more: string) =>
   get(`/api/chats?${paged(parameters, 50)}&include=lastMessage,assistant&${more}`, key(parameters))
 
-/** Ours over REST. */
+/** Our server over REST. */
 export const ourRestRequests: RequestBuilders = {
   W1: (parameters) => chatList(parameters, "withCount=false"),
   W6: (parameters) => chatList(parameters, "withCount=false"),

@@ -2,7 +2,7 @@ import { operation } from "./request-builders.js"
 import type { RequestBuilders } from "./requests.js"
 import { messageFields, selections } from "./statements.js"
 
-// PostGraphile calls the column `id` rowId: `id` is its own global one.
+// PostGraphile names the column `id` rowId, because `id` is its global id.
 const fields = (names: string[]) => names.join(" ").replace(/\bid\b/, "rowId")
 const { chat, message, assistant, folder, tag, media } = selections
 
@@ -20,7 +20,7 @@ const messages = `query ($chatId: UUID!) { allMessages(first: 30, condition: { c
   messageMediasByCompanyIdAndMessageId(orderBy: [POSITION_ASC]) { nodes { mediaByCompanyIdAndMediaId { ${fields(media)} } } } } } }`
 const postMessage = `mutation ($input: BenchPostMessageInput!) { benchPostMessage(input: $input) { result { ${fields(messageFields)} } } }`
 
-/** PostGraphile: the lists that it makes by itself, and what the functions of the schema `bench` make of it. */
+/** PostGraphile: the lists that it derives from the tables, and the functions of the schema `bench`. */
 export const postgraphileRequests: RequestBuilders = {
   W1: operation(latest, ({ companyId }) => ({ company: companyId })),
   W6: operation(latest, ({ companyId, cursor }) => ({ company: companyId, after: cursor })),

@@ -4,8 +4,8 @@ import { ourRequests, ourRequestsAsRest, ourRestRequests } from "./requests-ours
 import { postgraphileRequests } from "./requests-postgraphile.js"
 
 /**
- * Who is measured. The three doors of ours are one server: a GraphQL client's own choice of fields, the operation of the REST route over
- * GraphQL, and the REST route. The middle one is there for the comparison of the two protocols.
+ * What is measured. The first three are one server, ours: an operation with only the needed fields, the operation of the REST route over GraphQL,
+ * and the REST route. The second one is for comparing the two protocols.
  */
 const ours = ["ours", "ours, REST's fields", "ours, REST"] as const
 const others = ["LIMIT-rows", "LIMIT", "PostGraphile"] as const
@@ -30,24 +30,24 @@ export interface Request {
   body?: string
 }
 
-/** What requests are made of. */
+/** The values in a request. */
 export interface RequestParameters {
   token: string
   companyId: string
   chatId: string
   text: string
-  /** What W3 filters by, besides unread. */
+  /** The filter of W3, besides unread. */
   messenger: string
   tagIds: string[]
-  /** What W4 searches for. */
+  /** The search term of W4. */
   term: string
-  /** Where the page begins, in the contestant's own words; the first page when null. */
+  /** The contestant's cursor of the page; null for the first page. */
   cursor: string | null
-  /** How many rows; the workload's own number when absent. Only ours can be asked for another one. */
+  /** Number of rows; the workload's own when absent. Only our server supports another one. */
   size?: number
 }
 
-/** How a contestant is asked, by workload. */
+/** A contestant's requests, by workload. */
 export type RequestBuilders = Record<Workload, (parameters: RequestParameters) => Request>
 
 const requestBuilders: Record<Interface, RequestBuilders> = {
@@ -63,5 +63,5 @@ const requestBuilders: Record<Interface, RequestBuilders> = {
 export const requestFor = (contestant: Contestant, workload: Workload, parameters: RequestParameters) =>
   requestBuilders[interfaceOf(contestant)][workload](parameters)
 
-/** How many rows a page has. */
+/** Number of rows of a page. */
 export const pageSize = (workload: Workload) => (workload === "W2" ? 30 : 50)

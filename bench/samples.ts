@@ -2,7 +2,7 @@ import type { BenchDatabase } from "./database.js"
 import type { Workload } from "./options.js"
 import type { RequestParameters } from "./requests.js"
 
-/** What the requests of a run are about: drawn once, the same for every contestant. */
+/** The rows and terms that the requests of a run use: drawn once, the same for every contestant. */
 export interface Samples {
   chats: string[]
   /** Chats that hold more than a page of messages. */
@@ -26,12 +26,12 @@ export async function drawSamples({ client }: BenchDatabase): Promise<Samples> {
       messenger: messengers[index % messengers.length]!,
       tagIds: Array.from({ length: 8 }, (_tag, place) => tags[(index * 7 + place) % tags.length]!),
     })),
-    // Of every three terms one fits some twenty chats, one a hundredth of them, and one all of them.
+    // Of every three terms one matches some twenty chats, one a hundredth of them, and one all of them.
     terms: rare.flatMap((digits, index) => [digits, `mer ${someNumbers[index % someNumbers.length]}`, "northwind"]),
   }
 }
 
-/** What the request of a number is about. */
+/** The sample of the request with this number. */
 export function sampleOf({ chats, longChats, filters, terms }: Samples, workload: Workload, number: number) {
   const ids = workload === "W2" ? longChats : chats
   return { chatId: ids[number % ids.length]!, ...filters[number % filters.length]!, term: terms[number % terms.length]! }

@@ -4,25 +4,25 @@ import { AccessToken } from "../src/entities/access-token.js"
 import { fullText } from "../src/knowledge/full-text.js"
 import { offlineEmbedding } from "../src/ports/embedding/offline.js"
 
-/** What the search is measured on: one assistant's items and their chunks; strangers have as much again, this many times. */
+/** The data of the search benchmark: one assistant's items and their chunks, and this many other companies with as many. */
 export const sizes = { items: 50, chunksOfItem: 200, strangers: 4 }
 
-/** Who asks what, where. */
+/** The assistant that is searched, and the queries. */
 export interface SearchedAssistant {
   token: string
   assistantId: string
-  /** Some words of some chunk each, as a person would ask for it. */
+  /** Some words of a chunk each, as a person would search for it. */
   queries: string[]
 }
 
 const vocabulary = 20_000
 const wordsOfChunk = 150
-/** What is said all the time is not asked for. */
+/** The most common words are in no query. */
 const commonWords = 150
 const wordsOfQuery = 6
 const queries = 300
 
-/** Fills a migrated database; the same words every time. */
+/** Fills a migrated database, with the same words every time. */
 export async function fillSearched(client: pg.Client): Promise<SearchedAssistant> {
   const words = new Words()
   const texts = Array.from({ length: sizes.items * sizes.chunksOfItem }, () => words.sequence(wordsOfChunk))
@@ -78,7 +78,7 @@ async function owner(client: pg.Client) {
   return { companyId, assistantId }
 }
 
-/** What somebody knows, known to somebody else too. */
+/** Copies the knowledge of an assistant to another company's. */
 async function copyTo(client: pg.Client, { companyId, assistantId }: { companyId: string; assistantId: string }, from: string) {
   await client.query(
     `with item as (
@@ -96,7 +96,7 @@ async function copyTo(client: pg.Client, { companyId, assistantId }: { companyId
   )
 }
 
-/** Made-up words that come as often as words of a language do: the hundredth a hundredth as often as the first. */
+/** Invented words with the frequencies of a natural language: the hundredth is a hundredth as frequent as the first. */
 class Words {
   private seed = 1
   private readonly words: string[]

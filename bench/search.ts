@@ -26,7 +26,7 @@ const data = join(fileURLToPath(new URL(".", import.meta.url)), "data")
 const name = "bench_search"
 const targetMs = 20
 
-/** K1: searches of what an assistant knows, through the door, one after the other; answers what to print. */
+/** K1: searches of an assistant's knowledge over REST, one after the other; returns the report. */
 export async function measureSearch(say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
   const embedded = await openEmbedded({ dataDir: data, role: "command", log: say })
@@ -46,7 +46,7 @@ export async function measureSearch(say: (line: string) => void): Promise<string
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   stack.defer(() => client.end())
-  say(`filling ${sizes.items * sizes.chunksOfItem} chunks, and as many for each of ${sizes.strangers} strangers …`)
+  say(`filling ${sizes.items * sizes.chunksOfItem} chunks, and as many for each of ${sizes.strangers} other companies …`)
   const searched = await fillSearched(client)
 
   const port = await freePort()
@@ -70,7 +70,7 @@ interface Measured {
   /** Milliseconds of the first search, which reads the vectors, and of the others, the shortest first. */
   first: number
   times: number[]
-  /** CPU milliseconds of a search in the server and in PostgreSQL: what they say does not depend on who else is busy. */
+  /** CPU milliseconds of a search in the server and in PostgreSQL; unlike the times, independent of other load. */
   cpu: number[]
   /** Resident memory of the server before the first search and after the last one, in megabytes. */
   before: number
@@ -97,7 +97,7 @@ async function measure(
       throw new Error(`Nothing of "${query}" is in ${found[0]!.content}`)
     return took
   }
-  // What any request takes once, such as connections and compiled code, is there before.
+  // Warms up: connections, compiled code.
   for (let warm = 0; warm < queries.length; warm++)
     await (await fetch(`${url}/api/assistant-knowledge-new?take=50`, { headers: { "X-Access-Token": token } })).arrayBuffer()
   const before = residentMb(pid)
@@ -114,7 +114,7 @@ function report({ first, times, cpu, before, after }: Measured): string {
   const chunks = sizes.items * sizes.chunksOfItem
   const at = (share: number) => times[Math.floor(times.length * share)]!
   return [
-    `K1  search through the door over ${chunks} chunks of one assistant, among ${chunks * (1 + sizes.strangers)}, without pgvector`,
+    `K1  search over REST in ${chunks} chunks of one assistant, among ${chunks * (1 + sizes.strangers)}, without pgvector`,
     `    the first ${first.toFixed(0)} ms (it reads the vectors); then median ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, of ${times.length}`,
     `    CPU of one: ${cpu[0]!.toFixed(1)} ms in the server, ${cpu[1]!.toFixed(1)} ms in PostgreSQL`,
     `    resident ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`,

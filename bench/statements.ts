@@ -1,4 +1,4 @@
-/** A message as JSON: the fields that every contestant answers after storing one. */
+/** The fields of a message that every contestant returns after storing one. */
 export const messageFields = [
   "id",
   "companyId",
@@ -22,7 +22,7 @@ export const messageFields = [
   "updatedAt",
 ]
 
-/** What the lists ask of each row, by type. */
+/** The fields that lists select, by type. */
 export const selections = {
   chat: ["id", "messenger", "fromId", "externalId", "name", "username", "unreadCount", "isUnderAiControl", "lastMessageAt"],
   message: ["id", "sequence", "role", "type", "text", "status", "createdAt"],
@@ -35,7 +35,7 @@ export const selections = {
 /** A property's column. */
 export const column = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** SQL of a JSON object with these properties of a row, and others by their expressions. */
+/** SQL of a JSON object with these properties of a row, and others by expression. */
 export const json = (alias: string, properties: string[], others: Record<string, string> = {}) => {
   const own = properties.map((name) => `'${name}', ${alias}.${column(name)}`)
   return `json_build_object(${[...own, ...Object.entries(others).map(([name, value]) => `'${name}', ${value}`)].join(", ")})`
@@ -45,8 +45,8 @@ export const json = (alias: string, properties: string[], others: Record<string,
 const jsonOrNull = (alias: string, properties: string[]) => `case when ${alias}.id is not null then ${json(alias, properties)} end`
 
 /**
- * W5 in one statement: the chat is locked and gives the next place, the message is inserted, the chat moves, the event is written. The
- * same work as the server's own statement, without its cases (quotes, tool frames, customers, companies out of reach).
+ * W5 in one statement: it locks the chat and takes the next sequence number, inserts the message, updates the chat, and writes the event. The
+ * same work as the server's own statement, without its special cases (quotes, tool frames, customers, other companies).
  */
 export const storeMessage = (id: string, chat: string, text: string, answer: string) => `
   with place as (
@@ -71,7 +71,7 @@ export const filter = (company: string, messenger: string, tags: string) =>
   `t.company_id = ${company} and t.unread_count > 0 and t.messenger = ${messenger}
    and exists (select 1 from chat_tagging g where g.chat_id = t.id and g.tag_id = any(${tags}))`
 
-/** The condition of W4: a part of what is searched, in any case. */
+/** The condition of W4: a part of the searched text, ignoring case. */
 export const search = (company: string, term: string) => `t.company_id = ${company} and t.search_text like lower(${term})`
 
 const matching = filter("$1", "$2", "$3::uuid[]")
@@ -84,7 +84,7 @@ export const chatPages = {
   found: `select * from chat t where ${search("$1", "$2")} ${newestFirst} limit 50`,
 }
 
-/** How many chats W3 finds. */
+/** The number of chats that W3 finds. */
 export const countFiltered = `select count(*)::int as count from chat t where ${matching}`
 
 const filteredOnce = `with found as materialized (select t.id, t.recency from chat t where ${matching})`

@@ -2,7 +2,7 @@ import type { Figures } from "./figures.js"
 import type { Workload } from "./options.js"
 import type { Contestant } from "./requests.js"
 
-/** Something that was promised about a workload, and how it is read off the figures. */
+/** A target of a workload, and how its value is computed from the figures. */
 export interface Target {
   workload: Workload
   says: string
@@ -25,7 +25,7 @@ const restCosts = (workload: Workload): Target => ({
   atMost: 1.15,
 })
 
-/** What is promised of everything that is put under load. */
+/** The targets of all workloads. */
 export const targets: Target[] = [
   ofOther("W1", "PostGraphile", 2),
   ofOther("W1", "LIMIT-rows", 0.6),
@@ -66,7 +66,7 @@ export const historyGrowth = 50
 const bound = ({ atLeast, atMost }: Pick<Target, "atLeast" | "atMost">) =>
   atLeast === undefined ? `at most ${atMost}` : `at least ${atLeast}`
 
-/** A line about a target: what was promised, what was measured in each phase, and whether it was met. */
+/** A line about a target: the bound, the value in each phase, and whether it was met. */
 export function verdict(workload: string, says: string, target: Pick<Target, "atLeast" | "atMost">, values: number[]): string[] {
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target
   const measured = values.flatMap((value) => [value.toFixed(2), value >= atLeast && value <= atMost ? "met" : "missed"])

@@ -6,7 +6,7 @@ import { clock } from "../src/entities/kit/clock.js"
 import type { Script } from "./script.js"
 import type { Endpoints, TestServer } from "./test-server.js"
 
-/** The platform's API as a client of the script's company; throws what it refused. */
+/** A client of the API with the credentials of the script's company; throws when a request is refused. */
 export interface Client {
   // biome-ignore lint/suspicious/noExplicitAny: answers of any shape.
   rest(method: string, path: string, body?: unknown): Promise<any>
@@ -14,8 +14,8 @@ export interface Client {
   gql(query: string, variables: object): Promise<any>
 }
 
-/** A company of its own, with a subscription and a token. */
-export async function foundCompany({ server, url }: TestServer): Promise<Client> {
+/** Creates a company with a subscription and a token. */
+export async function createCompany({ server, url }: TestServer): Promise<Client> {
   const company = Object.assign(new Company(), { name: "Evaluation" })
   const inCompany = { companyId: company.id }
   const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "eval", status: "active", startsAt: clock.now() })
@@ -39,7 +39,7 @@ export async function foundCompany({ server, url }: TestServer): Promise<Client>
   }
 }
 
-/** Makes the script's assistant, with its knowledge and its tools; answers its id. */
+/** Creates the script's assistant with its knowledge and tools; returns its id. */
 export async function makeAssistant(
   client: Client,
   endpoints: Endpoints,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
 import type { Line } from "./script.js"
 
-/** What the assistant did on one line of the customer's. */
+/** What the assistant did after one line of the customer. */
 export interface Reaction {
   answer: string
   calls: { name: string; arguments: Record<string, unknown> }[]
@@ -11,18 +11,18 @@ export interface Reaction {
   outputTokens: number | null
 }
 
-/** What an expectation came to: null where nothing was expected. */
+/** Whether expectations were met; null where nothing was expected. */
 export interface Verdict {
   tools: boolean | null
   facts: boolean | null
   handOff: boolean
-  /** What was missed, a phrase each. */
+  /** The missed expectations, one phrase each. */
   faults: string[]
 }
 
 const folded = (text: string) => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ")
 
-/** Holds a reaction against what was expected of it. */
+/** Compares a reaction with what was expected. */
 export function judge(line: Line, reaction: Reaction): Verdict {
   const said = folded(reaction.answer)
   const isSaid = (phrase: string) => said.includes(folded(phrase))
@@ -38,7 +38,7 @@ export function judge(line: Line, reaction: Reaction): Verdict {
   }
 }
 
-/** Every expected call was made, with at least these arguments, and no other. */
+/** Phrases about expected calls that are missing, with at least these arguments, and about unexpected calls. */
 function toolFaults(expected: NonNullable<Line["tools"]>, calls: Reaction["calls"]): string[] {
   const left = [...calls]
   const faults: string[] = []

@@ -1,14 +1,14 @@
 import { parseArgs } from "node:util"
-import { foundCompany, makeAssistant } from "./fixtures.js"
+import { createCompany, makeAssistant } from "./fixtures.js"
 import { judge, type Reaction, type Verdict } from "./judge.js"
 import { play } from "./play.js"
 import { type Line, readScript, type Script } from "./script.js"
 import { openTestServer, serveTools, type TestServer } from "./test-server.js"
 
 const usage = `npm run eval -- FILE … [--model NAME] [--json]
-Replays the conversations of each FILE against a text model of this server and prints what it did against what was expected.
+Replays the conversations of each FILE against a text model of this server and compares the answers with what was expected.
 The models are those that OPENAI_… and ANTHROPIC_… configure, and the offline one; without --model, the first of them.
-Ends with 0 when everything was as expected, 1 when not, 2 when it could not be tried.`
+Ends with 0 when everything was as expected, 1 when not, 2 when the replay itself failed.`
 
 interface Row {
   conversation: string
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   return rows.every(({ verdict }) => verdict.faults.length === 0) ? 0 : 1
 }
 
-/** One server for all scripts, a company of its own for each. */
+/** Replays all scripts on one server, each in its own company. */
 async function replayAll(scripts: Script[], model: string | null): Promise<{ rows: Row[]; model: string }> {
   const testServer = await openTestServer()
   try {
@@ -53,7 +53,7 @@ async function replayAll(scripts: Script[], model: string | null): Promise<{ row
 async function replay(testServer: TestServer, script: Script, model: string | null) {
   const endpoints = await serveTools(script)
   try {
-    const client = await foundCompany(testServer)
+    const client = await createCompany(testServer)
     const assistant = await makeAssistant(client, endpoints, script, model)
     const rows: Row[] = []
     for (const conversation of script.conversations) {
@@ -69,13 +69,13 @@ async function replay(testServer: TestServer, script: Script, model: string | nu
   }
 }
 
-/** Only tools of the script are held against it: the platform's own show in what they do. */
+/** Judges only the tools of the script; the platform's own tools show in their effects. */
 function rowOf(conversation: string, line: Line, reaction: Reaction): Row {
   const calls = reaction.calls.filter(({ name }) => !systemTools.includes(name))
   return { conversation, line, reaction, verdict: judge(line, { ...reaction, calls }) }
 }
 
-/** A line that the assistant never read, because it had given the chat away before. */
+/** A line that the assistant never read, because it had handed the chat over before. */
 function unheard(conversation: string, line: Line): Row {
   const nothing = { answer: "", calls: [], handedOff: true, milliseconds: 0, inputTokens: null, outputTokens: null }
   return {

@@ -3,20 +3,20 @@ import type { Client } from "./fixtures.js"
 import type { Reaction } from "./judge.js"
 import type { Line, Script } from "./script.js"
 
-/** Longest that one line of the customer's is waited for; longer than the server itself tries. */
+/** Longest wait for the answer to one line; longer than the server's own retries. */
 const patienceMs = 5 * 60_000
 const pollMs = 50
 
 const chatState = `query ($id: UUID!) { chat(id: $id) { isUnderAiControl assistantTurns { outcome inputTokens outputTokens startedAt endedAt } } }`
 
-/** Plays one conversation in a chat of its own; answers what the assistant did on each line. */
+/** Replays one conversation in a new chat; returns the assistant's reaction to each line. */
 export async function play(client: Client, assistantId: string, conversation: Script["conversations"][number]): Promise<Reaction[]> {
   const chat = { messenger: "playground", fromId: "eval", name: conversation.name, assistantId }
   const { id } = await client.rest("POST", "/api/chats", chat)
   const reactions: Reaction[] = []
   for (const line of conversation.lines) {
     reactions.push(await say(client, id, line))
-    // A person has the chat now: what the customer writes next waits for them.
+    // The chat was handed to a person: the assistant does not answer further lines.
     if (reactions.at(-1)!.handedOff) break
   }
   return reactions

@@ -1,29 +1,29 @@
 import { readFile } from "node:fs/promises"
 import { z } from "zod"
 
-/** A phrase, or several of which one has to stand in the answer. */
+/** A phrase, or several of which the answer has to contain one. */
 const fact = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
 const tool = z.strictObject({
   name: z.string(),
   description: z.string(),
   params: z.record(z.string(), z.unknown()).optional(),
-  /** What the integrator's endpoint answers, as JSON … */
+  /** The endpoint's response as JSON … */
   answers: z.unknown(),
-  /** … and with which HTTP status. */
+  /** … and its HTTP status. */
   status: z.int().min(200).max(599).default(200),
 })
 
 const line = z.strictObject({
-  /** What the customer writes; several are a burst. */
+  /** The customer's message; several are a burst. */
   customer: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-  /** Tools of the file that have to be called, with the arguments that count; an empty list: none may be. Left out: not looked at. */
+  /** Tools of the script that have to be called, with the arguments to check; an empty list: none may be called. Absent: not checked. */
   tools: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() })).optional(),
-  /** What the answer has to say, in any case. */
+  /** What the answer has to contain, ignoring case. */
   facts: z.array(fact).default([]),
-  /** What the answer must not say. */
+  /** What the answer must not contain. */
   never: z.array(z.string().min(1)).default([]),
-  /** Whether the chat has to be in a person's hands afterwards; a conversation ends with it. */
+  /** Whether the assistant has to hand the chat to a person; this ends a conversation. */
   handOff: z.boolean().default(false),
 })
 
@@ -34,11 +34,11 @@ const scriptShape = z.strictObject({
   conversations: z.array(z.strictObject({ name: z.string(), lines: z.array(line).min(1) })).min(1),
 })
 
-/** A file of conversations: who answers, what it knows and can do, and what is expected of it. */
+/** A file of conversations: the assistant, its knowledge and tools, and the expectations. */
 export type Script = z.output<typeof scriptShape>
 export type Line = Script["conversations"][number]["lines"][number]
 
-/** Reads a file of conversations; throws a sentence for each thing that is wrong with it. */
+/** Reads a file of conversations; throws a sentence for each error in it. */
 export async function readScript(file: string): Promise<Script> {
   const read = scriptShape.safeParse(JSON.parse(await readFile(file, "utf8")))
   if (read.success) return read.data

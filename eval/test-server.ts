@@ -7,7 +7,7 @@ import { openEmbedded } from "../src/database/embedded/open.js"
 import { makeLog, type RunningServer, startServer } from "../src/server.js"
 import type { Script } from "./script.js"
 
-/** A server of its own on an empty database. */
+/** A server on an empty database. */
 export interface TestServer {
   server: RunningServer
   url: string
@@ -20,7 +20,7 @@ export interface Endpoints {
   close(): Promise<void>
 }
 
-/** The models are those of the environment; everything else is the testServer's own. No debounce: a script says when a burst is over. */
+/** The configuration: models come from the environment, nothing else does. No debounce: the script defines the bursts. */
 const own = (dataDir: string) => ({
   DATA_DIR: dataDir,
   PORT: "0",
@@ -34,7 +34,7 @@ const own = (dataDir: string) => ({
 })
 const models = /^(OPENAI|ANTHROPIC|EMBEDDING)_/
 
-/** Builds the testServer; what fails on the way is taken down again. */
+/** Starts the server; when a step fails, the earlier ones are undone. */
 export async function openTestServer(): Promise<TestServer> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "platform-eval-"))
@@ -50,7 +50,7 @@ export async function openTestServer(): Promise<TestServer> {
   return { server, url: `http://127.0.0.1:${server.port}`, close: () => built.disposeAsync() }
 }
 
-/** Plays the integrator: each tool's endpoint answers what the script says. */
+/** Serves the endpoints of a script's tools, with the responses of the script. */
 export async function serveTools(script: Script): Promise<Endpoints> {
   const byPath = new Map(script.tools.map((tool) => [`/${tool.name}`, tool]))
   const http = createServer((request, response) => {

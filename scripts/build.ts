@@ -3,8 +3,8 @@ import { copyFileSync, cpSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 /**
- * Compiles the server into `dist`, and puts the files of its pages beside it, those of libraries too: a production installation has neither the
- * compiler nor these libraries. There it builds nothing and says what to do if nothing was built before. Usage: node scripts/build.ts [PROJECT]
+ * Compiles the server into `dist`, and copies the files of its pages there, also those of libraries: a production installation has neither the
+ * compiler nor these libraries. There it builds nothing, and prints what to do when there is no build. Usage: node scripts/build.ts [PROJECT]
  */
 function build(): number {
   if (!existsSync("node_modules/typescript")) {
@@ -15,7 +15,7 @@ function build(): number {
   try {
     execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", process.argv[2] ?? "tsconfig.json"], { stdio: "inherit" })
   } catch {
-    // The compiler has said what is wrong.
+    // The compiler has printed its errors.
     return 1
   }
   cpSync("src/pages/browser", "dist/browser", { recursive: true })

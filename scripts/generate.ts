@@ -12,7 +12,7 @@ import { prepareRoutes } from "../src/http/rest.js"
 import { openApiDocument } from "../src/rest/kit/openapi.js"
 import { brokenSeals, sealMigrations } from "./sealed-migrations.js"
 
-/** What is generated from the code and committed, so that a change of the contract is seen in its review: file name and content. */
+/** The generated files, by name, with their content; they are committed, so that a review shows changes of the contract. */
 function generated(orm: MikroORM): Record<string, string> {
   const schema = buildPlatformSchema(orm)
   const openapi = openApiDocument(prepareRoutes(new OperationEngine(), inRestWords(schema)), apiVersion)
@@ -40,7 +40,7 @@ function storedEntities(orm: MikroORM): string {
 
 const place = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
-/** Sentences about what is committed and no longer what the code says. */
+/** Sentences about committed files that no longer match the code. */
 async function staleness(orm: MikroORM): Promise<string[]> {
   const stale: string[] = []
   for (const [name, content] of Object.entries(generated(orm))) {

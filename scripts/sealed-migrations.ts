@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 const list = ".sealed.json"
 
-/** What there is of migrations in a folder: checksums by file name, as they are and as they were sealed. */
+/** The migrations of a folder: checksums by file name, the present ones and the recorded ones. */
 async function read(folder: string) {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".ts")).sort()
   const sums = await Promise.all(names.map(async (name) => checksum(await readFile(join(folder, name)))))
@@ -15,8 +15,8 @@ async function read(folder: string) {
 const checksum = (content: Buffer) => createHash("sha256").update(content).digest("hex")
 
 /**
- * Sentences about migrations that are not what they were: a database that has run one would be refused by the next version, or differ from
- * a new one without anybody knowing.
+ * Sentences about migrations that were changed: the next version would refuse a database that has run one, or the database would differ from a
+ * new one without an error.
  */
 export async function brokenSeals(folder: string): Promise<string[]> {
   const { found, sealed } = await read(folder)
@@ -28,7 +28,7 @@ export async function brokenSeals(folder: string): Promise<string[]> {
   ]
 }
 
-/** Seals the migrations that are new. One that never left its machine may be unsealed by taking its line out of the list. */
+/** Records the checksums of new migrations. Remove the line of one that was never released, to change it. */
 export async function sealMigrations(folder: string): Promise<void> {
   const { found, sealed } = await read(folder)
   await writeFile(join(folder, list), `${JSON.stringify({ ...found, ...sealed }, null, 2)}\n`)

@@ -5,21 +5,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /**
- * What an installation may weigh in megabytes, Node and PostgreSQL included. Whoever raises a bound says why in
+ * Limits of the installed size in megabytes, with Node and PostgreSQL. Give the reason for raising one in
  * docs/decisions/what-is-installed.md.
  */
 const bounds = { "npm ci": 580, "npm ci --omit=dev": 350 }
 
 const weight = (folder: string) => Number(execFileSync("du", ["-sm", folder], { encoding: "utf8" }).split("\t")[0])
 
-/** Installs what production needs beside the build in a folder of its own, as an operator would. */
+/** Installs the production dependencies beside the build in a new folder, as an operator would. */
 function installProduction(folder: string) {
   for (const path of ["package.json", "package-lock.json", ".npmrc", "scripts", "dist"])
     cpSync(path, join(folder, path), { recursive: true })
   execFileSync("npm", ["ci", "--omit=dev", "--prefer-offline"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] })
 }
 
-/** Starts the server there with its embedded database, and answers whether the pages are complete. */
+/** Starts the server there with its embedded database, and returns whether the pages are complete. */
 async function starts(folder: string): Promise<boolean> {
   const { PATH, HOME } = process.env
   const server = spawn("npm", ["start"], {
@@ -51,7 +51,7 @@ async function isComplete(url: string): Promise<boolean> {
   return [ready, ...pages, ...answers].every(({ ok }) => ok) && assets.length > 5
 }
 
-/** `npm run weigh`: what is installed weighs no more than it may, and production needs no more than that. */
+/** `npm run weigh`: checks both limits and starts a production installation. */
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "production-"))
   // The embedded database runs as another user when this is root.

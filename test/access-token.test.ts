@@ -19,7 +19,7 @@ const record = {
   createdBy: expect.any(String),
 }
 
-/** CRC-32 in six base62 digits, written down once more from the contract's words. */
+/** CRC-32 in six base62 digits, implemented independently from the contract. */
 function checksum(text: string) {
   const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
   let crc = 0xffffffff
@@ -34,7 +34,7 @@ function checksum(text: string) {
 }
 
 describe("creating", () => {
-  it("shows the value once, in the form that scanners know, and keeps a digest alone", async () => {
+  it("shows the value once, in the format for secret scanners, and stores only a digest", async () => {
     const made = await create()
     expect(made).toEqual({ ...record, companyId: acme.id, createdBy: acme.owner.id, token: expect.any(String) })
     expect(made.token).toMatch(/^amp_[0-9A-Za-z]{36}_[0-9A-Za-z]{6}$/)
@@ -55,7 +55,7 @@ describe("creating", () => {
     for (const name of ["", "   ", "x".repeat(101), null, 5]) await rest.as(acme.owner.jwt).post(path(), { name }).expect(400)
   })
 
-  it("never makes the same one twice, and the checksum tells a mistyped one", async () => {
+  it("never creates the same value twice, and the checksum detects a mistyped one", async () => {
     const tokens = (await Promise.all(Array.from({ length: 5 }, () => create()))).map(({ token }) => token as string)
     expect(new Set(tokens).size).toBe(5)
     for (const token of tokens) {
@@ -87,7 +87,7 @@ describe("managing", () => {
     expect(body.code).toBe("FORBIDDEN")
   })
 
-  it("goes by the role in the company that is named, for a user of two", async () => {
+  it("checks the role in the named company, for a user of two", async () => {
     const person = await acme.person("admin")
     await globex.person("member", person)
     await rest.as(person.jwt).get(path()).expect(200)
@@ -96,7 +96,7 @@ describe("managing", () => {
     await rest.as(globex.owner.jwt).delete(`/api/companies/${globex.id}/access-tokens/${id}`).expect(404)
   })
 
-  it("renames, and says so in the list", async () => {
+  it("renames, and the list shows the new name", async () => {
     const made = await create()
     const { body } = await rest.as(acme.owner.jwt).patch(`${path()}/${made.id}`, { name: " Store " }).expect(200)
     expect(body).toEqual({
@@ -113,7 +113,7 @@ describe("managing", () => {
 })
 
 describe("revoking", () => {
-  it("ends the token at once and for good, on every instance and on its open sockets", async () => {
+  it("ends the token at once, on every instance and on its open sockets", async () => {
     const made = await create()
     const other = await w.another()
     const socket = await rawSocket(w)
@@ -137,14 +137,14 @@ describe("revoking", () => {
 })
 
 describe("using", () => {
-  it("is 401 where a person is asked for", async () => {
+  it("is 401 where a user is required", async () => {
     await rest.as(acme.token).get("/api/auth/me").expect(401)
     await rest.as(acme.token).get(path()).expect(401)
     const { errors } = await gql(acme.token, "query ($id: UUID!) { accessTokens(companyId: $id) { id } }", { id: acme.id })
     expect(errors![0]!.extensions).toMatchObject({ code: "UNAUTHENTICATED", statusCode: 401 })
   })
 
-  it("decides when a JWT is sent too", async () => {
+  it("takes precedence over a JWT", async () => {
     const both = (token: string, jwt: string) => ({ "X-Access-Token": token, Authorization: `Bearer ${jwt}` })
     const { body } = await rest.as(both(acme.token, globex.owner.jwt)).get("/api/companies/my").expect(200)
     expect(body.map(({ id }: { id: string }) => id)).toEqual([acme.id])
@@ -153,12 +153,12 @@ describe("using", () => {
     await rest.as(both(acme.token, acme.owner.jwt)).get("/api/auth/me").expect(401)
   })
 
-  it("is remembered, to the minute", async () => {
+  it("is recorded, to the minute", async () => {
     const made = await create()
     const lastUsed = async () => (await sql("select last_used_at from access_token where id = $1", [made.id]))[0].last_used_at
     const used = async (after: string | null) => {
       await rest.as(made.token).get("/api/chat-folders").expect(200)
-      // Written beside the request: it is there a moment later.
+      // Written in the background: it is stored a moment later.
       for (;;) if ((await lastUsed()) !== after) return lastUsed()
     }
     const first = await used(null)

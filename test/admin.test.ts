@@ -22,7 +22,7 @@ async function allRefused(code: 1 | 2, cases: [string, Record<string, string>, R
 }
 
 describe("a company", () => {
-  it("is set up from nothing: the company, its people, what it paid for, a token and a channel", async () => {
+  it("is set up from scratch: the company, its members, its subscription, a token and a channel", async () => {
     const company = await done("company:create", { name: " Initech " })
     expect(company).toEqual({ id, name: "Initech" })
     expect(await done("company:list")).toEqual([
@@ -89,7 +89,7 @@ describe("a company", () => {
   })
 })
 
-describe("what is taken away is gone at once from the running server", () => {
+describe("what is revoked ends at once in the running server", () => {
   const { done } = administration(w, adminProcess)
 
   it("a token, with its open sockets", async () => {
@@ -114,7 +114,7 @@ describe("what is taken away is gone at once from the running server", () => {
     expect((await socket.closed).code).toBe(4403)
   })
 
-  it("what a user was before a new role or company, with open sockets, which come back", async () => {
+  it("the old role of a user with a new role or company, with open sockets, which reconnect", async () => {
     const person = await acme.person()
     for (const [company, role] of [
       [acme, "admin"],
@@ -212,7 +212,7 @@ describe("a channel", () => {
 })
 
 describe("a change of a chat", () => {
-  it("is told to the company's clients by a command too, in a process without a server", async () => {
+  it("notifies the company's clients also from a command, in a process without a server", async () => {
     const chat = await acme.chat({ name: "Ada" })
     const heard = await subscribe(w, acme.token, { chatId: chat.id })
     await renameChat(acme.id, chat.id, "Ada L.")
@@ -226,7 +226,7 @@ describe("a change of a chat", () => {
 })
 
 describe("the exit code", () => {
-  it("is 1 for what was understood and refused", async () => {
+  it("is 1 for a valid command that was refused", async () => {
     const site = { company: acme.id, messenger: "widget", "external-id": "x", name: "X" }
     await allRefused(1, [
       ["token:create", { company: v7(), name: "X" }, /^No company has the id/],
@@ -262,7 +262,7 @@ describe("the exit code", () => {
   })
 })
 
-it("says what there is without a command, and prints for people without --json", async () => {
+it("prints the usage without a command, and prints for people without --json", async () => {
   const [usage, list] = await Promise.all([adminProcess([], {}), administration(w, adminProcess).run("company:list", {}, false)])
   expect(usage).toMatchObject({ code: 0, stderr: "" })
   for (const name of ["company:create", "member:remove", "balance:set", "channel:connect", "token:revoke"])

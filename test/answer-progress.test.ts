@@ -35,7 +35,7 @@ interface Heard {
   done: boolean
 }
 
-/** Watches the answers of a chat on a server; resolves when the watch is known to the worker's server. */
+/** Subscribes to the answers of a chat on a server; resolves when the worker's server knows the subscription. */
 async function watch(chat: { id: string }, { url, credential = acme.token }: { url: string; credential?: string }) {
   const client = createClient({
     url: `${url.replace("http", "ws")}/graphql`,
@@ -63,7 +63,7 @@ const known = async (chat: { id: string }, { services } = w) => {
   while (!services.progress.isWatched(chat.id)) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-/** Pieces of an answer that come when the test says so. */
+/** Parts of an answer that arrive when the test sends them. */
 function pieces() {
   let give!: (piece: string | null) => void
   let given = new Promise<string | null>((resolve) => {
@@ -91,7 +91,7 @@ async function chatToAnswer() {
   return chat
 }
 
-it("is heard while the model speaks, on another instance than the one that asks it, and the message follows", async () => {
+it("is published while the model streams, on another instance than the worker's, and the message follows", async () => {
   const second = await w.another()
   await stopClockwork(second)
   const chat = await chatToAnswer()
@@ -113,7 +113,7 @@ it("is heard while the model speaks, on another instance than the one that asks 
   expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: We are open until six."])
 })
 
-it("is heard to its last word when that comes while the one before is being told", async () => {
+it("is published to its last word when that arrives while the previous text is being published", async () => {
   const chat = await chatToAnswer()
   const watching = await watch(chat, w)
   await known(chat)
@@ -132,7 +132,7 @@ it("is heard to its last word when that comes while the one before is being told
     model.say("Until")
     expect(await watching.next()).toMatchObject({ text: "Until" })
     model.say(" six.")
-    // The word is on its way through the vendor's stream, which nobody outside can see.
+    // The word is in the vendor's stream, where the test cannot observe it.
     await sleep(200)
     goOn()
     expect(await watching.next()).toMatchObject({ text: "Until six.", done: false })
@@ -143,12 +143,12 @@ it("is heard to its last word when that comes while the one before is being told
   }
 })
 
-it("that cannot be told is no matter to the answer, and the next word tries again", async () => {
+it("that cannot be published does not affect the answer, and the next word retries", async () => {
   const chat = await chatToAnswer()
   const watching = await watch(chat, w)
   await known(chat)
   const model = pieces()
-  // biome-ignore lint/suspicious/noExplicitAny: what it asks the database is its own affair.
+  // biome-ignore lint/suspicious/noExplicitAny: any query.
   const progress = TurnProgress.prototype as any
   const { isStillOurs } = progress
   const failed = new Promise<void>((resolve) => {
@@ -171,7 +171,7 @@ it("that cannot be told is no matter to the answer, and the next word tries agai
   expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: At nine."])
 })
 
-it("costs nothing while nobody watches: the model is not asked for a stream", async () => {
+it("costs nothing without subscribers: the model is not asked to stream", async () => {
   openAi.reply = async () => ({ text: "In one piece" })
   const [watched, other] = [await chatToAnswer(), await chatToAnswer()]
   await watch(watched, w)
@@ -182,7 +182,7 @@ it("costs nothing while nobody watches: the model is not asked for a stream", as
   expect(await said(other)).toEqual(["Customer: Hello", "Assistant: In one piece"])
 })
 
-it("stops when a person takes the chat over: what the model goes on to say is heard by nobody", async () => {
+it("stops when a person takes the chat over: further text of the model is not published", async () => {
   const chat = await chatToAnswer()
   const watching = await watch(chat, w)
   await known(chat)
@@ -198,7 +198,7 @@ it("stops when a person takes the chat over: what the model goes on to say is he
   expect(await said(chat)).toEqual(["Customer: Hello"])
 })
 
-it("is told in its beginning when it is longer than a notification, in any script", async () => {
+it("is cut at its end when it is longer than a notification, in any script", async () => {
   const chat = await chatToAnswer()
   const watching = await watch(chat, w)
   await known(chat)
@@ -213,7 +213,7 @@ it("is told in its beginning when it is longer than a notification, in any scrip
   expect((await said(chat)).at(-1)).toBe(`Assistant: ${text}`)
 })
 
-it("is for the chat's company alone, and not for the visitor", async () => {
+it("is visible only to the chat's company, and not to the visitor", async () => {
   const chat = await acme.chat()
   await expect((await watch(chat, { url: w.url, credential: globex.token })).next()).rejects.toMatchObject({ code: "NOT_FOUND" })
   const { body } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
@@ -221,7 +221,7 @@ it("is for the chat's company alone, and not for the visitor", async () => {
   await expect(visitor.next()).rejects.toMatchObject({ code: "FORBIDDEN" })
 })
 
-it("says once that a turn is over which answers nothing", async () => {
+it("publishes the end of a turn without an answer once", async () => {
   const chat = await chatToAnswer()
   const watching = await watch(chat, w)
   await known(chat)

@@ -38,7 +38,7 @@ const nameless = ({ id: _id, assistantId: _owner, createdAt: _made, updatedAt: _
 const countOf = async () => (await sql("select count(*)::int as count from assistant where company_id = $1", [acme.id]))[0].count
 
 describe("the copy of an assistant", () => {
-  it("has its settings, under a name of its own, on both doors", async () => {
+  it("has its settings under a new name, over both protocols", async () => {
     const folder = await gql(acme.token, `mutation { createAssistantFolder(input: { name: "Sales" }) { id } }`)
     const source = await acme.makeAssistant({
       folderId: folder.data.createAssistantFolder.id,
@@ -73,7 +73,7 @@ describe("the copy of an assistant", () => {
     expect(await copy(draft)).toMatchObject({ isDraft: true, draftOfId: acme.assistant.id })
   })
 
-  it("takes no chat from its source", async () => {
+  it("leaves the chats with its source", async () => {
     const source = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: source.id })
     const { id } = await copy(source)
@@ -81,7 +81,7 @@ describe("the copy of an assistant", () => {
     expect((await rest.as(acme.token).get(`/api/chats/${chat.id}`)).body).toMatchObject({ assistantId: source.id, isUnderAiControl: true })
   })
 
-  it("cannot be made of another company's, nor of one that is not there", async () => {
+  it("cannot be made of another company's assistant or of a missing one", async () => {
     for (const id of [globex.assistant.id, v7()]) {
       await rest.as(acme.token).post(`${path}/${id}/copy`, {}).expect(404)
       const { errors } = await gql(acme.token, "mutation ($id: UUID!) { copyAssistant(id: $id, input: {}) { id } }", { id })
@@ -102,7 +102,7 @@ describe("the copy of an assistant", () => {
 describe("the voice of a copy", () => {
   const registration = { provider: "simulated", voiceId: "calm", phoneNumber: "+380441234567", interruptible: false }
 
-  it("is that of its source, with an agent of its own", async () => {
+  it("is that of its source, with a separate agent", async () => {
     const source = await acme.makeAssistant({ vaRegistration: registration })
     await sql(
       "update assistant set voice_agent_status = 'ready', voice_agent_provider = 'simulated', voice_agent_id = 'theirs', voice_due_at = null where id = $1",
@@ -114,7 +114,7 @@ describe("the voice of a copy", () => {
     expect(row).toEqual({ voice_agent_id: null, voice_agent_provider: null, voice_due_at: expect.anything() })
   })
 
-  it("is another one, or none, when that is said", async () => {
+  it("is another one, or none, when that is requested", async () => {
     const source = await acme.makeAssistant({ vaRegistration: registration })
     const switched = await copy(source, { vaRegistration: { provider: "simulated", maxDurationSeconds: 60 } })
     expect(switched.vaRegistration).toMatchObject({ voiceId: null, maxDurationSeconds: 60 })
@@ -123,7 +123,7 @@ describe("the voice of a copy", () => {
     expect(await copy(silent, { vaRegistration: registration })).toMatchObject({ voiceAgentStatus: "provisioning" })
   })
 
-  it("cannot be that of its source when this server has the provider no more", async () => {
+  it("cannot be that of its source when the provider is no longer configured", async () => {
     const source = await acme.makeAssistant({ vaRegistration: registration })
     await sql(`update assistant set va_registration = va_registration || '{"provider": "gone"}' where id = $1`, [source.id])
     const before = await countOf()
@@ -135,7 +135,7 @@ describe("the voice of a copy", () => {
 })
 
 describe("the tools of a copy", () => {
-  it("are those of its source in their order, switches and all", async () => {
+  it("are those of its source in the same order, with their switches", async () => {
     const source = await acme.makeAssistant()
     for (const name of ["orders", "stock", "prices"]) await acme.tool({ assistantId: source.id, name, disabled: name === "stock" })
     const search = (await tools(source)).find(({ name }) => name === "searchKnowledge")
@@ -147,7 +147,7 @@ describe("the tools of a copy", () => {
     expect(ids.size).toBe(14)
   })
 
-  it("sign with the same secret, and have a log of their own", async () => {
+  it("sign with the same secret, and have a separate log", async () => {
     const endpoint = await receiver()
     const source = await acme.makeAssistant()
     const theirs = await acme.tool({
@@ -170,13 +170,13 @@ describe("the tools of a copy", () => {
   })
 })
 
-describe("what a copy knows", () => {
+describe("the knowledge of a copy", () => {
   const search = async (assistant: { id: string }, query: string) => {
     const [vector] = await w.services.embedding.embed([query], AbortSignal.timeout(5_000))
     return searchChunks(systemContext(w.services, acme.id), assistant.id, query, vector!, 5)
   }
 
-  it("is what its source knows, in the same order, texts as they are", async () => {
+  it("is that of its source, in the same order, with the same texts", async () => {
     const source = await acme.makeAssistant()
     for (const name of ["Hours", "Returns", "Delivery"]) await know(source, { name, resourceContent: `About ${name}.` })
     const made = await copy(source)
@@ -184,7 +184,7 @@ describe("what a copy knows", () => {
     expect(await lookAtItem((await items(made))[0].id)).toMatchObject({ assistantId: made.id, resourceContent: "About Delivery." })
   })
 
-  it("is searched at once by the same vectors; nothing is embedded again", async () => {
+  it("is searchable at once with the same vectors; nothing is embedded again", async () => {
     const source = await acme.makeAssistant()
     const texts = [...paragraphs(4, "Lamps"), ...paragraphs(1, "Zebras")]
     const item = await searchable(source, texts, { name: "Lamps" })
@@ -210,7 +210,7 @@ describe("what a copy knows", () => {
     expect(found[0]).toMatchObject({ knowledgeId: known.id, knowledgeName: "Lamps", position: 4, chunkId: own[4].id })
     expect(found.every(({ knowledgeId }) => knowledgeId === known.id)).toBe(true)
     expect((await search(source, "zebras")).every(({ knowledgeId }) => knowledgeId === item.id)).toBe(true)
-    // The words of a chunk say whose they are: written for the copy as they would be written anew.
+    // The full text of a chunk holds the assistant's id: in the copy it is the same as after indexing.
     const words = await sql("select tsv::text from knowledge_chunk where knowledge_id = $1 order by position", [known.id])
     for (const resourceContent of ["Something else.", texts.join("\n\n")]) {
       await changeItem(known.id, { resourceContent })
@@ -220,7 +220,7 @@ describe("what a copy knows", () => {
     expect(await sql("select tsv::text from knowledge_chunk where knowledge_id = $1 order by position", [known.id])).toEqual(words)
   })
 
-  it("is its own: what changes at one of them stays as it was at the other", async () => {
+  it("is independent: a change of one does not affect the other", async () => {
     const source = await acme.makeAssistant()
     const item = await searchable(source, paragraphs(3, "Chairs"))
     await indexAll(w)
@@ -237,7 +237,7 @@ describe("what a copy knows", () => {
     expect(await chunks((await items(again))[0].id)).toHaveLength(3)
   })
 
-  it("is indexed for it too when it was not yet; what could not be indexed says why", async () => {
+  it("is indexed for it too when it was not yet; an item that could not be indexed has the reason", async () => {
     const source = await acme.makeAssistant()
     await searchable(source, paragraphs(2, "Tables"), { name: "Waiting" })
     const failed = await searchable(source, paragraphs(2, "Sofas"), { name: "Failed" })
@@ -258,7 +258,7 @@ describe("what a copy knows", () => {
     ])
   })
 
-  it("shares a file with its source, and the file stays until the last of them is gone", async () => {
+  it("shares a file with its source, and the file stays until both are deleted", async () => {
     const source = await acme.makeAssistant()
     const { body: file } = await upload(w, acme.token, Buffer.from("Open on Sundays."), "hours.txt").expect(201)
     const item = await know(source, { name: "Hours", kind: "file", resourceContent: undefined, fileId: file.id })
@@ -281,7 +281,7 @@ describe("what a copy knows", () => {
     expect(await sql("select 1 from media where id = $1", [file.id])).toEqual([])
   })
 
-  it("is copied whole, however much it is", async () => {
+  it("is copied completely, whatever its size", async () => {
     const source = await acme.makeAssistant()
     const item = await searchable(source, paragraphs(1, "Much"))
     await indexAll(w)
@@ -299,7 +299,7 @@ describe("what a copy knows", () => {
 })
 
 describe("a copy that cannot be finished", () => {
-  it("leaves nothing behind", async () => {
+  it("leaves no rows behind", async () => {
     const source = await acme.makeAssistant()
     await acme.tool({ assistantId: source.id })
     await searchable(source, paragraphs(2, "Half"))
@@ -310,7 +310,7 @@ describe("a copy that cannot be finished", () => {
                 (select count(*)::int from knowledge) as items, (select count(*)::int from knowledge_chunk) as chunks`,
       )
     const before = await all()
-    // The last of what is copied is refused by the database.
+    // The database refuses the last rows of the copy.
     await sql(`alter table knowledge_chunk add constraint nothing_new check (assistant_id = '${source.id}') not valid`)
     const answer = await supertest(w.url).post(`${path}/${source.id}/copy`).set(headersOf(acme.token)).send({ name: "Half" })
     await sql("alter table knowledge_chunk drop constraint nothing_new")
@@ -320,8 +320,8 @@ describe("a copy that cannot be finished", () => {
   })
 })
 
-describe("copies that are made while something changes", () => {
-  it("are each of one moment: no index is half the old and half the new one", async () => {
+describe("copies during concurrent changes", () => {
+  it("are consistent: no index is partly old and partly new", async () => {
     const source = await acme.makeAssistant()
     const item = await searchable(source, paragraphs(4, "Old"))
     await indexAll(w)
@@ -353,7 +353,7 @@ describe("copies that are made while something changes", () => {
     for (const each of made) expect([(await tools(each)).length, (await items(each)).length]).toEqual([5, 1])
   })
 
-  it("come before the deletion of their source, or not at all", async () => {
+  it("are made before the deletion of their source, or not at all", async () => {
     const source = await acme.makeAssistant()
     await searchable(source, paragraphs(2, "Gone"))
     await indexAll(w)

@@ -26,7 +26,7 @@ const until = async (isDone: () => Promise<boolean>) => {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-/** An assistant whose voice agent stays: the work on it is somebody's who never comes back. */
+/** An assistant whose voice agent stays: a worker that does not return holds the work on it. */
 async function terminating() {
   const assistant = await speaking()
   await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
@@ -36,7 +36,7 @@ async function terminating() {
 }
 
 describe("an assistant without a voice", () => {
-  it("is gone at once, on both doors", async () => {
+  it("is deleted at once, over both protocols", async () => {
     const [first, second] = [await acme.makeAssistant(), await acme.makeAssistant()]
     await remove(first).expect(200, { id: first.id, deleted: true, terminating: false })
     const { data } = await gql(acme.token, "mutation ($id: UUID!) { deleteAssistant(id: $id) { id deleted terminating } }", {
@@ -49,7 +49,7 @@ describe("an assistant without a voice", () => {
     }
   })
 
-  it("takes its knowledge with it, and leaves its drafts and its channels without it", async () => {
+  it("is deleted with its knowledge; its drafts and channels stay without an original and an assistant", async () => {
     const assistant = await acme.makeAssistant()
     const knowledge = await acme.makeKnowledge({ assistantId: assistant.id })
     const draft = await acme.makeAssistant({ isDraft: true, draftOfId: assistant.id })
@@ -66,7 +66,7 @@ describe("an assistant without a voice", () => {
     await rest.as(globex.token).get(`${path}/${globex.assistant.id}`).expect(200)
   })
 
-  it("is deleted by the next look when the one who was asked has died on the way", async () => {
+  it("is deleted by the next sweep when the process that was deleting it has died", async () => {
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: assistant.id })
     await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
@@ -86,7 +86,7 @@ describe("an assistant without a voice", () => {
 })
 
 describe("the chats of a deleted assistant", () => {
-  it("keep their history, with AI off, and their clients hear of it", async () => {
+  it("keep their history, with AI off, and clients get the events", async () => {
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: assistant.id })
     await acme.message({ chatId: chat.id, text: "Good morning" })
@@ -104,7 +104,7 @@ describe("the chats of a deleted assistant", () => {
     ])
   })
 
-  it("that waited for a return of AI wait no more; those off by hand hear nothing", async () => {
+  it("that waited for the return of AI stop waiting; those turned off by hand get no event", async () => {
     const assistant = await acme.makeAssistant()
     const [waiting, off] = [await acme.chat({ assistantId: assistant.id }), await acme.chat({ assistantId: assistant.id })]
     for (const [chat, aiDisableReason] of [
@@ -120,10 +120,10 @@ describe("the chats of a deleted assistant", () => {
     expect((await news()).map(({ chat_id }) => chat_id).sort()).toEqual([waiting.id, waiting.id, off.id].sort())
   })
 
-  it("are as if each had been taken off it and over by hand", async () => {
+  it("are as if a person had unassigned the assistant and taken over each", async () => {
     const assistant = await acme.makeAssistant()
     const [deleted, byHand] = [await acme.chat({ assistantId: assistant.id }), await acme.chat({ assistantId: assistant.id })]
-    // As a failed try of an answer leaves a chat.
+    // The state of a chat after a failed turn.
     await sql(
       `update chat set reply_first_at = now(), reply_due_at = now() + interval '1 hour', turn_failures = 2, turn_is_final = true, turn_rounds = 3,
          quiet_since = now(), updated_at = '2026-01-01' where id = any($1)`,
@@ -140,7 +140,7 @@ describe("the chats of a deleted assistant", () => {
     expect(await row(deleted)).toEqual(await row(byHand))
   })
 
-  it("are told nothing that was being answered", async () => {
+  it("get no answer that was running", async () => {
     const model = hold(openAi)
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: assistant.id })
@@ -154,7 +154,7 @@ describe("the chats of a deleted assistant", () => {
     openAi.reply = async () => ({ text: "ok" })
   })
 
-  it("are not sent what had not left yet", async () => {
+  it("are not sent queued messages", async () => {
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ messenger: "olx", assistantId: assistant.id })
     await sql(
@@ -169,7 +169,7 @@ describe("the chats of a deleted assistant", () => {
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["CHAT_MODE_CHANGED", "MESSAGE_UPDATED"]))
   })
 
-  it("are thousands, and none waits: one that is being written to is left for last, and the rest is free meanwhile", async () => {
+  it("are thousands, and none waits: a locked one is left for last, and the others are not locked meanwhile", async () => {
     const assistant = await acme.makeAssistant()
     await sql(
       `insert into chat (id, created_at, updated_at, company_id, messenger, from_id, assistant_id, is_under_ai_control, reply_due_at)
@@ -201,7 +201,7 @@ describe("the chats of a deleted assistant", () => {
   })
 })
 
-describe("a chat that is given to an assistant while it is deleted", () => {
+describe("a chat that is assigned to an assistant during its deletion", () => {
   const widget = "update channel set assistant_id = $1 where id = $2"
   const ways: Record<
     string,
@@ -222,7 +222,7 @@ describe("a chat that is given to an assistant while it is deleted", () => {
     const [assistant, chat] = [await acme.makeAssistant(voice), await acme.chat()]
     await sql(widget, [assistant.id, acme.widget.id])
     const gate = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
-    // What was given has read the assistant and is not committed yet.
+    // The assignment has read the assistant and is not committed yet.
     const giving = Promise.resolve(give(assistant, chat))
     await gate.waiting(1)
     let isDeleted = false
@@ -241,7 +241,7 @@ describe("a chat that is given to an assistant while it is deleted", () => {
     await sql(widget, [acme.assistant.id, acme.widget.id])
   })
 
-  it("by twenty at once gets it first or not at all", async () => {
+  it("by twenty requests at once is assigned first or not at all", async () => {
     const assistant = await acme.makeAssistant()
     const chats = await Promise.all(Array.from({ length: 20 }, () => acme.chat()))
     const [deletion, ...given] = await Promise.all([remove(assistant), ...chats.map((chat) => assign(chat, assistant))])
@@ -252,7 +252,7 @@ describe("a chat that is given to an assistant while it is deleted", () => {
 })
 
 describe("an assistant that is being deleted", () => {
-  it("answers nobody from the request on, and is shown until its agent is torn down", async () => {
+  it("answers no chat from the request on, and is shown until its agent is deleted", async () => {
     const assistant = await speaking()
     const chat = await acme.chat({ assistantId: assistant.id })
     await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
@@ -264,12 +264,12 @@ describe("an assistant that is being deleted", () => {
       vaRegistration: { provider: "simulated" },
     })
     await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
-    // Its worker comes back to life.
+    // Its worker continues.
     await sql("update assistant set voice_work_id = null, voice_lease_until = null, voice_due_at = now() where id = $1", [assistant.id])
     await until(async () => (await find(assistant)).status === 404)
   })
 
-  it("can neither be changed, copied nor given to a chat", async () => {
+  it("can neither be changed, copied nor assigned to a chat", async () => {
     const assistant = await terminating()
     const chat = await acme.chat()
     const as = rest.as(acme.token)
@@ -284,7 +284,7 @@ describe("an assistant that is being deleted", () => {
     expect(await look(chat)).toMatchObject({ assistantId: null })
   })
 
-  it("is not what a new customer on its channel gets", async () => {
+  it("is not assigned to a new customer's chat on its channel", async () => {
     const assistant = await terminating()
     await sql("update channel set assistant_id = $1 where id = $2", [assistant.id, acme.widget.id])
     const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hello" }).expect(201)
@@ -292,8 +292,8 @@ describe("an assistant that is being deleted", () => {
   })
 })
 
-describe("the clock", () => {
-  it("makes an agent, and tears it down, without anybody looking", async () => {
+describe("the job scheduler", () => {
+  it("creates an agent, and deletes it, without a call by the test", async () => {
     const assistant = await speaking()
     await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
     await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => endpoint.close())
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql } = w
   const rest = bothDoors(w)
@@ -42,7 +42,7 @@ describe("over both doors:", () => {
   const paths = ({ body }: { body: Tool }) => body.details.map((detail: { path: string }) => detail.path)
 
   describe("a new tool", () => {
-    it("has defaults for what is not said", async () => {
+    it("has defaults for absent fields", async () => {
       const said = given({ name: "  find_Order-1  ", description: "  Finds it. " })
       const { body } = await rest.as(acme.token).post(path, said).expect(201)
       expect(body).toEqual({
@@ -65,7 +65,7 @@ describe("over both doors:", () => {
       expect(await read(body.id)).toEqual(body)
     })
 
-    it("has the same defaults for what is null", async () => {
+    it("has the same defaults for null", async () => {
       const nothing = { params: null, type: null, httpMethod: null, timeoutSeconds: null, webhookSecret: null, disabled: null }
       const { params, type, httpMethod, timeoutSeconds, hasWebhookSecret, disabled } = await make(nothing)
       expect([params, type, httpMethod, timeoutSeconds, hasWebhookSecret, disabled]).toEqual([
@@ -78,7 +78,7 @@ describe("over both doors:", () => {
       ])
     })
 
-    it("keeps everything that is said, at its limits", async () => {
+    it("stores every field, at its limits", async () => {
       const said = {
         name: "n".repeat(64),
         description: "ü".repeat(1024),
@@ -146,18 +146,18 @@ describe("over both doors:", () => {
       expect(paths(await create({ [field]: value }).expect(400))).toEqual([field])
     })
 
-    it("cannot be given to an assistant of another company", async () => {
+    it("cannot be created for an assistant of another company", async () => {
       expect(paths(await create({ assistantId: globex.assistant.id }).expect(400))).toEqual(["assistantId"])
     })
 
-    it("says everything that is wrong at once", async () => {
+    it("reports all faults at once", async () => {
       const answer = await create({ name: "a b", apiCallUrl: "nowhere", timeoutSeconds: 99, params: [] }).expect(400)
       expect(paths(answer).sort()).toEqual(["apiCallUrl", "name", "params", "timeoutSeconds"])
     })
   })
 
   describe("a name", () => {
-    it("is taken once per assistant, in its very letters", async () => {
+    it("is unique per assistant, case-sensitively", async () => {
       const { name } = await make()
       const again = await create({ name: ` ${name} ` }).expect(400)
       expect(again.body).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "name", message: expect.stringContaining("taken") }] })
@@ -168,7 +168,7 @@ describe("over both doors:", () => {
       expect(paths(await create({ name: "turnOffAiMode" }).expect(400))).toEqual(["name"])
     })
 
-    it("that twenty want at once is given to one of them", async () => {
+    it("requested by twenty at once is given to one of them", async () => {
       const name = newName()
       const statuses = await Promise.all(
         Array.from({ length: 20 }, () =>
@@ -207,14 +207,14 @@ describe("over both doors:", () => {
         { a: 1 },
       ],
     ]
-    it.each(kept)("%s are taken as they are, and arguments are held against them", async (_which, params, good, bad) => {
+    it.each(kept)("%s are stored unchanged, and arguments are validated against them", async (_which, params, good, bad) => {
       const made = await make({ params, apiCallUrl: endpoint.url })
       expect((await read(made.id)).params).toEqual(params)
       expect((await test(made.id, good).expect(201)).body).toMatchObject({ success: true })
       await test(made.id, bad).expect(400)
     })
 
-    it("of two tools do not mix, whatever they call their parts", async () => {
+    it("of two tools are independent, even with the same definition names", async () => {
       const params = (type: string) => ({
         $id: "https://shop.example/order",
         type: "object",
@@ -275,7 +275,7 @@ describe("over both doors:", () => {
       expect(await log(made.id)).toMatchObject({ totalCount: 0 })
     })
 
-    it("and arguments that are nested without end are 400", async () => {
+    it("and arguments that are nested too deeply are 400", async () => {
       const made = await make({ params: { type: "object" }, apiCallUrl: endpoint.url })
       await test(made.id, nested(64)).expect(201)
       expect(paths(await test(made.id, nested(65)).expect(400))).toEqual(["params"])
@@ -285,7 +285,7 @@ describe("over both doors:", () => {
   })
 
   describe("changing a tool", () => {
-    it("leaves alone what is absent", async () => {
+    it("keeps absent fields", async () => {
       const made = await make({ webhookSecret: "word", params: { type: "object", title: "T" }, timeoutSeconds: 5, httpMethod: "PUT" })
       expect((await patch(made.id, {}).expect(200)).body).toEqual(made)
       const { body } = await patch(made.id, { disabled: true }).expect(200)
@@ -312,7 +312,7 @@ describe("over both doors:", () => {
       expect((await patch(made.id, { webhookSecret: null }).expect(200)).body).toMatchObject({ hasWebhookSecret: false })
     })
 
-    it("clears with null what may be empty, and refuses it elsewhere", async () => {
+    it("clears nullable fields with null, and refuses null elsewhere", async () => {
       const made = await make({ webhookSecret: "word" })
       for (const field of ["name", "description", "params", "type", "timeoutSeconds", "disabled", "apiCallUrl"])
         expect(paths(await patch(made.id, { [field]: null }).expect(400))).toEqual([field])
@@ -326,7 +326,7 @@ describe("over both doors:", () => {
       })
     })
 
-    it("asks for an address when the type comes to need one", async () => {
+    it("requires an address when the new type needs one", async () => {
       const made = await make({ type: "webhook_client", apiCallUrl: null })
       expect(paths(await patch(made.id, { type: "webhook_action" }).expect(400))).toEqual(["apiCallUrl"])
       expect(await read(made.id)).toEqual(made)
@@ -342,7 +342,7 @@ describe("over both doors:", () => {
       expect(await read(made.id)).toMatchObject({ assistantId: acme.assistant.id, companyId: acme.id, isSystem: false })
     })
 
-    it("tells a bad input before a missing tool", async () => {
+    it("reports a bad input before a missing tool", async () => {
       for (const bad of [{ name: "a b" }, { timeoutSeconds: 0 }, { description: null }, { params: {} }, { apiCallUrl: "x" }])
         await patch(v7(), bad).expect(400)
       await patch(v7(), { disabled: true }).expect(404)
@@ -366,26 +366,29 @@ describe("over both doors:", () => {
         expect(tool).toMatchObject({ isSystem: true, apiCallUrl: null, httpMethod: null, hasWebhookSecret: false, disabled: false })
     })
 
-    it.each(["turnOffAiMode", "searchKnowledge", "setChatTags"])("%s is switched off and on, and else left alone", async (name) => {
-      const { id } = await systemTool(name)
-      expect((await patch(id, { disabled: true }).expect(200)).body).toMatchObject({ name, disabled: true })
-      for (const change of [
-        { name: newName() },
-        { description: "Mine." },
-        { params: { type: "object" } },
-        { type: "webhook_client" },
-        { apiCallUrl: "https://shop.example/" },
-        { httpMethod: "GET" },
-        { timeoutSeconds: 5 },
-        { webhookSecret: "word" },
-        { webhookSecret: null },
-      ])
-        expect(paths(await patch(id, { ...change, disabled: false }).expect(400))).toEqual(Object.keys(change))
-      expect(await read(id)).toMatchObject({ name, disabled: true, apiCallUrl: null })
-      await patch(id, { disabled: false }).expect(200)
-      await rest.as(acme.token).delete(`${path}/${id}`).expect(400)
-      await test(id).expect(400)
-    })
+    it.each(["turnOffAiMode", "searchKnowledge", "setChatTags"])(
+      "%s can be switched off and on, and not changed otherwise",
+      async (name) => {
+        const { id } = await systemTool(name)
+        expect((await patch(id, { disabled: true }).expect(200)).body).toMatchObject({ name, disabled: true })
+        for (const change of [
+          { name: newName() },
+          { description: "Mine." },
+          { params: { type: "object" } },
+          { type: "webhook_client" },
+          { apiCallUrl: "https://shop.example/" },
+          { httpMethod: "GET" },
+          { timeoutSeconds: 5 },
+          { webhookSecret: "word" },
+          { webhookSecret: null },
+        ])
+          expect(paths(await patch(id, { ...change, disabled: false }).expect(400))).toEqual(Object.keys(change))
+        expect(await read(id)).toMatchObject({ name, disabled: true, apiCallUrl: null })
+        await patch(id, { disabled: false }).expect(200)
+        await rest.as(acme.token).delete(`${path}/${id}`).expect(400)
+        await test(id).expect(400)
+      },
+    )
 
     it("platformPostCall cannot be changed at all", async () => {
       const tool = await systemTool("platformPostCall")
@@ -396,7 +399,7 @@ describe("over both doors:", () => {
   })
 
   describe("the list of tools", () => {
-    it("has the newest first, twenty when nothing is said", async () => {
+    it("has the newest first, twenty by default", async () => {
       const { id } = await acme.makeAssistant()
       const made: Tool[] = []
       for (let at = 0; at < 18; at++) made.push(await make({ assistantId: id, name: `list_${at}` }))
@@ -411,7 +414,7 @@ describe("over both doors:", () => {
       for (const query of ["?take=0", "?take=101", "?skip=-1"]) await rest.as(acme.token).get(`${path}${query}`).expect(400)
     })
 
-    it("is searched by name and description, in any case, to the letter", async () => {
+    it("is searched by name and description, ignoring case, without wildcards", async () => {
       const { id } = await acme.makeAssistant()
       const found = async (search: string) => names(await list(`?assistantId=${id}&search=${encodeURIComponent(search)}`)).sort()
       await make({ assistantId: id, name: "bookTable", description: "Books a TABLE 100% sure." })
@@ -425,7 +428,7 @@ describe("over both doors:", () => {
       expect(await found("  ")).toHaveLength(6)
     })
 
-    it("holds the company's own; a foreign assistant's page is empty", async () => {
+    it("holds the company's own tools; the page of another company's assistant is empty", async () => {
       const foreign = await globex.tool()
       expect(await list(`?assistantId=${globex.assistant.id}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
       expect(await list(`?assistantId=${v7()}`)).toMatchObject({ data: [] })
@@ -437,7 +440,7 @@ describe("over both doors:", () => {
   })
 
   describe("deleting a tool", () => {
-    it("takes its log along, and frees its name", async () => {
+    it("deletes its log, and frees its name", async () => {
       const made = await make({ apiCallUrl: endpoint.url })
       await test(made.id).expect(201)
       await rest.as(acme.token).delete(`${path}/${made.id}`).expect(200, { id: made.id, deleted: true })
@@ -449,14 +452,14 @@ describe("over both doors:", () => {
   })
 
   describe("testing a tool", () => {
-    it("asks its endpoint, also while it is switched off", async () => {
+    it("calls its endpoint, also while it is switched off", async () => {
       const made = await make({ apiCallUrl: endpoint.url, disabled: true, params: { type: "object" } })
       const { body } = await test(made.id, { a: 1 }).expect(201)
       expect(body).toEqual({ success: true, status: 200, latencyMs: expect.any(Number), body: { ok: true }, error: null })
       expect(JSON.parse(endpoint.requests.at(-1)!.body.toString())).toEqual({ a: 1 })
     })
 
-    it("takes no arguments for none", async () => {
+    it("treats absent arguments as none", async () => {
       const made = await make({ apiCallUrl: endpoint.url })
       for (const params of [undefined, null, {}]) {
         await test(made.id, params).expect(201)
@@ -510,7 +513,7 @@ describe("over both doors:", () => {
     const down = (from: number, fits: (n: number) => boolean) =>
       Array.from({ length: from + 1 }, (_, at) => from - at).filter((n) => fits(n))
 
-    it("has the newest first, twenty when nothing is said", async () => {
+    it("has the newest first, twenty by default", async () => {
       const page = await log(made.id)
       expect(numbers(page)).toEqual(["pending", ...down(23, (n) => n > 4)])
       expect(page).toMatchObject({ totalCount: 25, nextCursor: null })
@@ -545,7 +548,7 @@ describe("over both doors:", () => {
         expect((await log(made.id, query)).stats).toEqual(stats)
     })
 
-    it("refuses a status that there is not, and bad pages", async () => {
+    it("refuses an unknown status, and bad pages", async () => {
       for (const query of ["?status=ok", "?status=SUCCESS", "?take=0", "?take=101", "?skip=-1"])
         await rest.as(acme.token).get(`${path}/${made.id}/logs${query}`).expect(400)
     })
@@ -561,7 +564,7 @@ describe("over both doors:", () => {
   })
 })
 
-describe("what is nested as deeply as a megabyte allows", () => {
+describe("input nested as deeply as a megabyte allows", () => {
   const w = world()
   const { acme } = w
   const deep = (open: string, close: string) => `${open.repeat(150_000)}1${close.repeat(150_000)}`
@@ -569,7 +572,7 @@ describe("what is nested as deeply as a megabyte allows", () => {
   it.each([
     ["lists", deep("[", "]")],
     ["objects", deep('{"":', "}")],
-  ])("is a bad input over both doors: %s", async (_what, text) => {
+  ])("is a bad input over both protocols: %s", async (_what, text) => {
     const { id } = await acme.tool({ params: { type: "object" } })
     const send = (path: string, body: string) =>
       supertest(w.url).post(path).set("X-Access-Token", acme.token).set("Content-Type", "application/json").send(body)

@@ -38,7 +38,7 @@ async function turnsOf(chat: { id: string }, fields = "outcome rounds inputToken
 const outcomes = async (chat: { id: string }) => (await turnsOf(chat, "outcome")).map(({ outcome }: { outcome: string | null }) => outcome)
 const tokens = { inputTokens: 11, outputTokens: 7 }
 
-describe("a turn is remembered with what it cost", () => {
+describe("a turn is stored with its cost", () => {
   it("when it answered", async () => {
     openAi.reply = async () => ({ text: "Yes" })
     const chat = await chatToAnswer()
@@ -70,7 +70,7 @@ describe("a turn is remembered with what it cost", () => {
     expect(await turnsOf(chat)).toEqual([failed, failed, failed, failed])
   })
 
-  it("when it was superseded, taken over, and answered in the end: what was dropped was paid for", async () => {
+  it("when it was superseded, taken over, and answered in the end: discarded answers cost too", async () => {
     const model = hold(openAi)
     const chat = await chatToAnswer()
     const first = w.runDue()
@@ -122,7 +122,7 @@ describe("a turn is remembered with what it cost", () => {
   })
 })
 
-it("is shown for each chat its own, the newest 100 at most", async () => {
+it("is shown with its own chat, the newest 100 at most", async () => {
   openAi.reply = async () => ({ text: "Yes" })
   const [one, other] = [await chatToAnswer(), await chatToAnswer()]
   await w.runDue()
@@ -142,7 +142,7 @@ it("is shown for each chat its own, the newest 100 at most", async () => {
   ])
 })
 
-it("is forgotten after a quarter of a year, and with its chat", async () => {
+it("is deleted after a quarter of a year, and with its chat", async () => {
   openAi.reply = async () => ({ text: "Yes" })
   const chat = await chatToAnswer()
   await w.runDue()

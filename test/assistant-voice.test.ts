@@ -21,11 +21,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   fake.reset()
   other.reset()
-  // What an earlier test left undone is nothing to this one.
+  // Unfinished work of an earlier test must not affect this one.
   await sql("update assistant set voice_due_at = null, voice_work_id = null, voice_lease_until = null")
 })
 
-/** Does what is due on one instance, and waits until it is done; each look does one step. */
+/** Runs due work on one instance until it is done; each sweep does one step. */
 async function work({ services }: { services: Services } = w) {
   await voiceAgent.sweep.run(services)
   await services.running.idle()
@@ -47,7 +47,7 @@ const errorOf = async ({ id }: { id: string }) =>
   (await gql(acme.token, "query ($id: UUID!) { assistant(id: $id) { voiceAgentError } }", { id })).data.assistant.voiceAgentError
 const tasks = (provider = fake) => provider.calls.map(({ task }) => task)
 
-describe("what an assistant is told of its voice", () => {
+describe("the voice registration of an assistant", () => {
   it("is completed with defaults, and its number is E.164", async () => {
     const { vaRegistration, voiceAgentStatus } = await make({ vaRegistration: voice({ phoneNumber: " +380 (44) 123-45-67 " }) })
     expect(voiceAgentStatus).toBe("provisioning")
@@ -62,7 +62,7 @@ describe("what an assistant is told of its voice", () => {
     })
   })
 
-  it("is kept as it was said, and GraphQL shows the same", async () => {
+  it("is stored unchanged, and GraphQL shows the same", async () => {
     const said = {
       provider: "fake",
       voiceId: "v".repeat(100),
@@ -97,7 +97,7 @@ describe("what an assistant is told of its voice", () => {
     ["silenceTimeoutSeconds", 1.5],
     ["maxDurationSeconds", 0],
     ["maxDurationSeconds", 14_401],
-  ])("with a bad %s (%p) is 400 on both doors and for both verbs", async (field, value) => {
+  ])("with a bad %s (%p) is 400 over both protocols and for create and update", async (field, value) => {
     const { id } = acme.assistant
     const input = { name: "Ada", vaRegistration: voice({ [field]: value }) }
     for (const answer of [await rest.as(acme.token).post(path, input), await rest.as(acme.token).patch(`${path}/${id}`, input)]) {
@@ -121,13 +121,13 @@ describe("what an assistant is told of its voice", () => {
 })
 
 describe("a voice agent", () => {
-  it("is made in the background of all that the assistant is", async () => {
+  it("is created in the background from the assistant's settings", async () => {
     const assistant = await make({ prompt: "Answer for {{shop}}.", greeting: "Hi", language: "uk" })
     expect([await status(assistant), fake.calls]).toEqual(["provisioning", []])
     await work()
     expect(await status(assistant)).toBe("ready")
     const { provider: _named, ...settings } = assistant.vaRegistration
-    expect(fake.agents.get(assistant.id)?.wish).toEqual({
+    expect(fake.agents.get(assistant.id)?.settings).toEqual({
       ...settings,
       assistantId: assistant.id,
       agentId: null,
@@ -140,14 +140,14 @@ describe("a voice agent", () => {
     expect(tasks()).toEqual(["provision"])
   })
 
-  it("of the built-in provider is ready without anything outside", async () => {
+  it("of the built-in provider is ready without an external service", async () => {
     const assistant = await made({ vaRegistration: { provider: "simulated" } })
     expect(await status(assistant)).toBe("ready")
     const [row] = await sql("select voice_agent_id from assistant where id = $1", [assistant.id])
     expect(row.voice_agent_id).toMatch(/^simulated-/)
   })
 
-  it("moves updatedAt when people see a change, and not while it is worked on", async () => {
+  it("moves updatedAt when its visible state changes, and not during work on it", async () => {
     const assistant = await make()
     const { next } = fake.hold()
     time.pass(1_000)
@@ -172,16 +172,16 @@ describe("a voice agent", () => {
     expect(await change(assistant, { vaRegistration: voice({ voiceId: "calm" }) })).toMatchObject({ voiceAgentStatus: "provisioning" })
     await work()
     expect(await status(assistant)).toBe("ready")
-    expect(fake.agents.get(assistant.id)).toMatchObject({ id, wish: { agentId: id, voiceId: "calm" } })
+    expect(fake.agents.get(assistant.id)).toMatchObject({ id, settings: { agentId: id, voiceId: "calm" } })
   })
 
-  it("follows a change of what it says, and can be spoken to meanwhile", async () => {
+  it("follows a change of its prompt, and stays ready meanwhile", async () => {
     const assistant = await made()
     for (const changed of [{ name: "Bea" }, { prompt: "Be brief." }, { greeting: "Hello" }, { language: "de" }]) {
       expect(await change(assistant, changed)).toMatchObject({ voiceAgentStatus: "ready" })
       await work()
     }
-    expect(fake.agents.get(assistant.id)?.wish).toMatchObject({
+    expect(fake.agents.get(assistant.id)?.settings).toMatchObject({
       name: "Bea",
       instructions: "Be brief.",
       firstMessage: "Hello",
@@ -193,7 +193,7 @@ describe("a voice agent", () => {
     expect(fake.calls).toEqual([])
   })
 
-  it("is torn down when the voice is taken away", async () => {
+  it("is deleted when the voice is removed", async () => {
     const assistant = await made()
     const { id: agentId } = fake.agents.get(assistant.id)!
     expect(await change(assistant, { vaRegistration: null })).toMatchObject({ vaRegistration: null, voiceAgentStatus: "none" })
@@ -204,19 +204,19 @@ describe("a voice agent", () => {
     expect(fake.calls).toHaveLength(2)
   })
 
-  it("is torn down before another provider makes one", async () => {
+  it("is deleted before another provider creates one", async () => {
     const assistant = await made()
     await change(assistant, { vaRegistration: { provider: "other" } })
     await work()
     expect([fake.agents.size, tasks(other), await status(assistant)]).toEqual([0, [], "provisioning"])
     await work()
-    expect(other.agents.get(assistant.id)?.wish.agentId).toBeNull()
+    expect(other.agents.get(assistant.id)?.settings.agentId).toBeNull()
     expect([tasks(), tasks(other), await status(assistant)]).toEqual([["provision", "tearDown"], ["provision"], "ready"])
   })
 })
 
 describe("a voice provider that refuses", () => {
-  it("is asked six times with growing pauses, then the agent has failed, and a person reads why", async () => {
+  it("is called six times with growing pauses, then the agent has failed, with the reason", async () => {
     const assistant = await make()
     fake.reply = async () => {
       throw new VoiceFailure("Our line is down")
@@ -240,7 +240,7 @@ describe("a voice provider that refuses", () => {
     expect(fake.calls).toHaveLength(6)
   })
 
-  it("for good is not asked again until something changes", async () => {
+  it("permanently is not called again until something changes", async () => {
     const assistant = await make({ vaRegistration: voice({ voiceId: "nobody" }) })
     fake.reply = async () => {
       throw new VoiceFailure("There is no such voice", true)
@@ -256,7 +256,7 @@ describe("a voice provider that refuses", () => {
     }
   })
 
-  it("by a fault of ours is logged with it, and told without it", async () => {
+  it("by an internal fault is logged with it, and shown without it", async () => {
     const assistant = await make()
     fake.reply = async () => {
       throw new TypeError("undefined is not a voice")
@@ -270,7 +270,7 @@ describe("a voice provider that refuses", () => {
     })
   })
 
-  it("to remove an agent is asked until it does", async () => {
+  it("to delete an agent is called until it does", async () => {
     const assistant = await made()
     expect(await remove(assistant)).toEqual({ id: assistant.id, deleted: false, terminating: true })
     fake.reply = async () => {
@@ -287,7 +287,7 @@ describe("a voice provider that refuses", () => {
     await gone(assistant)
   })
 
-  it("because it is not configured any more holds up nobody for ever; who runs the server reads of the agent that is left", async () => {
+  it("because it is no longer configured blocks nothing for ever; the log names the remaining agent", async () => {
     const assistant = await made({ vaRegistration: { provider: "other" } })
     w.services.voices.splice(w.services.voices.indexOf(other.provider), 1)
     await change(assistant, { prompt: "Hello" })
@@ -312,7 +312,7 @@ describe("a voice provider that refuses", () => {
   })
 })
 
-describe("what comes in between", () => {
+describe("concurrent changes", () => {
   it("a change while the agent is made is made afterwards", async () => {
     const assistant = await make()
     const { next } = fake.hold()
@@ -327,10 +327,10 @@ describe("what comes in between", () => {
     fake.reply = async () => {}
     await work()
     expect(await status(assistant)).toBe("ready")
-    expect(fake.agents.get(assistant.id)?.wish).toMatchObject({ voiceId: "calm", instructions: "New", agentId: expect.any(String) })
+    expect(fake.agents.get(assistant.id)?.settings).toMatchObject({ voiceId: "calm", instructions: "New", agentId: expect.any(String) })
   })
 
-  it("a voice that is taken away while the agent is made is torn down afterwards", async () => {
+  it("an agent whose voice is removed while it is created is deleted afterwards", async () => {
     const assistant = await make()
     const { next } = fake.hold()
     const working = work()
@@ -343,7 +343,7 @@ describe("what comes in between", () => {
     expect([fake.agents.size, tasks(), await status(assistant)]).toEqual([0, ["provision", "tearDown"], "none"])
   })
 
-  it("a deletion while the agent is made tears it down afterwards, and the assistant is gone", async () => {
+  it("a deletion while the agent is created deletes it afterwards, with the assistant", async () => {
     const assistant = await make()
     const { next } = fake.hold()
     const working = work()
@@ -373,7 +373,7 @@ describe("what comes in between", () => {
     expect(await status(assistant)).toBe("terminating")
   })
 
-  it("a deletion before anybody was asked asks nobody", async () => {
+  it("a deletion before the provider was called does not call it", async () => {
     const assistant = await make()
     expect(await remove(assistant)).toEqual({ id: assistant.id, deleted: false, terminating: true })
     await work()
@@ -381,7 +381,7 @@ describe("what comes in between", () => {
     expect(fake.calls).toEqual([])
   })
 
-  it("a deletion of one that has failed asks the provider to remove what may be there", async () => {
+  it("a deletion of a failed agent asks the provider to delete what may exist", async () => {
     const assistant = await make()
     fake.reply = async () => {
       throw new VoiceFailure("No", true)
@@ -395,7 +395,7 @@ describe("what comes in between", () => {
     await gone(assistant)
   })
 
-  it("twenty deletions at once are one, and all are told the same", async () => {
+  it("twenty deletions at once are one, with the same response", async () => {
     const assistant = await made()
     const answers = await Promise.all(Array.from({ length: 20 }, () => remove(assistant)))
     expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
@@ -418,7 +418,7 @@ describe("a worker", () => {
     return server
   }
 
-  it("has the agent to itself, however many look", async () => {
+  it("has the agent to itself, however many instances sweep", async () => {
     const second = await another()
     const assistants = [await make(), await make(), await make()]
     await Promise.all([w, second, w, second].map(work))
@@ -426,7 +426,7 @@ describe("a worker", () => {
     for (const assistant of assistants) expect(await status(assistant)).toBe("ready")
   })
 
-  it("that is gone for a minute is replaced; there is one agent, and what it says later is not noted", async () => {
+  it("that is lost for a minute is replaced; there is one agent, and its later result is not stored", async () => {
     const lost = await another()
     const assistant = await make()
     const { next } = fake.hold()
@@ -446,10 +446,10 @@ describe("a worker", () => {
     expect([await status(assistant), fake.agents.size]).toEqual(["provisioning", 1])
     fake.reply = async () => {}
     await work()
-    expect(fake.agents.get(assistant.id)?.wish.voiceId).toBe("calm")
+    expect(fake.agents.get(assistant.id)?.settings.voiceId).toBe("calm")
   })
 
-  it("that was only slow leaves no agent behind of an assistant that is gone meanwhile", async () => {
+  it("that was only slow leaves no agent of an assistant that was deleted meanwhile", async () => {
     const lost = await another()
     const assistant = await make()
     const { next } = fake.hold()
@@ -480,7 +480,7 @@ describe("a worker", () => {
     expect(await errorOf(assistant)).toMatch(/was stopped/)
   })
 
-  it("that is stopped gives its work back at once", async () => {
+  it("that is stopped releases its work at once", async () => {
     const stopped = await another()
     const assistant = await make()
     const { next } = fake.hold()

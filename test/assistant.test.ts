@@ -12,7 +12,7 @@ const folder = async (company = acme) =>
   (await gql(company.token, `mutation { createAssistantFolder(input: { name: "Sales" }) { id } }`)).data.createAssistantFolder.id as string
 
 describe("creating an assistant", () => {
-  it("needs a name alone; the rest has defaults", async () => {
+  it("needs only a name; the rest has defaults", async () => {
     const { body } = await rest.as(acme.token).post(path, { name: "  Ada  " }).expect(201)
     const { data } = await gql(acme.token, "{ textModels { id name provider } }")
     expect(body).toEqual({
@@ -35,7 +35,7 @@ describe("creating an assistant", () => {
     })
   })
 
-  it("keeps everything that is said, at its limits", async () => {
+  it("stores every field, at its limits", async () => {
     const said = {
       companyId: acme.id,
       folderId: await folder(),
@@ -74,7 +74,7 @@ describe("creating an assistant", () => {
     expect(body.details[0].path.split(".")[0]).toBe(field)
   })
 
-  it("as a variant needs isDraft, and an original that is none itself", async () => {
+  it("as a variant needs isDraft, and an original that is not a variant itself", async () => {
     const draft = await acme.makeAssistant({ isDraft: true })
     await rest.as(acme.token).post(path, { name: "Ada", draftOfId: acme.assistant.id }).expect(400)
     await rest.as(acme.token).post(path, { name: "Ada", isDraft: true, draftOfId: draft.id }).expect(400)
@@ -91,7 +91,7 @@ describe("creating an assistant", () => {
 })
 
 describe("changing an assistant", () => {
-  it("leaves alone what is absent, and clears with null what may be empty", async () => {
+  it("keeps absent fields, and clears nullable fields with null", async () => {
     const made = await acme.makeAssistant({ greeting: "Hi", temperature: 1, folderId: await folder(), prompt: "Be kind." })
     const { body: same } = await rest.as(acme.token).patch(`${path}/${made.id}`, {}).expect(200)
     expect(same).toEqual(made)
@@ -107,7 +107,7 @@ describe("changing an assistant", () => {
     expect((await rest.as(acme.token).get(`${path}/${made.id}`)).body).toEqual(body)
   })
 
-  it("of a draft into no draft makes it nobody's variant", async () => {
+  it("from draft to no draft removes its original", async () => {
     const draft = await acme.makeAssistant({ isDraft: true, draftOfId: acme.assistant.id })
     await rest.as(acme.token).patch(`${path}/${draft.id}`, { isDraft: false, draftOfId: acme.assistant.id }).expect(400)
     const { body } = await rest.as(acme.token).patch(`${path}/${draft.id}`, { isDraft: false }).expect(200)
@@ -124,7 +124,7 @@ describe("changing an assistant", () => {
 })
 
 describe("the list of assistants", () => {
-  it("is a page by the latest change, ten when nothing is said, without drafts", async () => {
+  it("is a page by the latest change, ten by default, without drafts", async () => {
     const company = globex
     const made: Assistant[] = []
     for (let count = 0; count < 11; count++) made.push(await company.makeAssistant({ name: `List ${count}` }))
@@ -152,14 +152,14 @@ describe("the list of assistants", () => {
     expect(names(await list("?q=%25", company.token))).toEqual([])
   })
 
-  it("by folder holds that folder's; a foreign one's page is empty", async () => {
+  it("by folder holds that folder's; the page of another company's folder is empty", async () => {
     const folderId = await folder()
     const made = await acme.makeAssistant({ folderId, name: "Filed" })
     expect((await list(`?folderId=${folderId}`)).data).toEqual([made])
     for (const id of [await folder(globex), v7()]) expect(await list(`?folderId=${id}`)).toMatchObject({ data: [], totalCount: 0 })
   })
 
-  it("covers every company of a person, and one when it is named", async () => {
+  it("covers every company of a user, or the named one", async () => {
     const person = await acme.person()
     await globex.person("member", person)
     const companies = async (query: string) =>
@@ -178,7 +178,7 @@ describe("assistant folders", () => {
     expect((await rest.as(acme.token).get(`${path}/${id}`).expect(200)).body.folderId).toBeNull()
   })
 
-  it("of another company cannot be touched", async () => {
+  it("of another company cannot be changed or deleted", async () => {
     const id = await folder(globex)
     for (const call of [`updateAssistantFolder(id: $id, input: { name: "Mine" }) { id }`, "deleteAssistantFolder(id: $id) { id }"]) {
       const { errors } = await gql(acme.token, `mutation ($id: UUID!) { ${call} }`, { id })

@@ -14,7 +14,7 @@ beforeEach(() => {
   openAi.reply = async () => ({ text: "An answer" })
 })
 
-describe("a chat that comes back, in a time that stands still", () => {
+describe("the return of a chat, with a stopped clock", () => {
   const w = world({ OPENAI_BASE_URL: openAi.url })
   const { acme, rest, sql } = w
   const { write, look, said, due, controlChanges } = chatViews(w)
@@ -51,7 +51,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     await w.runDue()
   }
 
-  it("is the assistant's again, with all it knew in an archive, and people are told", async () => {
+  it("gives the chat to the assistant, archives the earlier messages, and notifies clients", async () => {
     const chat = await handedOver()
     const heard = await subscribe(w, acme.token, { chatId: chat.id, types: ["CHAT_MODE_CHANGED", "CHAT_UPDATED"] })
     time.pass(10 * minute)
@@ -79,7 +79,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     })
   })
 
-  it("is answered from a fresh context, and the model is told of the stretch it did not see", async () => {
+  it("starts a new context, and tells the model about the time in between", async () => {
     const chat = await handedOver()
     time.pass(2 * minute)
     await acme.message({ chatId: chat.id, text: "Here is a person" })
@@ -94,14 +94,14 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect(told).toMatch(/you handed the chat over to a human colleague[\s\S]*the chat came back to you[\s\S]*archived/)
     expect(told).toContain("Meanwhile a human colleague wrote to the customer.")
 
-    // Told once: what lies before the window is known from the turn that was answered.
+    // Once only: what precedes the window is known from the turn that was answered.
     time.pass(20 * minute)
     await write(chat, "And again")
     await answerDue()
     expect(systemOf(openAi.requests[1]!)).not.toContain("came back to you")
   })
 
-  it("keeps what is still in the window: only what is older goes to the archive", async () => {
+  it("keeps messages of the window: only older ones are archived", async () => {
     const chat = await handedOver()
     time.pass(minute)
     await write(chat, "Within the window")
@@ -115,7 +115,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect(conversationOf(openAi.requests[0]!)).toEqual(["user: Within the window\nNew"])
   })
 
-  it("makes a new archive each time, and none of nothing", async () => {
+  it("makes a new archive each time, and none without messages", async () => {
     const chat = await handedOver()
     time.pass(10 * minute)
     await lookForQuietChats()
@@ -134,7 +134,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect((await stored(chat)).map(({ contextId }: { contextId: string }) => contextId)).toEqual([...Array(4).fill(first), second, second])
   })
 
-  it("starts no turn for what waited for a person: that stays unread, and the next message is answered", async () => {
+  it("starts no turn for messages that waited for a person: they stay unread, and the next message is answered", async () => {
     const chat = await handedOver()
     await write(chat, "Is anybody there?")
     time.pass(10 * minute)
@@ -149,7 +149,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect(systemOf(openAi.requests[0]!)).toContain("no human colleague wrote")
   })
 
-  it("is answered at once when the customer writes and only the sweep has not come by yet", async () => {
+  it("comes with the customer's message when the sweep has not run yet", async () => {
     const chat = await handedOver()
     time.pass(10 * minute)
     await write(chat, "Me again")
@@ -161,7 +161,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect(archived).toEqual([true, true, true, true, false, false])
   })
 
-  it.each(["Customer", "User", "System"])("waits from the last message on, also from one of role %s", async (role) => {
+  it.each(["Customer", "User", "System"])("is due after the last message, also one of role %s", async (role) => {
     const chat = await handedOver()
     time.pass(10 * minute - 1)
     await acme.message({ chatId: chat.id, role })
@@ -173,7 +173,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect((await look(chat)).isUnderAiControl).toBe(true)
   })
 
-  it("waits while nobody pays, and does not begin to wait anew when somebody does", async () => {
+  it("waits while there is no subscription, and does not restart the wait when there is one", async () => {
     const chat = await handedOver()
     await acme.subscription("past_due")
     time.pass(60 * minute)
@@ -184,7 +184,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect((await look(chat)).isUnderAiControl).toBe(true)
   })
 
-  it("does not come back to nobody; it waits from when it has an assistant again", async () => {
+  it("needs an assistant; the wait starts when the chat has one again", async () => {
     const chat = await handedOver()
     await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { assistantId: null }).expect(200)
     time.pass(10 * minute)
@@ -198,7 +198,7 @@ describe("a chat that comes back, in a time that stands still", () => {
     expect((await look(chat)).isUnderAiControl).toBe(true)
   })
 
-  it("forgets that it waited when its assistant went behind its back", async () => {
+  it("is cancelled when the assistant was removed by SQL", async () => {
     const chat = await handedOver()
     await sql("update chat set assistant_id = null where id = $1", [chat.id])
     time.pass(10 * minute)
@@ -240,7 +240,7 @@ describe("the return and a customer's message at the same instant", () => {
         .then(() => {
           requestMs = performance.now() - begun
         })
-      // The jobs come before the request is served, while it is, and after it, however long a request takes on this machine.
+      // Jobs start before, during and after the request, however long it takes on this machine.
       const jobs = [w, second].map(async ({ services }) => {
         await new Promise((resolve) => setTimeout(resolve, ((index % 40) / 20) * requestMs))
         await autoResume.run(services, acme.id, chat.id)
@@ -273,7 +273,7 @@ describe("the return and a customer's message at the same instant", () => {
     expect(byMessage).toBeLessThan(races)
   }, 120_000)
 
-  /** As many chats like it as there are races, each with a customer of its own: made by the database, since what is tested comes after. */
+  /** One such chat per race, each with its own customer; inserted by SQL, since their history is not under test. */
   async function copiesOf({ id }: { id: string }): Promise<{ id: string }[]> {
     const generated = new Set(["recency", "search_text"])
     const columns = async (table: string) =>
@@ -300,10 +300,10 @@ describe("the return and a customer's message at the same instant", () => {
   }
 })
 
-describe("by itself", () => {
+describe("the job scheduler", () => {
   const w = world({ AUTO_RESUME_AFTER_MS: "2500", CONTEXT_WINDOW_MS: "2000" })
 
-  it("comes on time, without anybody asking for it", async () => {
+  it("starts the return on time", async () => {
     const { acme, rest } = w
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     await acme.message({ chatId: chat.id, role: "Customer" })

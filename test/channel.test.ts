@@ -6,7 +6,7 @@ const { acme, globex, rest, gql, sql } = world()
 const path = "/api/chats/messengers"
 
 describe("channel connections", () => {
-  it("are those that are active, with the account's id and without credentials", async () => {
+  it("lists active ones, with the account's id and without credentials", async () => {
     const { body } = await rest.as(acme.token).get(path).expect(200)
     expect(body).toEqual([
       {
@@ -29,7 +29,7 @@ describe("channel connections", () => {
     await rest.anonymous.post(`/hooks/widget/${globex.widget.id}`, { text: "Hello" }).expect(404)
   })
 
-  it("never show credentials, not even to GraphQL", async () => {
+  it("never show credentials, also over GraphQL", async () => {
     const { errors } = await gql(acme.token, "{ channels { id credentials } }")
     expect(errors![0]!.extensions.code).toBe("GRAPHQL_VALIDATION_FAILED")
   })

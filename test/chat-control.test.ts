@@ -3,7 +3,7 @@ import { bothDoors } from "./kit/both-doors.js"
 import { subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, gql, clock } = w
   const rest = bothDoors(w)
@@ -14,14 +14,14 @@ describe("over both doors:", () => {
   const answered = (company = acme) => company.chat({ assistantId: company.assistant.id })
 
   describe("turning AI off", () => {
-    it("is by hand unless it is said otherwise, and answers the new state alone", async () => {
+    it("has the reason manual by default, and returns only the new state", async () => {
       const { id } = await answered()
       const { body } = await control(id, { isUnderAiControl: false }).expect(200)
       expect(body).toEqual({ id, isUnderAiControl: false, aiDisableReason: "manual" })
       expect(await read(id)).toMatchObject({ isUnderAiControl: false, aiDisableReason: "manual", needsAttention: false })
     })
 
-    it("by itself shows that somebody is needed; a reason given later replaces it", async () => {
+    it("with the reason auto shows that a person is needed; a later reason replaces it", async () => {
       const { id } = await answered()
       const { body } = await control(id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
       expect(body).toEqual({ id, isUnderAiControl: false, aiDisableReason: "auto" })
@@ -48,7 +48,7 @@ describe("over both doors:", () => {
       expect(await read(id)).toMatchObject({ isUnderAiControl: true, aiDisableReason: null, needsAttention: false })
     })
 
-    it("in a group is 400, and that comes before a missing subscription", async () => {
+    it("in a group is 400, before the check of the subscription", async () => {
       const group = await globex.chat({ chatType: "group" })
       await control(group.id, { isUnderAiControl: true }, globex).expect(400)
       await globex.subscription(null)
@@ -92,7 +92,7 @@ describe("over both doors:", () => {
   })
 
   describe("assigning an assistant", () => {
-    it("gives it the chat and turns AI on, whatever turned it off", async () => {
+    it("assigns the chat and turns AI on, whatever turned it off", async () => {
       const { id } = await acme.chat()
       await control(id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
       const { body } = await assign(id, acme.assistant.id).expect(200)
@@ -129,8 +129,8 @@ describe("over both doors:", () => {
     })
   })
 
-  describe("what is told of it", () => {
-    it("is one event for each real change, with who and why kept", async () => {
+  describe("its events", () => {
+    it("are one for each real change, stored with actor and reason", async () => {
       const { id } = await answered()
       const heard = await subscribe(w, acme.token, { chatId: id, types: ["CHAT_MODE_CHANGED"] })
       const off = { isUnderAiControl: false, aiDisableReason: "auto" }

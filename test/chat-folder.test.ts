@@ -1,7 +1,7 @@
 import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex } = w
   const rest = bothDoors(w)
@@ -47,7 +47,7 @@ describe("over both doors:", () => {
         .expect(400)
     })
 
-    it("count letters, not bytes: 80 of any alphabet fit", async () => {
+    it("count code points, not bytes: 80 of any alphabet fit", async () => {
       expect((await acme.folder({ name: "🗂".repeat(80) })).name).toBe("🗂".repeat(80))
       await rest
         .as(acme.token)
@@ -55,7 +55,7 @@ describe("over both doors:", () => {
         .expect(400)
     })
 
-    it("are renamed and recolored, each alone", async () => {
+    it("are renamed and recolored independently", async () => {
       const folder = await acme.folder({ color: "#111" })
       const { body: renamed } = await rest.as(acme.token).patch(`${path}/${folder.id}`, { name: "Refunds" }).expect(200)
       expect(renamed).toEqual({ ...folder, name: "Refunds", updatedAt: renamed.updatedAt })
@@ -64,7 +64,7 @@ describe("over both doors:", () => {
       for (const body of [{ name: null }, { color: null }]) await rest.as(acme.token).patch(`${path}/${folder.id}`, body).expect(400)
     })
 
-    it("are listed by name, the company's alone", async () => {
+    it("are listed by name, only the company's", async () => {
       const person = await globex.person()
       for (const name of ["Beta", "Alpha"]) await globex.folder({ name })
       const { body } = await rest.as(globex.token).get(path).expect(200)

@@ -1,7 +1,7 @@
 import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql } = w
   const rest = bothDoors(w)
@@ -20,7 +20,7 @@ describe("over both doors:", () => {
       expect(dictionary.body.filter((tag: { name: string }) => /größe/i.test(tag.name))).toHaveLength(1)
     })
 
-    // As the text itself says what it is in the other case: a letter may become two, or look otherwise at the end of a word.
+    // Unicode case mapping: a letter may become two, or differ at the end of a word.
     it.each(["Straße", "İzmir", "ΟΔΟΣ", "ﬁne", "ǅ", "ЁЛКА", "éa"])("%s is one label in any case", async (name) => {
       const chat = await acme.chat()
       const path = `/api/chats/${chat.id}/meta/labels`
@@ -39,7 +39,7 @@ describe("over both doors:", () => {
       expect(gone.body).toMatchObject({ tags: [], meta: { labels: [] } })
     })
 
-    it("end as one tag and one mark when 20 requests add the same at once", async () => {
+    it("become one tag and one tagging when 20 requests add the same at once", async () => {
       const chats = await Promise.all([acme.chat(), acme.chat()])
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -51,7 +51,7 @@ describe("over both doors:", () => {
       expect(await sql("select 1 from chat_tagging g join chat_tag t on t.id = g.tag_id where lower(t.name) = 'rush'", [])).toHaveLength(2)
     })
 
-    it.each(["a/b", "50%", "a b+c", "?#&;=", "😀 ok", "ünï", "%2F", '"quoted"'])("%s comes off URL-encoded", async (label) => {
+    it.each(["a/b", "50%", "a b+c", "?#&;=", "😀 ok", "ünï", "%2F", '"quoted"'])("%s is removed by its URL-encoded name", async (label) => {
       const chat = await acme.chat()
       await post(`/api/chats/${chat.id}/meta/labels`, { label: "kept" }).expect(201)
       await post(`/api/chats/${chat.id}/meta/labels`, { label }).expect(201)
@@ -59,7 +59,7 @@ describe("over both doors:", () => {
       expect((await rest.as(acme.token).delete(path).expect(200)).body.meta.labels).toEqual(["kept"])
     })
 
-    it("come off by name, in any case and URL-encoded; an absent one is no error", async () => {
+    it("are removed by name, ignoring case and URL-encoded; an absent one is no error", async () => {
       const chat = await acme.chat()
       await post(`/api/chats/${chat.id}/meta/labels`, { label: "50% off/now" }).expect(201)
       const path = `/api/chats/${chat.id}/meta/labels/${encodeURIComponent("50% OFF/now")}`
@@ -135,7 +135,7 @@ describe("over both doors:", () => {
   })
 
   describe("folders of chats", () => {
-    it("take a chat, let it go with null, and refuse a foreign folder or a missing field", async () => {
+    it("take a chat, release it with null, and refuse another company's folder or a missing field", async () => {
       const chat = await acme.chat()
       const folder = await acme.folder({ name: "Returns" })
       const foreign = await globex.folder({ name: "Returns" })
@@ -156,7 +156,7 @@ describe("over both doors:", () => {
   })
 
   describe("comments", () => {
-    it("carry their author under a user's JWT alone, and are removed once", async () => {
+    it("have an author only under a user's JWT, and are removed once", async () => {
       const chat = await acme.chat()
       await post(`/api/chats/${chat.id}/meta/comments`, { text: "by the integration" }).expect(201)
       const { body } = await post(`/api/chats/${chat.id}/meta/comments`, { text: " by Ann " }, acme.owner.jwt).expect(201)
@@ -171,7 +171,7 @@ describe("over both doors:", () => {
       for (const text of ["", "x".repeat(2001), 7]) await post(`/api/chats/${chat.id}/meta/comments`, { text }).expect(400)
     })
 
-    it("have 1 to 2000 characters, counted in code points after trimming, and say when they were written", async () => {
+    it("have 1 to 2000 characters, counted in code points after trimming, and the time when they were written", async () => {
       const chat = await acme.chat()
       const add = (text: unknown) => post(`/api/chats/${chat.id}/meta/comments`, { text })
       const { body } = await add(` ${"📝".repeat(2000)}\n`).expect(201)
@@ -184,7 +184,7 @@ describe("over both doors:", () => {
         },
       ])
       for (const text of ["📝".repeat(2001), " \n", "a\u0000b", null, undefined]) await add(text).expect(400)
-      // Half of a character, as a text that was cut carries it, is kept as what every encoder makes of it.
+      // Half of a surrogate pair, as in a text that was cut, is stored as the replacement character.
       expect((await add("cut \ud83d").expect(201)).body.meta.comments[1].text).toBe("cut \ufffd")
     })
 
@@ -199,7 +199,7 @@ describe("over both doors:", () => {
   })
 
   describe("read state", () => {
-    it("counts customer messages, forgets them when read, and recounts from our side's last message when unread again", async () => {
+    it("counts customer messages, is 0 when read, and recounts from the company's last message when unread again", async () => {
       const chat = await acme.chat()
       const say = (role: string) => acme.message({ chatId: chat.id, text: role, role })
       for (const role of ["Customer", "User", "Customer", "Customer"]) await say(role)
@@ -213,7 +213,7 @@ describe("over both doors:", () => {
       expect(unread.body).toMatchObject({ unreadCount: 2, lastReadAt: ours.createdAt })
     })
 
-    it("is at least one when our side spoke last, and begins at the beginning when it never spoke", async () => {
+    it("is at least one when the company wrote last, and counts all when it never wrote", async () => {
       const [answered, silent] = [await acme.chat(), await acme.chat()]
       await acme.message({ chatId: answered.id, text: "bye", role: "User" })
       await acme.message({ chatId: silent.id, text: "hello", role: "Customer" })

@@ -2,7 +2,7 @@ import { v7 } from "uuid"
 import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql, clock } = w
   const rest = bothDoors(w)
@@ -13,7 +13,7 @@ describe("over both doors:", () => {
   const list = async (query = "", credential = acme.token) => (await rest.as(credential).get(`/api/chats?${query}`).expect(200)).body
   const refused = async (query: string, credential = acme.token) => (await rest.as(credential).get(`/api/chats?${query}`).expect(400)).body
 
-  /** Chats on an account of their own, a second apart, so that a list is theirs alone. */
+  /** Chats on a separate account, a second apart, so that a list by account holds only them. */
   async function several(count: number, fields: object = {}) {
     const fromId = v7()
     const chats: Chat[] = []
@@ -38,7 +38,7 @@ describe("over both doors:", () => {
   }
 
   describe("a page of chats", () => {
-    it("holds 20 by the latest activity, with the total and where it goes on", async () => {
+    it("holds 20 by the latest activity, with the total and the next cursor", async () => {
       const { fromId, newestFirst } = await several(21)
       const page = await list(`fromId=${fromId}`)
       expect(ids(page.data)).toEqual(newestFirst.slice(0, 20))
@@ -47,7 +47,7 @@ describe("over both doors:", () => {
       expect(await list(`fromId=${v7()}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
     })
 
-    it("goes by the last message, which System messages do not move", async () => {
+    it("is sorted by the last message, which System messages do not change", async () => {
       const { fromId, newestFirst } = await several(3)
       clock.advance(1_000)
       const message = await acme.message({ chatId: newestFirst[2] })
@@ -60,14 +60,14 @@ describe("over both doors:", () => {
       expect((await list(`fromId=${fromId}`)).data[0].lastMessage).toBeNull()
     })
 
-    it("counts only when it is asked to", async () => {
+    it("counts only when requested", async () => {
       const { fromId } = await several(2)
       expect(await list(`fromId=${fromId}&withCount=false`)).toMatchObject({ totalCount: null, data: [{}, {}] })
       expect((await list(`fromId=${fromId}&withCount=true`)).totalCount).toBe(2)
       await refused("withCount=no")
     })
 
-    // A page of what many fit is read where the list begins; of what few fit, out of all that were counted.
+    // A page of a frequent match is read from the start of the list; of a rare one, from all counted rows.
     it.each([
       ["DESC", 1],
       ["DESC", 22],
@@ -86,8 +86,8 @@ describe("over both doors:", () => {
     })
   })
 
-  describe("walking by cursor", () => {
-    it("meets every chat once, in both directions", async () => {
+  describe("paging by cursor", () => {
+    it("returns every chat once, in both directions", async () => {
       const { fromId, newestFirst } = await several(7)
       const pages = await walk(`fromId=${fromId}&take=3`)
       expect(pages.map((page) => page.length)).toEqual([3, 3, 1])
@@ -96,14 +96,14 @@ describe("over both doors:", () => {
       expect((await walk(`fromId=${fromId}&take=7`)).map((page) => page.length)).toEqual([7])
     })
 
-    it("goes by id where the times are the same", async () => {
+    it("sorts by id where the times are equal", async () => {
       const { fromId, newestFirst } = await several(5)
       await sql("update chat set created_at = now() where from_id = $1", [fromId])
       expect(ids((await walk(`fromId=${fromId}&take=2`)).flat())).toEqual([...newestFirst].sort().reverse())
       expect(ids((await walk(`fromId=${fromId}&take=2&sortOrder=ASC`)).flat())).toEqual([...newestFirst].sort())
     })
 
-    it("shows nothing twice when a message comes meanwhile", async () => {
+    it("shows no chat twice when a message arrives in between", async () => {
       const { fromId, newestFirst } = await several(4)
       const first = await list(`fromId=${fromId}&take=2`)
       clock.advance(1_000)
@@ -138,7 +138,7 @@ describe("over both doors:", () => {
   })
 
   describe("paging by offset", () => {
-    it("passes over so many, and gives no cursor", async () => {
+    it("skips rows, and gives no cursor", async () => {
       const { fromId, newestFirst } = await several(4)
       const page = await list(`fromId=${fromId}&skip=1&take=2`)
       expect(ids(page.data)).toEqual(newestFirst.slice(1, 3))
@@ -155,7 +155,7 @@ describe("over both doors:", () => {
   })
 
   describe("conditions", () => {
-    it("narrow the list, each alone and together", async () => {
+    it("filter the list, each alone and together", async () => {
       const fromId = v7()
       const of = (fields: object) => acme.chat({ fromId, ...fields })
       const olx = await of({ messenger: "telegram", sourceChannel: "olx" })
@@ -182,12 +182,12 @@ describe("over both doors:", () => {
       expect((await list(`fromId=${fromId}&unread=false`)).totalCount).toBe(3)
     })
 
-    it("that name nothing in reach find nothing", async () => {
+    it("with a missing or foreign id find nothing", async () => {
       for (const id of [v7(), globex.assistant.id]) expect((await list(`assistantId=${id}`)).data).toEqual([])
       expect((await list(`managerId=${globex.owner.id}`)).data).toEqual([])
     })
 
-    it("of a bad form are 400", async () => {
+    it("that are malformed are 400", async () => {
       for (const query of [
         "messenger=fax",
         "messenger=TELEGRAM",

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await as.put(`/api/chats/${ids["a"]}/tags`, { tagIds: [ids["red"], ids["blue"]] }).expect(200)
   await as.put(`/api/chats/${ids["b"]}/tags`, { tagIds: [ids["blue"]] }).expect(200)
   await acme.message({ chatId: ids["c"], role: "Customer" })
-  // The last moment of a day, the first of the next, and one in the middle of that.
+  // The last millisecond of a day, the first of the next, and noon of that.
   const times = {
     a: ["2026-01-10T23:59:59.999Z", "2026-02-01T23:59:59.999Z"],
     b: ["2026-01-11T00:00:00.000Z", "2026-02-02T00:00:00.000Z"],
@@ -44,7 +44,7 @@ beforeAll(async () => {
   }
   for (const [letter, [created, last]] of Object.entries(times))
     await sql("update chat set created_at = $2, last_message_at = $3 where id = $1", [ids[letter], created, last])
-  // Another company's chats are found by nobody here.
+  // Another company's chats match no condition here.
   await globex.chat({ ...shop, externalId: "theirs" })
 })
 
@@ -56,7 +56,7 @@ const lettersOf = (chats: { externalId: string }[]) =>
     .sort()
     .join("")
 
-/** A filter, who is found, the same typed, and the same as a parameter of its own where there is one. */
+/** A filter, the chats that it finds, the typed condition, and the separate parameter if there is one. */
 const conditions: [string, string, string, string?][] = [
   ["messenger:eq:telegram", "a", "messenger: { eq: TELEGRAM }", "messenger=telegram"],
   ["messenger:eq:telegram-bot", "b", "messenger: { eq: TELEGRAM_BOT }", "messenger=telegram-bot"],
@@ -101,7 +101,7 @@ const conditions: [string, string, string, string?][] = [
   ["unread:eq:true;unread:eq:false", "", "unread: { eq: true }, messenger: { in: [] }"],
 ]
 
-/** Parameters that are no conditions of the filter. */
+/** Parameters that are not conditions of the filter. */
 const parameters: [string, string][] = [
   ["fromId=shop", "abd"],
   ["fromId=SHOP", ""],
@@ -124,7 +124,7 @@ describe("every condition on chats", () => {
   const typed = "query ($after: String) { chats(where: { WHERE }, after: $after) { nodes { externalId } totalCount } }"
 
   it.each(conditions.map((condition) => [condition[0], condition[1], condition] as const))(
-    "%s finds %s, as text, typed and by itself, through both doors",
+    "%s finds %s, as text, typed and as a separate parameter, over both protocols",
     async (_filter, _letters, [filter, letters, where, parameter]) => {
       const asked = [
         `filter=${encodeURIComponent(filled(filter))}`,
@@ -143,7 +143,7 @@ describe("every condition on chats", () => {
     },
   )
 
-  it.each(parameters)("%s finds %s, through both doors", async (query, letters) => {
+  it.each(parameters)("%s finds %s, over both protocols", async (query, letters) => {
     for (const [name, door] of doors) {
       const { body } = await door(w)
         .as(acme.owner.jwt)
@@ -171,7 +171,7 @@ describe("every condition on chats", () => {
     expect(errors![0]!.extensions).toMatchObject({ code, statusCode: 400 })
   })
 
-  it("typed as me is refused under an access token, which is nobody", async () => {
+  it("me is refused under an access token, which has no user", async () => {
     for (const query of ["managerId=me", "filter=managerId:eq:me", "filter=managerId:in:null,me"]) {
       for (const [, door] of doors) await door(w).as(acme.token).get(`/api/chats?${query}`).expect(400)
     }
@@ -194,7 +194,7 @@ describe("a connection", () => {
     return { edges, ids: nodes.map(({ id }) => id), pageInfo }
   }
 
-  it.each(["chats", "messages"])("of %s goes on behind any of its places, and says where it stands", async (list) => {
+  it.each(["chats", "messages"])("of %s continues after any of its edges, and has page information", async (list) => {
     const chatId = ids["d"]
     for (let sent = 0; list === "messages" && sent < 4; sent += 1) await acme.message({ chatId, role: "System", text: "Noted" })
     const where = list === "messages" ? `chatId: "${chatId}", ` : ""

@@ -3,7 +3,7 @@ import { world } from "./kit/world.js"
 
 const path = "/api/chat-tags"
 
-describe("chat tags over both doors", () => {
+describe("chat tags over both protocols", () => {
   const w = world()
   const { acme, globex } = w
   const rest = bothDoors(w)
@@ -44,12 +44,12 @@ describe("chat tags over both doors", () => {
     await patch(id, { [field]: value }).expect(400)
   })
 
-  it("count letters, not bytes or halves of them: 64 fit, blanks around them aside", async () => {
+  it("count code points, not bytes or UTF-16 units: 64 fit, without surrounding blanks", async () => {
     for (const name of ["x".repeat(64), "🎈".repeat(64), "é".repeat(64)])
       expect((await post({ name: `  ${name}  ` }).expect(201)).body.name).toBe(name)
   })
 
-  it("are renamed and recolored, each alone, and keep their chats", async () => {
+  it("are renamed and recolored independently, and keep their chats", async () => {
     const tag = await acme.tag({ name: "Before", color: "#111" })
     const chat = await acme.chat()
     await rest.as(acme.token).post(`/api/chats/${chat.id}/tags`, { tagId: tag.id }).expect(201)
@@ -62,7 +62,7 @@ describe("chat tags over both doors", () => {
     expect(body).toMatchObject({ tags: [{ id: tag.id, color: "#222222" }], meta: { labels: ["After"] } })
   })
 
-  it("are listed by name whatever the case, the company's alone, or all of a person's companies", async () => {
+  it("are listed by name ignoring case, of the company, or of all companies of a user", async () => {
     for (const name of ["beta", "Alpha", "Gamma"]) await globex.tag({ name })
     const { body } = await rest.as(globex.token).get(path).expect(200)
     expect(body.map(({ name }: { name: string }) => name)).toEqual(["Alpha", "beta", "Gamma"])

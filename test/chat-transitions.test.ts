@@ -5,8 +5,8 @@ import { stillTime, stopClockwork } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 /**
- * The specification's table "Chat AI control", every state against every trigger. A cell is what becomes of the chat: `on`, `auto` or `manual`
- * (off for that reason); `=` nothing changes and nobody is told; a status: it is refused with that, and nothing changes.
+ * The specification's table "Chat AI control", every state with every trigger. A cell is the resulting state: `on`, `auto` or `manual`
+ * (off with that reason); `=` no change and no event; a status: refused with it, and no change.
  * Circumstances: `ordinary`; `unpaid`, without an active subscription; `group`; `nobody`, without an assistant.
  */
 const table = `
@@ -64,7 +64,7 @@ let drafts: Map<string, string>
 
 beforeAll(async () => {
   await stopClockwork(w)
-  // Companies are founded with the offline model: these assistants ask the one of this test.
+  // The fixtures use the offline model: these assistants use the model of this test.
   for (const company of [acme, globex]) Object.assign(company.assistant, await company.makeAssistant({ name: "Ada" }))
   drafts = new Map([
     [acme.id, (await acme.makeAssistant({ isDraft: true })).id],
@@ -74,7 +74,7 @@ beforeAll(async () => {
 
 const companyIn = (place: Circumstance) => (place === "unpaid" ? globex : acme)
 
-/** A chat in a state, which it was brought to through the doors. */
+/** A chat in a state that it reached through the API. */
 async function chatIn(state: State, place: Circumstance): Promise<{ id: string }> {
   const company = companyIn(place)
   const { assistant, token } = company
@@ -83,7 +83,7 @@ async function chatIn(state: State, place: Circumstance): Promise<{ id: string }
     ...((place === "ordinary" || place === "unpaid") && { assistantId: assistant.id }),
   })
   const as = rest.as(token)
-  // The only way to AI in a group is past the rules; and so a group may have an assistant, too.
+  // PATCH skips the business rules, so that a group may have AI on and an assistant.
   if (place === "group") await as.patch(`/api/chats/${chat.id}`, { assistantId: assistant.id }).expect(200)
   if (!chat.isUnderAiControl) await as.patch(`/api/chats/${chat.id}`, { isUnderAiControl: true }).expect(200)
   if (state !== "on") await as.patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false, aiDisableReason: state }).expect(200)
@@ -100,7 +100,7 @@ const assign = (assistantId: (place: Circumstance) => string) =>
   patch("/assign-assistant", (place) => ({ assistantId: assistantId(place) }))
 const write = (chat: { id: string }, place: Circumstance, role = "Customer") => companyIn(place).message({ chatId: chat.id, role })
 const lookForQuietChats = async () => quietChats.run(w.services)
-/** A customer writes, and every try of the turn comes. */
+/** A customer writes, and the turn is tried until it ends. */
 const turn: Act = async (chat, place) => {
   await write(chat, place)
   for (let tries = 0; tries < 4; tries += 1) {
@@ -153,7 +153,7 @@ const triggers: Record<string, Act> = {
   },
 }
 
-/** Who a change is put down to: whoever asked, the assistant, or the system. */
+/** The actor of a change: the caller, the assistant, or the system. */
 function actorOf(trigger: string, place: Circumstance) {
   if (/quiet|fails/.test(trigger) || (place === "unpaid" && trigger.includes("turnOffAiMode")))
     return { actorKind: "system", actorId: null }
@@ -167,7 +167,7 @@ const asState: Record<State, object> = {
   manual: { isUnderAiControl: false, aiDisableReason: "manual", needsAttention: false },
 }
 
-/** Who or what changed control, as it is kept and as it was told, oldest first. */
+/** The stored changes of control and their events, oldest first. */
 async function changesOf(chat: { id: string }) {
   const [row] = await sql(
     `select (select coalesce(json_agg(json_build_object('isUnderAiControl', is_under_ai_control, 'aiDisableReason', ai_disable_reason,

@@ -3,7 +3,7 @@ import { messengers } from "../src/entities/channel.js"
 import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex } = w
   const rest = bothDoors(w)
@@ -13,7 +13,7 @@ describe("over both doors:", () => {
   const patch = (id: string, body: object) => rest.as(acme.token).patch(`/api/chats/${id}`, body)
 
   describe("creating a chat", () => {
-    it("needs a messenger and an account alone", async () => {
+    it("needs only a messenger and an account", async () => {
       const { body } = await create().expect(201)
       expect(body).toEqual({
         id: expect.any(String),
@@ -48,7 +48,7 @@ describe("over both doors:", () => {
       expect(await read(body.id)).toEqual(body)
     })
 
-    it("keeps everything that is said", async () => {
+    it("stores every field", async () => {
       const said = {
         companyId: acme.id,
         messenger: "instagram",
@@ -76,7 +76,7 @@ describe("over both doors:", () => {
       expect(body).toMatchObject({ assistantId: acme.assistant.id, isUnderAiControl: true, aiDisableReason: null, assistant: null })
     })
 
-    it("refuses what cannot be", async () => {
+    it("refuses invalid combinations", async () => {
       const draft = await acme.makeAssistant({ isDraft: true })
       for (const fields of [
         { assistantId: acme.assistant.id, chatType: "group" },
@@ -95,7 +95,7 @@ describe("over both doors:", () => {
   })
 
   describe("a customer's chat", () => {
-    it("is there once: a second one is 409, also when ten come at once", async () => {
+    it("is unique: a second one is 409, also when ten are created at once", async () => {
       const externalId = v7()
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ externalId })))
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
@@ -105,7 +105,7 @@ describe("over both doors:", () => {
       expect(page.data.filter((chat: { externalId: string }) => chat.externalId === externalId)).toHaveLength(1)
     })
 
-    it("is another one on another account, messenger or company, and without an id of the customer", async () => {
+    it("is separate on another account, messenger or company, and without an id of the customer", async () => {
       const externalId = v7()
       await create({ externalId }).expect(201)
       await create({ externalId, fromId: "shop 2" }).expect(201)
@@ -117,7 +117,7 @@ describe("over both doors:", () => {
   })
 
   describe("including", () => {
-    it("shows the assistant and the manager when they are asked for, and null when not", async () => {
+    it("shows the assistant and the manager when they are included, else null", async () => {
       const { id } = await acme.chat({ assistantId: acme.assistant.id, managerId: acme.member.id })
       expect(await read(id)).toMatchObject({ assistant: null, manager: null, lastMessage: null })
       const { assistant, manager, lastMessage } = await read(id, "?include=assistant,manager")
@@ -128,7 +128,7 @@ describe("over both doors:", () => {
       expect(await read((await acme.chat()).id, "?include=assistant,manager")).toMatchObject({ assistant: null, manager: null })
     })
 
-    it("of an unknown name is 400 on REST, and says which", async () => {
+    it("of an unknown name is 400 on REST, and names it", async () => {
       const { id } = await acme.chat()
       const { body } = await w.rest.as(acme.token).get(`/api/chats/${id}?include=assistant,passwords`).expect(400)
       expect(body.details).toEqual([{ path: "include", message: expect.stringContaining("passwords") }])
@@ -136,7 +136,7 @@ describe("over both doors:", () => {
   })
 
   describe("changing a chat", () => {
-    it("leaves alone what is absent, and clears with null what may be empty", async () => {
+    it("keeps absent fields, and clears nullable fields with null", async () => {
       const chat = await acme.chat({ name: "Ann", assistantId: acme.assistant.id, managerId: acme.member.id })
       const { body: same } = await patch(chat.id, {}).expect(200)
       expect(same).toEqual({ ...chat, updatedAt: same.updatedAt })
@@ -159,13 +159,13 @@ describe("over both doors:", () => {
       await globex.subscription("active")
     })
 
-    it("off means by hand", async () => {
+    it("turns AI off with the reason manual", async () => {
       const { id } = await acme.chat({ assistantId: acme.assistant.id })
       const { body } = await patch(id, { isUnderAiControl: false }).expect(200)
       expect(body).toMatchObject({ isUnderAiControl: false, aiDisableReason: "manual", needsAttention: false })
     })
 
-    it("never points across the company border, nor at nothing", async () => {
+    it("refuses references to another company's rows and to missing rows", async () => {
       const chat = await acme.chat({ managerId: acme.owner.id })
       for (const body of [
         { assistantId: globex.assistant.id },
@@ -181,7 +181,7 @@ describe("over both doors:", () => {
   })
 
   describe("deleting a chat", () => {
-    it("removes it with its messages, and a later chat with the customer is a new one", async () => {
+    it("deletes it with its messages, and a later chat with the customer is a new one", async () => {
       const { id, externalId } = await acme.chat()
       const message = await acme.message({ chatId: id })
       await acme.message({ chatId: id, role: "Customer", replyToMessageId: message.id })

@@ -46,7 +46,7 @@ const answer = (id: string, output: unknown, { token = acme.token, url = w.url }
 const refusal = async (id: string, output: unknown = {}, token = acme.token) =>
   (await answer(id, output, { token })).errors[0].extensions.code
 
-/** A chat whose turn waits for a client, and what the client is asked. */
+/** A chat whose turn waits for a client, and the client's request. */
 async function chatInCall(name = "showSeat") {
   const chat = await acme.chat({ assistantId: ada.id })
   await write(chat, "Where do I sit?")
@@ -74,8 +74,8 @@ const entry = async (id: string) => {
   return data.toolCalls.nodes.find((node: { id: string }) => node.id === id)
 }
 
-describe("a tool that the client carries out", () => {
-  it("is asked for by an event, answered by a mutation on any instance, and the assistant goes on at once", async () => {
+describe("a tool that a client executes", () => {
+  it("is requested by an event, answered by a mutation on any instance, and the assistant continues at once", async () => {
     const second = await w.another()
     await stopClockwork(second)
     const { chat, asked, done } = await chatInCall()
@@ -104,7 +104,7 @@ describe("a tool that the client carries out", () => {
     ])
   })
 
-  it("ends as an error when no client answers in time, and the turn goes on; a late answer is refused", async () => {
+  it("ends as an error when no client answers in time, and the turn continues; a late answer is refused", async () => {
     const { chat, asked, done } = await chatInCall("showSeatBriefly")
     await done
     expect(await outputOf(chat)).toMatchObject([{ status: "error", output: { error: "The client did not answer within 1 s" } }])
@@ -113,7 +113,7 @@ describe("a tool that the client carries out", () => {
     expect(await outputOf(chat)).toHaveLength(1)
   })
 
-  it("takes one answer, from the company's own clients, and only its own", async () => {
+  it("takes one answer, only from the company's clients", async () => {
     const { asked, done } = await chatInCall()
     expect(await refusal(asked.toolCallId, {}, globex.token)).toBe("NOT_FOUND")
     expect(await refusal(asked.toolCallId, "x".repeat(assistantLimits.toolResponseReadBytes))).toBe("BAD_USER_INPUT")
@@ -129,14 +129,14 @@ describe("a tool that the client carries out", () => {
     expect(await refusal(body.data[0].id)).toBe("BAD_USER_INPUT")
   })
 
-  it("may say nothing: the call succeeded", async () => {
+  it("may have an empty answer: the call succeeded", async () => {
     const { chat, asked, done } = await chatInCall()
     await answer(asked.toolCallId, null)
     await done
     expect(await outputOf(chat)).toMatchObject([{ status: "success", output: { success: true } }])
   })
 
-  it("is not waited for by the chat when a person takes it over; an answer is still logged", async () => {
+  it("does not block the chat when a person takes it over; an answer is still logged", async () => {
     const { chat, asked, done } = await chatInCall()
     await control(chat, false)
     await done
@@ -148,7 +148,7 @@ describe("a tool that the client carries out", () => {
     expect((await said(chat)).at(-1)).toBe("Assistant: FunctionCallOutput")
   })
 
-  it("is given up by a server that stops, and another goes on without it", async () => {
+  it("is abandoned by a server that stops, and another continues without it", async () => {
     const stopped = await w.another()
     await stopClockwork(stopped)
     const chat = await acme.chat({ assistantId: ada.id })
@@ -165,7 +165,7 @@ describe("a tool that the client carries out", () => {
     expect((await said(chat)).at(-1)).toBe("Assistant: I cannot say.")
   })
 
-  it("is no business of the visitor", async () => {
+  it("is not visible to the visitor", async () => {
     const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
     const refused = await gql(body.visitorToken, mutation, { id: tool.id, output: {} })
     expect(refused.errors![0]!.extensions.code).toBe("FORBIDDEN")

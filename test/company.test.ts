@@ -21,7 +21,7 @@ describe("companies", () => {
     })
   })
 
-  it("of a person are all of theirs, by name, whatever the role; of a token its own", async () => {
+  it("of a user are all of theirs, by name, whatever the role; of a token its own", async () => {
     const person = await globex.person("member")
     await acme.person("owner", person)
     const { body } = await rest.as(person.jwt).get("/api/companies/my").expect(200)
@@ -46,7 +46,7 @@ describe("companies", () => {
 })
 
 describe("a user of two companies", () => {
-  it("sees both in a list without companyId, and says which one something new belongs to", async () => {
+  it("gets both in a list without companyId, and must name the company of a new row", async () => {
     const person = await acme.person()
     await globex.person("admin", person)
     const [ours, theirs] = [await acme.chat(), await globex.chat()]
@@ -61,7 +61,7 @@ describe("a user of two companies", () => {
     expect(folder.companyId).toBe(globex.id)
   })
 
-  it("of one company does not say it", async () => {
+  it("of one company need not name it", async () => {
     const { body } = await rest.as(acme.member.jwt).post("/api/chat-folders", { name: "Returns" }).expect(201)
     expect(body.companyId).toBe(acme.id)
   })

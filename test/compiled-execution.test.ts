@@ -52,7 +52,7 @@ describe("the server's own schema", () => {
   const schema = platformSchema
   const queries = Object.keys(schema.getQueryType()!.getFields())
 
-  it.each(queries)("query %s is answered alike by both", async (name) => {
+  it.each(queries)("query %s has the same result on both", async (name) => {
     const { acme, services } = w
     const chat = await acme.chat()
     const message = await acme.message({ chatId: chat.id })

@@ -20,7 +20,7 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
 }
 
 describe("the configuration", () => {
-  it("runs a demo on this machine alone when nothing is set", () => {
+  it("runs a demo on loopback when nothing is set", () => {
     expect(readConfig({})).toMatchObject({
       port: 4000,
       host: "127.0.0.1",
@@ -55,11 +55,11 @@ describe("the configuration", () => {
     expect(Object.isFrozen(config.corsOrigins)).toBe(true)
   })
 
-  it("takes an empty value, and one of blanks, for none", () => {
+  it("treats an empty value, and one of blanks, as absent", () => {
     expect(readConfig({ PORT: "", DATABASE_URL: "  ", DEMO: "" })).toEqual(readConfig({}))
   })
 
-  it("tells all faults at once, each by the name of its variable", () => {
+  it("reports all faults at once, each with its variable", () => {
     const faults = faultsOf({
       PORT: "abc",
       LOG_LEVEL: "loud",
@@ -99,7 +99,7 @@ describe("the configuration", () => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)])
   })
 
-  it("never prints what may be a secret", () => {
+  it("never prints a possible secret", () => {
     const message = faultsOf({
       JWT_SECRET: "hunter2",
       ENCRYPTION_KEY: "hunter2",
@@ -122,7 +122,7 @@ describe("the configuration", () => {
     expect(readConfig({ ENCRYPTION_KEY: key.toString(encoding) }).encryptionKey).toEqual(key)
   })
 
-  it("shows the demo with the embedded database only, unless told otherwise", () => {
+  it("creates the demo only with the embedded database, unless configured", () => {
     const database = { DATABASE_URL: "postgres://db/platform" }
     expect(readConfig(database)).toMatchObject({ demo: false, allowPrivateNetwork: false })
     expect(readConfig({ ...database, DEMO: "true" })).toMatchObject({ demo: true, allowPrivateNetwork: true })
@@ -133,7 +133,7 @@ describe("the configuration", () => {
     expect(readConfig({ DEMO: "off" })).toMatchObject({ demo: false, allowPrivateNetwork: false })
   })
 
-  it("knows a model by its key, or by the address of a server that asks for none", () => {
+  it("configures a model by its key, or by the address of a server without keys", () => {
     expect(readConfig({ OPENAI_API_KEY: "k" }).openai).toEqual({ baseUrl: "https://api.openai.com/v1", apiKey: "k", model: "gpt-4.1-mini" })
     const own = readConfig({ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1/", OPENAI_MODEL: "qwen" })
     expect(own.openai).toEqual({ baseUrl: "http://127.0.0.1:8080/v1", apiKey: null, model: "qwen" })
@@ -157,7 +157,7 @@ describe("the configuration", () => {
     expect(["off", "on", "2"].map((given) => readConfig({ TRUST_PROXY: given }).trustProxy)).toEqual([0, 1, 2])
   })
 
-  it("derives the public address from where it really listens", () => {
+  it("derives the public address from the actual port", () => {
     expect(publicUrl(readConfig({ PORT: "0" }), 50123)).toBe("http://127.0.0.1:50123")
     expect(publicUrl(readConfig({ HOST: "0.0.0.0" }))).toBe("http://localhost:4000")
     expect(publicUrl(readConfig({ HOST: "::1" }))).toBe("http://[::1]:4000")
@@ -181,7 +181,7 @@ describe("the secrets", () => {
   })
   afterEach(() => rm(dataDir, { recursive: true }))
 
-  it("are generated once, for the owner's eyes only, and stay", async () => {
+  it("are generated once, readable only by the owner, and stay", async () => {
     const config = readConfig({ DATA_DIR: join(dataDir, "not/yet/there") })
     const first = await loadSecrets(config)
     expect(first.encryptionKey).toHaveLength(32)
@@ -202,7 +202,7 @@ describe("the secrets", () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it("are not made anew over a damaged file, since that would lose what they encrypted", async () => {
+  it("do not replace a damaged file, since that would lose what they encrypted", async () => {
     await writeFile(join(dataDir, "secrets.json"), '{"jwtSecret":')
     await expect(loadSecrets(readConfig({ DATA_DIR: dataDir }))).rejects.toThrow("secrets.json is damaged")
   })

@@ -30,7 +30,7 @@ const schemaOf = (route: Route): Record<string, Schema> =>
   w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema.properties
 
 describe("bodies", () => {
-  it.each(takingBodies)("%s: malformed JSON, and JSON that is no object, is 400", async (_name, route) => {
+  it.each(takingBodies)("%s: malformed JSON, and JSON that is not an object, is 400", async (_name, route) => {
     for (const text of ["{", '{"name": }', "[]", '"text"', "1", "null"]) await send(route, text).expect(400)
   })
 
@@ -47,7 +47,7 @@ describe("bodies", () => {
     expect(body.code).toBe("PAYLOAD_TOO_LARGE")
   })
 
-  it("over 1 MB is 413 also when its length is not told", async () => {
+  it("over 1 MB is 413 also without a Content-Length", async () => {
     const text = JSON.stringify({ name: "x".repeat(1024 * 1024) })
     const status = await new Promise((resolve, reject) => {
       const headers = { ...headersOf(acme.token), "Content-Type": "application/json" }
@@ -65,7 +65,7 @@ describe("bodies", () => {
     }
   })
 
-  it.each(takingBodies)("%s: a field of the wrong type is 400 and is named", async (_name, route) => {
+  it.each(takingBodies)("%s: a field of the wrong type is 400 and named in the error", async (_name, route) => {
     for (const [name, schema] of Object.entries(schemaOf(route))) {
       const { type } = schema.anyOf?.[0] ?? schema
       if (type === undefined) continue
@@ -81,20 +81,20 @@ describe("bodies", () => {
     }
   })
 
-  it.each(takingBodies)("%s: what is required is required, and null is not it", async (_name, route) => {
+  it.each(takingBodies)("%s: a missing or null required field is 400", async (_name, route) => {
     const needs = route.needs ?? []
     const { required = [] } = w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema
     for (const name of required) {
       const { [name]: _left, ...rest } = bodyFor(route, own)!
       await send(route, JSON.stringify(rest)).expect(400)
-      // Except where null is a value of its own: no folder.
+      // Except where null is a value: no folder.
       const { body } = await send(route, JSON.stringify({ ...rest, [name]: null })).expect(needs.includes(name) ? 200 : 400)
       if (!needs.includes(name)) expect(body.details[0].path).toBe(name)
     }
     if (required.length > 0) await send(route, "").expect(400)
   })
 
-  it.each(takingBodies)("%s: __proto__ and constructor are nobody's fields", async (_name, route) => {
+  it.each(takingBodies)("%s: __proto__ and constructor are not fields", async (_name, route) => {
     for (const key of ["__proto__", "constructor"]) {
       const { status, text } = await send(route, `{"${key}": {"polluted": "yes", "name": "polluted", "isAdmin": true}}`)
       expect([200, 201, 400]).toContain(status)
@@ -112,7 +112,7 @@ describe("bodies", () => {
     const given = bodyFor(route, own)!
     const query = new URLSearchParams(Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]))
     const asked = rest.as(credentialFor(route, acme)).ask(methodOf(route), `${addressOf(route, own)}?${query}`)
-    // Every POST needs something of its body, but the test of a tool without arguments and a copy; a PATCH of nothing changes nothing.
+    // Every POST requires a field, except the test of a tool without arguments and a copy; an empty PATCH changes nothing.
     const needsNothing = /\/(test|copy)$/.test(route.path) ? 201 : route.method === "PATCH" ? 200 : 400
     await asked.send({}).expect(required.length > 0 ? 400 : needsNothing)
   })
@@ -126,17 +126,17 @@ describe("bodies", () => {
 })
 
 describe("query strings", () => {
-  /** The parameters of a route, as its document has them. */
+  /** The parameters of a route, by its document. */
   const parametersOf = (route: Route): { name: string; schema: Schema }[] =>
     w.openapi.paths[route.path].get.parameters.filter((parameter: { in: string }) => parameter.in === "query")
 
-  /** Asks with one more parameter; the required ones are there. */
+  /** Sends a request with the required parameters and one more. */
   const asked = (route: Route, extra: string) => {
     const needed = queryFor(route, own)
     return rest.as(credentialFor(route, acme)).get(`${addressOf(route, own)}${needed}${needed ? "&" : "?"}${extra}`)
   }
 
-  it.each(takingQueries)("%s: a parameter that is given twice is 400", async (_name, route) => {
+  it.each(takingQueries)("%s: a repeated parameter is 400", async (_name, route) => {
     expect(parametersOf(route)).not.toEqual([])
     for (const { name } of parametersOf(route)) {
       const { body } = await asked(route, `${name}=1&${name}=1`).expect(400)
@@ -144,7 +144,7 @@ describe("query strings", () => {
     }
   })
 
-  it.each(takingQueries)("%s: a parameter of a bad form is 400", async (_name, route) => {
+  it.each(takingQueries)("%s: a malformed parameter is 400", async (_name, route) => {
     const numbers = ["abc", "1e2", "-1", "", "1.5", "0x10", "%2B1", "01", "9999999999", "%201"]
     for (const { name, schema } of parametersOf(route)) {
       const bad =
@@ -161,7 +161,7 @@ describe("query strings", () => {
     }
   })
 
-  it.each(takingQueries)("%s: an unknown parameter, and an empty search or cursor, is as if absent", async (_name, route) => {
+  it.each(takingQueries)("%s: an unknown parameter, and an empty search or cursor, is ignored", async (_name, route) => {
     const names = parametersOf(route).map(({ name }) => name)
     const empty = ["filter", "search", "q", "include", "cursor"].filter((name) => names.includes(name)).map((name) => `${name}=`)
     const { body } = await asked(route, "").expect(200)

@@ -40,14 +40,14 @@ const guarded = everyRoute.filter(([, route]) => !isPublic(route))
 const withIds = everyRoute.filter(([, route]) => parametersIn(route.path).length > 0)
 const reading = everyRoute.filter(([, route]) => route.method === "GET")
 
-/** Asks a route as the company would that owns what it names. */
+/** Calls a route with the credentials of the company that owns its rows. */
 const ask = (route: Route, address: string, credential = credentialFor(route, acme)) =>
   rest
     .as(credential)
     .ask(methodOf(route), address)
     .send(bodyFor(route, own) as object)
 
-/** The same through either door. */
+/** The same over either protocol. */
 const askThrough = (door: Door, route: Route, address: string, things = own, body = bodyFor(route, things)) =>
   door.as(credentialFor(route, things.company))[route.method.toLowerCase() as "post"](address, body)
 
@@ -69,14 +69,14 @@ describe("credentials", () => {
   )
 })
 
-describe("ids in a path, over both doors", () => {
+describe("ids in a path, over both protocols", () => {
   const cases = withIds.flatMap(([name, route]) => parametersIn(route.path).map((parameter) => [name, parameter, route] as const))
 
-  // What is taken off a chat and is not on it was taken off already: no error (specification, Errors).
+  // Removing something that is not on the chat is no error (specification, Errors).
   const taken = ["label", "commentId"]
   const naming = cases.filter(([, parameter, route]) => !taken.includes(parameter) && !route.path.endsWith("/tags/{tagId}"))
 
-  it.each(naming)("%s: a foreign {%s} is refused as a missing one is, and nothing changes", async (_name, parameter, route) => {
+  it.each(naming)("%s: another company's {%s} is refused like a missing one, and nothing changes", async (_name, parameter, route) => {
     const status = parameter === "companyId" ? 403 : 404
     const before = await everythingOf(w, globex.id)
     const theirs = new RegExp(`([\\w-]+)/\\{${parameter}\\}`).exec(route.path)![1]!
@@ -94,19 +94,19 @@ describe("ids in a path, over both doors", () => {
     }
   })
 
-  it("are taken in any case", async () => {
+  it("are case-insensitive", async () => {
     const { body } = await both.as(acme.token).get(`/api/chats/${own["chats"]!.toUpperCase()}`).expect(200)
     expect(body.id).toBe(own["chats"])
   })
 })
 
-it("what an address says that cannot be decoded is 400", async () => {
+it("an address that cannot be decoded is 400", async () => {
   await rest.as(acme.token).get("/api/chats/%zz").expect(400)
   for (const label of ["%zz", "%", "%ed%a0%80"])
     await rest.as(acme.token).delete(`/api/chats/${own["chats"]}/meta/labels/${label}`).expect(400)
 })
 
-describe("companies, over both doors", () => {
+describe("companies, over both protocols", () => {
   const lists = reading.filter(([, route]) => route.run.includes("$companyId") && !route.path.includes("{companyId}"))
 
   it.each(lists)("%s of a company out of reach is 403", async (_name, route) => {
@@ -114,7 +114,7 @@ describe("companies, over both doors", () => {
     await askThrough(both, route, `${route.path}?companyId=${acme.id}`).expect(200)
   })
 
-  // Knowledge and tools belong to their assistant's company and name none; so does what is made of something that is there.
+  // Knowledge and tools belong to their assistant's company and name none; the same holds for copies.
   const makers = everyRoute.filter(
     ([, { method, body, path }]) => method === "POST" && body === "input" && !/knowledge|tools|\{/.test(path),
   )
@@ -149,7 +149,7 @@ describe("paths and methods", () => {
     expect([other.status, await other.json()]).toMatchObject([404, { code: "NOT_FOUND" }])
   })
 
-  it("what a known path refuses is JSON for a browser too", async () => {
+  it("a refused request to a known path is JSON for a browser too", async () => {
     const id = "00000000-0000-7000-8000-000000000000"
     const headers = { accept: browser, "x-access-token": acme.token }
     const missing = await fetch(`${w.url}/api/chats/${id}`, { headers })
@@ -160,7 +160,7 @@ describe("paths and methods", () => {
 
   const paths = [...new Set(routeTable.map((route) => route.path))]
 
-  it.each(paths)("%s: a wrong method is 405 and says which are right", async (path) => {
+  it.each(paths)("%s: a wrong method is 405 and lists the allowed ones", async (path) => {
     const address = addressOf({ path } as Route, own)
     const fits = routeTable.filter((route) => new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(address))
     const right = new Set(fits.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])))
@@ -184,7 +184,7 @@ describe("paths and methods", () => {
 })
 
 describe("X-Request-Id", () => {
-  it("is the caller's when it is sane, and stands in the error", async () => {
+  it("is the caller's when it is valid, and is in the error", async () => {
     const { headers, body } = await rest.anonymous.get("/api/chats").set("X-Request-Id", "order-4711").expect(401)
     expect([headers["x-request-id"], body.requestId]).toEqual(["order-4711", "order-4711"])
   })
@@ -228,7 +228,7 @@ describe("openapi.json", () => {
 describe("REST and GraphQL", () => {
   const graphql = () => doors.find(([name]) => name === "GraphQL")![1](w)
 
-  it.each(reading)("%s answers the same object", async (_name, route) => {
+  it.each(reading)("%s returns the same object", async (_name, route) => {
     const include = Object.keys(route.include ?? {})
     const query = include.length > 0 ? `?include=${include.join(",")}` : queryFor(route, own)
     const shown = await askThrough(w.rest as unknown as Door, route, addressOf(route, own) + query).expect(200)
@@ -238,27 +238,27 @@ describe("REST and GraphQL", () => {
 
   const changing = everyRoute.filter(([, route]) => route.method !== "GET" && !isPublic(route) && !route.multipart)
 
-  /** What a route answers through a door when it is asked about things of its own; all of them are alike. */
+  /** The response of a route over a protocol, for fresh rows that are equal each time. */
   async function aboutOwn(door: Door, route: Route, bodyOf = (things: Belongings) => bodyFor(route, things)) {
     const things = await belongings(acme)
     const { status, body } = await askThrough(door, route, addressOf(route, things), things, bodyOf(things))
     return { status, body: alike(body) }
   }
 
-  it.each(changing)("%s answers the same object, about things that are alike", async (_name, route) => {
+  it.each(changing)("%s returns the same object, for equal rows", async (_name, route) => {
     const shown = await aboutOwn(w.rest as unknown as Door, route)
     expect(shown.status).toBe(route.status ?? (route.method === "POST" ? 201 : 200))
     expect(await aboutOwn(graphql(), route)).toEqual(shown)
   })
 
-  it.each(fullBodies)("%s %s answers the same object", async (name, _says, body) => {
+  it.each(fullBodies)("%s %s returns the same object", async (name, _says, body) => {
     const route = everyRoute.find(([named]) => named === name)![1]
     const shown = await aboutOwn(w.rest as unknown as Door, route, body)
     expect(shown.status).toBe(route.status ?? (route.method === "POST" ? 201 : 200))
     expect(await aboutOwn(graphql(), route, body)).toEqual(shown)
   })
 
-  /** With a number for each id, by its first place, and nothing of the moment. */
+  /** Replaces each id by a number in order of appearance, and removes times. */
   const alike = (body: unknown) => {
     const seen: string[] = []
     const numbered = (id: string) => `#${seen.includes(id) ? seen.indexOf(id) : seen.push(id) - 1}`
@@ -270,7 +270,7 @@ describe("REST and GraphQL", () => {
     return JSON.parse(text)
   }
 
-  describe("are one schema, in which REST has its own words for enums alone:", () => {
+  describe("have one schema, which differs only in the names of enum values:", () => {
     const schema = platformSchema
     const ofRest = inRestWords(schema)
     const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith("__"))

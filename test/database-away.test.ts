@@ -7,7 +7,7 @@ import { world } from "./kit/world.js"
 
 jest.setTimeout(90_000)
 
-// Before the world's own, which drops the database.
+// Before that of the test server, which drops the database.
 afterAll(async () => {
   await server.stop()
   await proxy.close()
@@ -17,7 +17,7 @@ const w = world()
 const { acme } = w
 let proxy: TcpProxy
 let server: ServerProcess
-/** The world, by way of the server behind the proxy. */
+/** Clients of the server behind the proxy. */
 let there: typeof w
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const asToken = () => ({ "x-access-token": acme.token, "content-type": "application/json" })
 
-/** Waits until the server is ready, which it is within ten seconds. */
+/** Waits until the server is ready, at most ten seconds. */
 async function readyAgain() {
   const end = Date.now() + 10_000
   const ready = async () => (await fetch(`${server.url}/health/ready`)).status === 200
@@ -41,7 +41,7 @@ async function readyAgain() {
   expect(await ready()).toBe(true)
 }
 
-/** A request that has to be refused in the contract's words, in time, and with the time to come back. */
+/** A request that has to be refused in the contract's shape, in time, with Retry-After. */
 async function unavailable(path: string, init: RequestInit = {}): Promise<void> {
   const begin = Date.now()
   const answer = await fetch(server.url + path, init)
@@ -56,7 +56,7 @@ async function unavailable(path: string, init: RequestInit = {}): Promise<void> 
 const graphql = (query: string, headers: Record<string, string> = asToken()) =>
   unavailable("/graphql", { method: "POST", headers, body: JSON.stringify({ query }) })
 
-/** Everything that a client may ask is refused, and the process says how it is. */
+/** Every request is refused, and the health routes report the state. */
 async function allIsRefused() {
   await Promise.all([
     unavailable("/api/chats", { headers: asToken() }),
@@ -65,7 +65,7 @@ async function allIsRefused() {
     unavailable("/api/auth/sign-in", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
     unavailable("/hooks/widget/0191e3a0-0000-7000-8000-000000000000", { method: "POST", body: "{}" }),
     graphql("{ chatFolders { id } }"),
-    // Nobody has to be known for this one: it fails while it runs.
+    // This one needs no authentication: it fails while it runs.
     graphql('mutation { signIn(email: "a@example.com", password: "long enough") { accessToken } }', { "content-type": "application/json" }),
     rawSocket(there).then(async (socket) => expect(await socket.open(acme.token)).toBe(1013)),
     fetch(`${server.url}/health/live`).then(({ status }) => expect(status).toBe(200)),
@@ -75,7 +75,7 @@ async function allIsRefused() {
   ])
 }
 
-it("a database that resets every connection for six seconds: requests are refused at once, and the server comes back as it was", async () => {
+it("a database that resets every connection for six seconds: requests are refused at once, and the server recovers completely", async () => {
   const heard = await subscribe(there, acme.token, { after: await endOfLog(w) })
   const first = await acme.chat()
   expect((await heard.next()).payload).toEqual(first)
@@ -92,12 +92,12 @@ it("a database that resets every connection for six seconds: requests are refuse
   await sleep(5_000)
   const attempts = proxy.attempts()
   await sleep(1_000)
-  // The clock asks for a dozen jobs each second, and four others look for what is theirs.
+  // The job scheduler polls a dozen kinds of jobs each second, beside four other pollers.
   expect(proxy.attempts() - attempts).toBeLessThan(40)
   await allIsRefused()
   proxy.pass()
   await readyAgain()
-  // The socket, and the subscription on it, have lived through it.
+  // The socket and its subscription are still open.
   const chat = await acme.chat()
   expect((await heard.next()).payload).toEqual(chat)
   expect((await socket.ask("{ chatFolders { id } }"))[0].payload).toEqual({ data: { chatFolders: [] } })
@@ -106,12 +106,12 @@ it("a database that resets every connection for six seconds: requests are refuse
   expect(proxy.open()).toBeLessThanOrEqual(14)
 })
 
-it("a database that takes connections and answers nothing: no request waits longer than five seconds", async () => {
+it("a database that accepts connections and does not respond: no request waits longer than five seconds", async () => {
   const chat = await acme.chat()
-  // With idle connections in the pool, which look as good as ever.
+  // With idle connections in the pool, which look healthy.
   await Promise.all(Array.from({ length: 20 }, () => fetch(`${server.url}/api/chats/${chat.id}`, { headers: asToken() })))
   proxy.hang()
-  // Those that were under way, those that find the pool waiting, and those that come when it is known.
+  // Requests that are running, that wait for the pool, and that arrive when the outage is known.
   for (let round = 0; round < 4; round += 1) {
     const refused = allIsRefused()
     await sleep(1_500)
@@ -123,7 +123,7 @@ it("a database that takes connections and answers nothing: no request waits long
   expect(proxy.open()).toBeLessThanOrEqual(14)
 })
 
-it("transactions that lose their connection give its place back to the pool", async () => {
+it("transactions that lose their connection free its place in the pool", async () => {
   const chats = await Promise.all(Array.from({ length: 12 }, () => acme.chat()))
   const rename = ({ id }: { id: string }, name: string) =>
     fetch(`${server.url}/api/chats/${id}`, { method: "PATCH", headers: asToken(), body: JSON.stringify({ name }) })

@@ -16,7 +16,7 @@ afterAll(closeDatabases)
 const files = (await readdir("migrations")).filter((file) => file.endsWith(".ts")).map((file) => file.replace(".ts", ""))
 const executed = async ({ sql }: EmptyDatabase) => (await sql("select name from mikro_orm_migrations order by id")).map(({ name }) => name)
 
-/** Connections close a moment after they were told to. */
+/** Connections close with a delay. */
 async function nothingIsOpen(database: EmptyDatabase) {
   let left = await database.connections()
   for (const end = Date.now() + 5_000; left > 0 && Date.now() < end; left = await database.connections()) await sleep(50)
@@ -24,7 +24,7 @@ async function nothingIsOpen(database: EmptyDatabase) {
 }
 
 describe("the schema", () => {
-  it("is made once by servers that start at the same time on an empty database, and a start on it again changes nothing", async () => {
+  it("is created once by servers that start at the same time on an empty database, and another start changes nothing", async () => {
     const database = await emptyDatabase()
     const servers = await Promise.all([database.start(), database.start(), database.start()])
     for (const { port } of servers) await supertest(`http://127.0.0.1:${port}`).get("/health/ready").expect(200)
@@ -41,7 +41,7 @@ describe("the schema", () => {
     expect(await state()).toEqual(before)
   })
 
-  it("that is newer than the code is refused with a sentence, and nothing stays open", async () => {
+  it("that is newer than the code is refused with a sentence, and no connection stays open", async () => {
     const database = await emptyDatabase()
     await (await database.start()).stop()
     await database.sql("insert into mikro_orm_migrations (name, executed_at) values ('Migration20991231000000_future', now())")
@@ -54,7 +54,7 @@ describe("the schema", () => {
     await nothingIsOpen(database)
   })
 
-  it("of every past version becomes today's with the data in it", async () => {
+  it("of every past version is migrated with its data", async () => {
     const database = await emptyDatabase()
     const old = await connect(database.url)
     await old.orm.migrator.up({ to: files[0]! })
@@ -91,7 +91,7 @@ describe("the schema", () => {
       { id: chat, assistant_id: assistant, company_id: company },
     ])
     expect(await database.sql("select id, text from message")).toEqual([{ id: message, text: "Hello" }])
-    // What became one name has two of them.
+    // Two names that became equal.
     expect(await database.sql("select name from chat_tag order by id")).toEqual([{ name: "Straße" }, { name: "STRASSE 2" }])
     await database.sql("delete from assistant")
     expect(await database.sql("select assistant_id, company_id from chat")).toEqual([{ assistant_id: null, company_id: company }])
@@ -126,7 +126,7 @@ describe("a start that fails half way", () => {
     await nothingIsOpen(database)
   })
 
-  it("because there is no database says so, without the password", async () => {
+  it("because there is no database prints the reason, without the password", async () => {
     const refusal: Error = await connect("postgres://someone:private@127.0.0.1:1/nothing").catch((error) => error)
     expect(refusal.message).toMatch(/^The database at 127\.0\.0\.1:1 cannot be reached: /)
     expect(refusal.message).not.toContain("private")
@@ -134,7 +134,7 @@ describe("a start that fails half way", () => {
   })
 })
 
-it("a server goes on when the database ends all its connections, and hears the other instances again", async () => {
+it("a server continues when the database ends all its connections, and receives notifications again", async () => {
   const database = await emptyDatabase()
   const { port, services } = await database.start()
   const ready = () => supertest(`http://127.0.0.1:${port}`).get("/health/ready")
@@ -154,7 +154,7 @@ it("a server goes on when the database ends all its connections, and hears the o
 })
 
 describe("the demo company", () => {
-  it("is made once, remembered in a file for its owner alone, and all of it works", async () => {
+  it("is created once, stored in a file that only its owner can read, and works", async () => {
     const database = await emptyDatabase()
     const server = await database.start()
     const demo = (await prepareDemo(server.services))!
@@ -174,7 +174,7 @@ describe("the demo company", () => {
     expect(await database.sql("select id from company")).toEqual([{ id: demo.companyId }])
   })
 
-  it("is made anew on an empty database, when the one that is remembered is not there", async () => {
+  it("is created again on an empty database, when the stored one does not exist", async () => {
     const [first, second] = [await emptyDatabase(), await emptyDatabase()]
     const old = (await prepareDemo((await first.start()).services))!
     const server = await second.start({ DATA_DIR: first.dataDir })
@@ -184,7 +184,7 @@ describe("the demo company", () => {
     expect(JSON.parse(await readFile(join(first.dataDir, "demo.json"), "utf8"))).toEqual(demo)
   })
 
-  it("is not made on a database that belongs to somebody", async () => {
+  it("is not created on a database with a company", async () => {
     const database = await emptyDatabase()
     const server = await database.start()
     await database.sql("insert into company (id, created_at, updated_at, name) values ($1, now(), now(), 'Theirs')", [v7()])
@@ -193,7 +193,7 @@ describe("the demo company", () => {
     expect(await readdir(database.dataDir)).toEqual([])
   })
 
-  it("is made by one of two servers that start at once", async () => {
+  it("is created by one of two servers that start at once", async () => {
     const database = await emptyDatabase()
     const servers = [await database.start(), await database.start()]
     const demos = await Promise.all(servers.map(({ services }) => prepareDemo(services)))
@@ -207,7 +207,7 @@ describe("the event log", () => {
   const w = world()
   const { acme, globex, sql } = w
 
-  it("has one place for each event, whichever instance wrote it, and a chat's in the order of its messages", async () => {
+  it("has one position for each event, whichever instance wrote it, and a chat's events in the order of its messages", async () => {
     const second = await w.another()
     const chats = await Promise.all([acme.chat(), acme.chat(), globex.chat(), globex.chat()])
     const write = (index: number) => {

@@ -28,7 +28,7 @@ async function another() {
   return server
 }
 
-/** So many rows of a company with work that is due now; their ids. */
+/** Creates a number of rows of a company with due work; returns their ids. */
 async function due(count: number, company: { assistant: { id: string } } = acme): Promise<string[]> {
   const copies = await sql(
     `insert into assistant select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'voice_due_at', $2::timestamptz))).*
@@ -51,7 +51,7 @@ interface Begun {
   id: string
   services: Services
   lease: Lease<Assistant>
-  /** Lets the work end: its words are stored, its error is thrown. */
+  /** Ends the work: a text is stored, an error is thrown. */
   end(outcome?: string | Error): void
 }
 
@@ -88,7 +88,7 @@ function kindOfWork(more: Partial<WorkDeclaration<Assistant, string>> = {}) {
     begun,
     stored,
     ids: () => begun.map(({ id }) => id),
-    /** Resolves when so many have begun. */
+    /** Resolves when this many have begun. */
     has: (count: number) => new Promise<void>((tell) => (begun.length >= count ? tell() : awaited.push({ count, tell }))),
     sweep: ({ services }: { services: Services } = w) => work.sweep.run(services),
     idle: ({ services }: { services: Services } = w) => services.running.idle(),
@@ -98,11 +98,11 @@ function kindOfWork(more: Partial<WorkDeclaration<Assistant, string>> = {}) {
     },
   }
 }
-/** An error that says how it is tried again. */
+/** An error with its retry options. */
 const failure = (more: Partial<Failure> = {}) => Object.assign(new Error("No"), { reason: "No", ...more })
 
 describe("a claim", () => {
-  it("by two instances that look at once is made once: they take disjoint batches", async () => {
+  it("by two instances that sweep at once is made once: they take disjoint batches", async () => {
     const ids = await due(60)
     const kind = kindOfWork({ slots: { instance: 30, company: 30 } })
     await Promise.all([w, second, w, second].map((server) => kind.sweep(server)))
@@ -114,7 +114,7 @@ describe("a claim", () => {
     expect(kind.begun).toHaveLength(60)
   })
 
-  it("by the same wake-up twenty times, on two instances, is made once", async () => {
+  it("by the same job twenty times, on two instances, is made once", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await Promise.all(Array.from({ length: 20 }, (_, index) => kind.work.run([w, second][index % 2]!.services, acme.id, id!)))
@@ -125,7 +125,7 @@ describe("a claim", () => {
     expect([await state(id!), kind.work.running(w.services)]).toMatchObject([{ due: null, run: null, lease: null, result: "done" }, 0])
   })
 
-  it("is not made before its time, of another company, or of a row that is gone", async () => {
+  it("is not made before its due time, in another company, or of a deleted row", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await sql("update assistant set voice_due_at = voice_due_at + interval '1 millisecond' where id = $1", [id])
@@ -139,7 +139,7 @@ describe("a claim", () => {
     await kind.endAll()
   })
 
-  it("leaves alone a row that somebody writes to, and comes to an end although all slots wait for it", async () => {
+  it("skips a locked row, and ends although all slots wait for it", async () => {
     const [locked, free] = await due(2)
     await sql("update assistant set voice_due_at = voice_due_at - interval '1 hour' where id = $1", [locked])
     const kind = kindOfWork({ slots: { instance: 1, company: 1 } })
@@ -158,7 +158,7 @@ describe("a claim", () => {
     expect(kind.ids()).toEqual([free, locked])
   })
 
-  it("that throws is logged, and holds up nobody", async () => {
+  it("that throws is logged, and blocks nothing", async () => {
     const [broken, sound] = await due(2)
     const kind = kindOfWork({
       claim: (_tx, { id }) => {
@@ -181,7 +181,7 @@ describe("a claim", () => {
 })
 
 describe("a lease", () => {
-  it("that is over lets another instance take the work; the fence refuses what the first one brings", async () => {
+  it("that has expired lets another instance claim the work; the fence refuses the first one's result", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await kind.sweep()
@@ -201,7 +201,7 @@ describe("a lease", () => {
     expect([kind.stored, await state(id!)]).toMatchObject([[false, true], { run: null, result: "from the second", failures: 0 }])
   })
 
-  it("that is over does not let the first worker's failure count", async () => {
+  it("that has expired does not count the first worker's failure", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await kind.sweep()
@@ -216,7 +216,7 @@ describe("a lease", () => {
     await kind.idle(second)
   })
 
-  it("is renewed while the work runs, and tells the worker when the work was taken away", async () => {
+  it("is renewed while the work runs, and signals the worker when it is lost", async () => {
     const [id] = await due(1)
     const kind = kindOfWork({ lease: { ms: 10_000, renewMs: 20 } })
     await kind.sweep()
@@ -230,10 +230,10 @@ describe("a lease", () => {
     expect(kind.stored).toEqual([false])
   })
 
-  it("of a worker that died between its claim and its work is over in time, and the sweep takes the work", async () => {
+  it("of a worker that died between its claim and its work expires, and the sweep claims the work", async () => {
     const dead = await another()
     const [id] = await due(1)
-    // The claim is committed, and nothing comes after it.
+    // The claim is committed, and the worker does nothing more.
     const kind = kindOfWork({ run: () => new Promise((_never, fail) => dead.services.stopping.addEventListener("abort", fail)) })
     await kind.sweep(dead)
     expect(await state(id!)).toMatchObject({ run: expect.any(String), due: null, lease: 10_000 })
@@ -246,7 +246,7 @@ describe("a lease", () => {
     expect([other.stored, await state(id!)]).toMatchObject([[true], { run: null, result: "done" }])
   })
 
-  it("that is lost too often gives the work up, where the kind says so", async () => {
+  it("that is lost too often gives the work up, if the kind declares it", async () => {
     const [id] = await due(1)
     const kind = kindOfWork({ lease: { ms: 10_000, renewMs: 600_000, losses: { most: 3, reason: "Lost" } } })
     for (const failures of [0, 1, 2]) {
@@ -260,7 +260,7 @@ describe("a lease", () => {
     expect(kind.stored).toEqual([false, false, false])
   })
 
-  it("is over for a row that is deleted meanwhile", async () => {
+  it("ends for a row that is deleted meanwhile", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await kind.sweep()
@@ -271,7 +271,7 @@ describe("a lease", () => {
 })
 
 describe("work that fails", () => {
-  it("is tried again after its pauses, to the millisecond, and then given up", async () => {
+  it("is retried after its pauses, to the millisecond, and then given up", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     for (const [failures, pause] of [1_000, 2_000, 3_000].entries()) {
@@ -325,7 +325,7 @@ describe("work that fails", () => {
     expect(new Set((await Promise.all(ids.map(state))).map(({ result }) => result))).toEqual(new Set(["given up: No"]))
   })
 
-  it("for good is given up at once", async () => {
+  it("permanently is given up at once", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await kind.sweep()
@@ -334,7 +334,7 @@ describe("work that fails", () => {
     expect(await state(id!)).toMatchObject({ due: null, result: "given up: No" })
   })
 
-  it("has tries anew where it was asked for anew meanwhile, if the kind says so", async () => {
+  it("restarts its tries when it was requested again meanwhile, if the kind declares it", async () => {
     const [id] = await due(1)
     const kind = kindOfWork({ retry: ({ voice }) => (voice.dueAt ? null : { tries: 1, pauseMs: () => 0 }) })
     await kind.sweep()
@@ -345,7 +345,7 @@ describe("work that fails", () => {
   })
 })
 
-it("work that becomes due while it runs is taken again afterwards, and not beside itself", async () => {
+it("work that becomes due while it runs is run again afterwards, and not concurrently", async () => {
   const [id] = await due(1)
   const kind = kindOfWork()
   await kind.sweep()
@@ -360,7 +360,7 @@ it("work that becomes due while it runs is taken again afterwards, and not besid
   expect([kind.begun.length, await state(id!)]).toMatchObject([2, { due: null }])
 })
 
-it("a process that stops gives its work back at once, uncounted, and has another instance woken", async () => {
+it("a process that stops releases its work at once, without counting a try, and another instance starts it", async () => {
   const stopping = await another()
   const woken: object[] = []
   stopping.services.scheduler.schedule = async (job) => void woken.push(job)
@@ -378,7 +378,7 @@ it("a process that stops gives its work back at once, uncounted, and has another
   for (const id of ids) expect(await state(id)).toMatchObject({ due: null, result: "done" })
 })
 
-it("a scheduler that stops has stored the wake-ups that it was given before", async () => {
+it("a scheduler that stops has stored the jobs that it was given before", async () => {
   const { config, database, log } = w.services
   const scheduler = await makeScheduler(config, database, log)
   const ids = Array.from({ length: 20 }, (_, index) => String(index))
@@ -389,7 +389,7 @@ it("a scheduler that stops has stored the wake-ups that it was given before", as
 })
 
 describe("companies", () => {
-  it("have their turn: one item of a company comes before the second of two hundred older ones", async () => {
+  it("are served in turn: one item of a company precedes the second of two hundred older ones", async () => {
     const many = await due(200)
     time.pass(60_000)
     const [one] = await due(1, globex)
@@ -397,7 +397,7 @@ describe("companies", () => {
     await kind.sweep()
     expect(kind.ids()).toHaveLength(10)
     expect(kind.ids()).toContain(one)
-    // Whatever ends makes room, until all are done.
+    // Each end frees a slot, until all are done.
     for (let ended = 0; ended < 201; ended += 1) {
       await kind.has(ended + 1)
       kind.begun[ended]!.end()
@@ -406,7 +406,7 @@ describe("companies", () => {
     expect(kind.ids().sort()).toEqual([...many, one].sort())
   })
 
-  it("that wait get the next slot, however many wake-ups another one has", async () => {
+  it("that wait get the next slot, however many jobs another one has", async () => {
     const many = await due(30)
     const kind = kindOfWork({ slots: { instance: 5, company: 5 } })
     await Promise.all(many.map((id) => kind.work.run(w.services, acme.id, id)))
@@ -426,7 +426,7 @@ describe("companies", () => {
     expect(kind.work.running(w.services)).toBe(0)
   })
 
-  it("leave room for others where the kind says so", async () => {
+  it("leave slots for others, if the kind declares it", async () => {
     await due(30)
     const kind = kindOfWork({ slots: { instance: 5, company: 3 } })
     await kind.sweep()
@@ -442,7 +442,7 @@ describe("companies", () => {
   })
 })
 
-it("is counted: what is due, overdue, running and failed, and since when", async () => {
+it("is counted: due, overdue, running, failed, and the oldest due time", async () => {
   const kind = kindOfWork()
   const counts = () => kind.work.counts(second.services)
   expect(await counts()).toEqual({ due: 0, overdue: 0, running: 0, failed: 0, oldest: null })

@@ -28,7 +28,7 @@ const root = process.getuid?.() === 0
 const NOBODY = 65_534
 const module = pathToFileURL(join(process.cwd(), "dist/src/database/embedded/open.js")).href
 
-// A process of its own that opens the database, prints its address, and stops it at the end of its input; SIGINT is not for it.
+// A separate process that opens the database, prints its address, and stops it at the end of its input; it ignores SIGINT.
 const HOLDER = `
   import { openEmbedded } from ${JSON.stringify(module)}
   process.on("SIGINT", () => {})
@@ -108,7 +108,7 @@ describe("the first start", () => {
   let database: EmbeddedDatabase
   let firstUrl: string
 
-  it("makes a database on loopback that loses nothing", async () => {
+  it("creates a durable database on loopback", async () => {
     database = await open(dataDir)
     firstUrl = database.url
     const { hostname, port } = new URL(database.url)
@@ -122,7 +122,7 @@ describe("the first start", () => {
     expect(settings).toEqual({ f: "on", s: "on", p: "on", l: "127.0.0.1", u: "", j: "off" })
   })
 
-  it("knows letters beyond ASCII, in patterns and in trigrams", async () => {
+  it("supports letters beyond ASCII, in patterns and in trigrams", async () => {
     await ask(database.url, "CREATE EXTENSION IF NOT EXISTS pg_trgm")
     const [row] = await ask(
       database.url,
@@ -132,7 +132,7 @@ describe("the first start", () => {
     expect(row).toEqual({ low: "привет ä", alike: true, trigrams: 7, encoding: "UTF8" })
   })
 
-  it("keeps the password from other users and asks for it", async () => {
+  it("hides the password from other users and requires it", async () => {
     expect(statSync(join(dataDir, "postgres.json")).mode & 0o777).toBe(0o600)
     const wrong = new URL(database.url)
     wrong.password = "wrong"
@@ -149,7 +149,7 @@ describe("the first start", () => {
     await database.stop()
   })
 
-  it("takes another port when somebody has taken ours", async () => {
+  it("uses another port when the stored one is taken", async () => {
     const other = createServer().listen(Number(new URL(firstUrl).port), "127.0.0.1")
     await once(other, "listening")
     database = await open(dataDir)
@@ -159,7 +159,7 @@ describe("the first start", () => {
     other.close()
   })
 
-  it("says in one line why it failed, with the end of the log", async () => {
+  it("fails with one line and the end of the log", async () => {
     const file = join(dataOf(dataDir), "PG_VERSION")
     writeFileSync(file, "9\n")
     await expect(open(dataDir)).rejects.toThrow(/^PostgreSQL did not start on .*FATAL: {2}database files are incompatible with server.*$/)
@@ -171,7 +171,7 @@ describe("the first start", () => {
 describe("one server, many commands", () => {
   const dataDir = folder()
 
-  it("refuses a second server by the first one's process id", async () => {
+  it("refuses a second server and names the first one's process id", async () => {
     const { child, said } = hold(dataDir, "server")
     await said
     await expect(open(dataDir)).rejects.toThrow(`A server already runs on ${dataDir} (process ${child.pid}): stop it first`)
@@ -198,7 +198,7 @@ describe("one server, many commands", () => {
     expect(running(dataDir)).toBeUndefined()
   })
 
-  it("leaves a database that a command started to the server that came meanwhile", async () => {
+  it("leaves a database that a command started to the server that started meanwhile", async () => {
     const command = await open(dataDir, "command")
     const server = await open(dataDir)
     await command.stop()
@@ -207,7 +207,7 @@ describe("one server, many commands", () => {
     expect(running(dataDir)).toBeUndefined()
   })
 
-  it("waits a moment for a command when the server stops", async () => {
+  it("waits briefly for a command when the server stops", async () => {
     const server = await open(dataDir)
     const command = await open(dataDir, "command")
     const stopped = server.stop()
@@ -218,7 +218,7 @@ describe("one server, many commands", () => {
     expect(running(dataDir)).toBeUndefined()
   })
 
-  it("hands the database over to a command that takes longer", async () => {
+  it("leaves the database to a command that takes longer", async () => {
     const server = await open(dataDir)
     const command = await open(dataDir, "command")
     await server.stop()
@@ -242,7 +242,7 @@ describe("one server, many commands", () => {
 describe("after a kill -9", () => {
   const dataDir = folder()
 
-  // What has come to be when the blow falls: the work of initdb, the data, the database process.
+  // The state at the kill: during initdb, with data, with a running database.
   it.each(["postgres.init-", "postgres", "postgres.log"])(
     "of a first start that has just made %s, the next start succeeds",
     async (sign) => {
@@ -254,13 +254,13 @@ describe("after a kill -9", () => {
       const database = await open(cut)
       await note(database.url, "here")
       await database.stop()
-      // The killed process's initdb may have gone on for a while; the leftovers go with a later start.
+      // initdb of the killed process may have continued for a while; a later start removes its files.
       await (await open(cut)).stop()
       expect(readdirSync(cut).filter((name) => name.includes(".init-"))).toEqual([])
     },
   )
 
-  it("of the server, the next one finds its database and every note", async () => {
+  it("of the server, the next one finds its database and every row", async () => {
     const { child, said } = hold(dataDir, "server")
     await note(await said, "1")
     await kill(child)
@@ -291,7 +291,7 @@ describe("after a kill -9", () => {
     await busy
   })
 
-  it("is not confused by a process that has the old process id now", async () => {
+  it("is not confused by another process with the old process id", async () => {
     const data = dataOf(dataDir)
     const { uid, gid } = statSync(data)
     const unrelated = spawn("sleep", ["60"], root ? { uid, gid, stdio: "ignore" } : { stdio: "ignore" })
@@ -308,7 +308,7 @@ describe("after a kill -9", () => {
     expect(unrelated.exitCode).toBeNull()
   })
 
-  it("an empty postmaster.pid, as a power cut may leave it, is cleared away", async () => {
+  it("an empty postmaster.pid, as after a power cut, is removed", async () => {
     const pidFile = join(dataOf(dataDir), "postmaster.pid")
     writeFileSync(pidFile, "")
     if (root) chownSync(pidFile, statSync(dirname(pidFile)).uid, statSync(dirname(pidFile)).gid)
@@ -355,7 +355,7 @@ describe("users", () => {
     const second = hold(dataDir, "server", user)
     expect(await notes(await second.said)).toEqual(["mine"])
     expect(statSync(join(dataDir, "postgres")).uid).toBe(NOBODY)
-    // Root may lend a hand without taking anything over.
+    // Root may run a command without changing owners.
     const command = await open(dataDir, "command")
     await command.stop()
     expect(statSync(join(dataDir, "postgres.json")).uid).toBe(NOBODY)

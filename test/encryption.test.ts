@@ -14,7 +14,7 @@ const { done, refused } = administration(w)
 const before = randomBytes(32)
 const now = () => w.services.secrets.encryptionKey
 
-/** A text as the first version sealed it: without the name of its key. */
+/** A text as the first version encrypted it: without the fingerprint of its key. */
 function sealedByTheFirst(text: string, key: Buffer) {
   const nonce = randomBytes(12)
   const cipher = createCipheriv("aes-256-gcm", key, nonce)
@@ -32,7 +32,7 @@ describe("a sealed text", () => {
     expect(seal(text, key)).not.toBe(sealed)
   })
 
-  it("names its scheme and its key, and says nothing about them", () => {
+  it("names its scheme and its key, and reveals nothing about the key", () => {
     const sealed = seal("word", key)
     expect(sealed).toMatch(/^v2\.[\w-]{11}\.[\w-]{16}\.[\w-]{22}\.[\w-]+$/)
     expect(sealed.startsWith(sealMark(key))).toBe(true)
@@ -46,10 +46,10 @@ describe("a sealed text", () => {
     expect(() => unseal(sealed, before)).toThrow("could not be decrypted with the current ENCRYPTION_KEY")
   })
 
-  it("that was changed anywhere is not read", () => {
+  it("that was changed anywhere is refused", () => {
     for (const sealed of [seal("word", key), sealedByTheFirst("word", key)]) {
       for (let at = 0; at < sealed.length; at++) {
-        // The last digit of base64 has bits that stand for nothing.
+        // The last digit of base64 has unused bits.
         const last = sealed[at + 1] === "." || at === sealed.length - 1
         const other = sealed[at] === "A" ? "Q" : "A"
         if (!last) expect(() => unseal(sealed.slice(0, at) + other + sealed.slice(at + 1), key)).toThrow(CannotUnseal)
@@ -76,7 +76,7 @@ describe("a new key", () => {
   const keep = (id: string, sealed: string) => sql("update assistant_tool set sealed_secret = $2 where id = $1", [id, sealed])
   const from = before.toString("base64")
 
-  it("opens everything that the old one sealed, after one command, while the server runs", async () => {
+  it("decrypts everything that the old one encrypted, after one command, while the server runs", async () => {
     const words = ["by the old", "by the old, first version", "by the new, first version", "by the new"]
     const tools = await Promise.all(words.map(() => acme.tool({ apiCallUrl: endpoint.url })))
     const sealed = [
@@ -104,7 +104,7 @@ describe("a new key", () => {
     expect(await done("encryption:rotate", { from })).toEqual({ rotated: 0 })
   })
 
-  it("goes on where it was killed", async () => {
+  it("continues where it was killed", async () => {
     const { id: assistantId } = await acme.makeAssistant()
     const ids = Array.from({ length: 1_200 }, () => v7())
     await sql(
@@ -114,7 +114,7 @@ describe("a new key", () => {
     )
     const sealedNow = async () =>
       (await sql("select count(*)::int as count from assistant_tool where starts_with(sealed_secret, $1)", [sealMark(now())]))[0].count
-    // The second batch waits for a row that somebody holds; there the command is killed.
+    // The second batch waits for a locked row; there the command is killed.
     const holder = await w.services.database.pool.connect()
     await holder.query("begin")
     await holder.query("select 1 from assistant_tool where id = $1 for update", [ids[700]])
@@ -129,7 +129,7 @@ describe("a new key", () => {
     while ((await sql(waits)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
     command.kill("SIGKILL")
     expect(await ended).toBe("SIGKILL")
-    // What was under way when it died is the database's to end.
+    // The database rolls the running transaction back.
     await holder.query("rollback")
     holder.release()
     while (
@@ -149,7 +149,7 @@ describe("a new key", () => {
     for (const row of rows) expect(unseal(row.sealed_secret, now())).toBe(`of ${row.id}`)
   })
 
-  it("does not touch what neither key opens, names it, and goes on with the rest", async () => {
+  it("skips what neither key decrypts, names it, and continues with the rest", async () => {
     const [lost, found] = [await acme.tool({ apiCallUrl: endpoint.url }), await acme.tool({ apiCallUrl: endpoint.url })]
     const foreign = seal("lost", randomBytes(32))
     await keep(lost.id, foreign)
@@ -158,17 +158,17 @@ describe("a new key", () => {
     expect(await sql("select sealed_secret from assistant_tool where id = $1", [lost.id])).toEqual([{ sealed_secret: foreign }])
     expect(await call(found)).toMatchObject({ success: true })
     expect(await call(lost)).toMatchObject({ success: false })
-    await rest.as(acme.token).patch(`/api/assistant-tools-new/${lost.id}`, { webhookSecret: "anew" }).expect(200)
+    await rest.as(acme.token).patch(`/api/assistant-tools-new/${lost.id}`, { webhookSecret: "another" }).expect(200)
     expect(await done("encryption:rotate", { from })).toEqual({ rotated: 0 })
   })
 
-  it("is asked for properly", async () => {
+  it("validates its options", async () => {
     expect(await refused(2, "encryption:rotate")).toMatch(/^--from is needed/)
     expect(await refused(2, "encryption:rotate", { from: "short" })).toBe("--from must be 32 bytes, written as base64 or hexadecimal")
   })
 })
 
-it("reaches every column that is hidden because it is sealed", () => {
+it("covers every encrypted column", () => {
   const digests = ["access_token.digest", "users.password_hash"]
   const hidden = [...w.services.database.orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
     props.filter((prop) => prop.hidden).map((prop) => `${tableName}.${prop.fieldNames[0]}`),

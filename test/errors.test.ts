@@ -33,7 +33,7 @@ color.parseValue = (value) => {
   return value
 }
 
-/** The first error of an operation as graphql-js gives it, whoever is to blame. */
+/** The first error of an operation as graphql-js returns it. */
 async function failure(source: string | Source, chat: () => unknown = () => "", variableValues?: Record<string, unknown>) {
   const { errors } = await graphql({ schema, source, rootValue: { chat }, variableValues })
   return errors![0]!
@@ -48,7 +48,7 @@ const hidden = {
   unexpected: true,
 }
 
-describe("an error that is an answer", () => {
+describe("an error of the API", () => {
   it.each([
     [new BadUserInput("Name it"), 400, "Bad Request", "BAD_USER_INPUT"],
     [new Unauthenticated(), 401, "Unauthorized", "UNAUTHENTICATED"],
@@ -61,27 +61,27 @@ describe("an error that is an answer", () => {
     [new UnsupportedMediaType(), 415, "Unsupported Media Type", "UNSUPPORTED_MEDIA_TYPE"],
     [new IdempotencyKeyReused(), 422, "Unprocessable Entity", "IDEMPOTENCY_KEY_REUSED"],
     [new RateLimited(1), 429, "Too Many Requests", "RATE_LIMITED"],
-  ])("%s is %i %s, %s, on every door", (thrown, statusCode, error, code) => {
+  ])("%s is %i %s, %s, on every transport", (thrown, statusCode, error, code) => {
     const { message } = thrown
     expect(describeError(thrown)).toMatchObject({ statusCode, error, code, message, unexpected: false })
     expect(toRestBody(thrown, "r-1")).toEqual({ statusCode, error, message, code, details: [], requestId: "r-1" })
     expect(toGraphQLError(thrown, "r-1").toJSON()).toEqual({ message, extensions: { code, statusCode, details: [], requestId: "r-1" } })
   })
 
-  it("says what is meant in words", () => {
+  it("has a message", () => {
     expect(new NotFound("Chat").message).toBe("Chat not found")
     expect(new PayloadTooLarge(rootLimits.uploadBytes).message).toBe("The request is larger than 25 MB")
     expect(new RateLimited(0.2)).toMatchObject({ message: "Too many requests: try again in 1 second", retryAfterSeconds: 1 })
   })
 
-  it("brings the headers that its status calls for", () => {
+  it("has the headers of its status", () => {
     expect(describeError(new RateLimited(12.1)).headers).toEqual({ "Retry-After": "13" })
     expect(describeError(new MethodNotAllowed("GET, HEAD")).headers).toEqual({ Allow: "GET, HEAD" })
   })
 })
 
-describe("an error out of GraphQL", () => {
-  it("is what the resolver threw, at its place in the document", async () => {
+describe("an error from GraphQL", () => {
+  it("is what the resolver threw, with its path in the document", async () => {
     const error = await failure("{ chat(id: 1) }", () => {
       throw new NotFound("Chat")
     })
@@ -100,7 +100,7 @@ describe("an error out of GraphQL", () => {
     expect(describeError(await failure(source))).toMatchObject({ statusCode: 400, code, unexpected: false })
   })
 
-  it("names the place of a bad variable", async () => {
+  it("names the path of a bad variable", async () => {
     const source = "query ($input: Paint) { paint(input: $input) }"
     const bad = async (input: unknown) => describeError(await failure(source, undefined, { input }))
     expect(await bad({ name: "a; b", color: 'red at "x"; y' })).toMatchObject({
@@ -112,7 +112,7 @@ describe("an error out of GraphQL", () => {
     expect(await bad({})).toMatchObject({ details: [{ path: "input", message: expect.stringContaining('Field "name"') }] })
   })
 
-  it("is the caller's when a required variable or a named operation is missing", async () => {
+  it("is a client error when a required variable or a named operation is missing", async () => {
     expect(describeError(await failure("query ($id: Int!) { chat(id: $id) }"))).toMatchObject({
       statusCode: 400,
       code: "BAD_USER_INPUT",
@@ -132,7 +132,7 @@ describe("an error out of GraphQL", () => {
     expect(describeError(invalid)).toMatchObject({ code: "GRAPHQL_VALIDATION_FAILED" })
   })
 
-  it("is ours when a resolver failed, or answered what its type cannot be", async () => {
+  it("is a server error when a resolver failed, or returned a value that its type does not allow", async () => {
     const failed = await failure("{ chat(id: 1) }", () => {
       throw new Error('relation "chat" does not exist')
     })
@@ -143,10 +143,10 @@ describe("an error out of GraphQL", () => {
   })
 })
 
-describe("an error out of a library", () => {
+describe("an error from a library", () => {
   const as = (error: Error, fields: object) => describeError(Object.assign(error, fields))
 
-  it("is the caller's when the body cannot be read", () => {
+  it("is a client error when the body cannot be read", () => {
     expect(as(new SyntaxError("Unexpected token } in JSON"), { status: 400, body: "{]" })).toMatchObject({
       statusCode: 400,
       code: "BAD_USER_INPUT",
@@ -164,13 +164,13 @@ describe("an error out of a library", () => {
     expect(describeError(new URIError("URI malformed"))).toMatchObject({ statusCode: 400, code: "BAD_USER_INPUT" })
   })
 
-  it.each(["22P02", "22021", "22P05"])("is the caller's when PostgreSQL refuses a value (%s), and shows no SQL", (code) => {
+  it.each(["22P02", "22021", "22P05"])("is a client error when PostgreSQL refuses a value (%s), and shows no SQL", (code) => {
     const answer = as(new Error("select * from chat: invalid input syntax"), { code, severity: "ERROR" })
     expect(answer).toMatchObject({ statusCode: 400, code: "BAD_USER_INPUT", unexpected: false })
     expect(answer.message).not.toContain("select")
   })
 
-  describe("that says that a service is away", () => {
+  describe("about an unavailable service", () => {
     const away = {
       statusCode: 503,
       error: "Service Unavailable",
@@ -184,7 +184,7 @@ describe("an error out of a library", () => {
     it.each(["08000", "08003", "08006", "08P01", "53300", "57P01", "57P02", "57P03", "57P05"])("is 503: %s of PostgreSQL", (code) => {
       const error = Object.assign(new Error("terminating connection due to administrator command"), { code, severity: "FATAL" })
       expect(describeError(error)).toEqual(away)
-      // As the mapper wraps it, and as GraphQL wraps that.
+      // As MikroORM wraps it, and as GraphQL wraps that.
       expect(describeError(new DriverException(error))).toEqual(away)
       expect(describeError(new GraphQLError(error.message, { originalError: new DriverException(error), path: ["chat"] }))).toEqual(away)
     })
@@ -200,7 +200,7 @@ describe("an error out of a library", () => {
       },
     )
 
-    it("is 503 when the driver or its pool say it in words alone, as they really do", async () => {
+    it("is 503 for the errors of the driver and its pool that have no code", async () => {
       const nowhere = new pg.Pool({ host: "127.0.0.1", port: 1 })
       const refused = await nowhere.query("select 1").catch((error) => error)
       await nowhere.end()
@@ -221,7 +221,7 @@ describe("an error out of a library", () => {
     })
   })
 
-  it("is ours when it is anything else, and nothing of it is told", () => {
+  it("is a server error otherwise, without details", () => {
     expect(as(new Error("syntax error at or near"), { code: "42601", severity: "ERROR" })).toMatchObject(hidden)
     expect(as(new Error("vendor says no"), { status: 404, statusCode: 404 })).toMatchObject(hidden)
     expect(describeError(new SyntaxError("Unexpected token < in JSON of a vendor"))).toMatchObject(hidden)

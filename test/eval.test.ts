@@ -7,7 +7,7 @@ import { join } from "node:path"
 const folder = mkdtempSync(join(tmpdir(), "platform-eval-test-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Runs the command on a file; no model is configured, so the offline one answers. */
+/** Runs the command on a file with the offline model, since none is configured. */
 async function evaluate(...args: string[]) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OPENAI|ANTHROPIC|EMBEDDING|NODE_OPTIONS)/.test(name)))
   const child = spawn(process.execPath, ["dist/eval/main.js", ...args], { env })
@@ -26,7 +26,7 @@ function scriptOf(lines: object[]) {
   return file
 }
 
-// Each starts a server on a database of its own.
+// Each starts a server on a new database.
 const patience = 120_000
 
 describe("evals", () => {

@@ -9,7 +9,7 @@ const { acme, clock } = w
 
 type Heard = Awaited<ReturnType<typeof subscribe>>
 
-/** What a subscription was refused with. */
+/** The error of a refused subscription. */
 const refusal = (heard: Heard) =>
   heard.next().then(
     (event) => event,
@@ -24,7 +24,7 @@ describe("after", () => {
     expect(outcome).toMatchObject({ code: "BAD_USER_INPUT", statusCode: 400, details: [{ path: "after" }] })
   })
 
-  it.each(["", null])("%j begins with what happens from now on", async (after) => {
+  it.each(["", null])("%j begins with new events", async (after) => {
     await acme.chat({ name: "Past" })
     await endOfLog(w)
     const heard = await subscribe(w, acme.token, { after })
@@ -33,25 +33,25 @@ describe("after", () => {
     const noted = first.then(() => {
       isHeard = true
     })
-    // Nothing says when a subscription has begun: it has, once it hears.
+    // A subscription has begun when its first event arrives; there is no other signal.
     while (!isHeard) await acme.chat({ name: "Live" })
     await noted
     expect(told([await first])).toEqual(["CHAT_CREATED Live"])
     await heard.stop()
   })
 
-  it("a number that no log reaches, however long, is refused", async () => {
+  it("a number beyond any log is refused", async () => {
     for (const number of ["9".repeat(18), "9".repeat(30)]) {
       const { statusCode } = await refusal(await subscribe(w, acme.token, { after: eventCursor(number) }))
       expect([400, 410]).toContain(statusCode)
     }
   })
 
-  it("hears what an instance placed in the log before it died without saying so", async () => {
+  it("delivers events of an instance that died before its notification", async () => {
     const heard = await subscribe(w, acme.token, { after: await endOfLog(w) })
     await acme.chat({ name: "Live" })
     await heard.next()
-    // What the sequencer writes, without the wake-up that follows its commit.
+    // What the sequencer writes, without the notification after its commit.
     await w.sql(
       `with log as (update event_log set last_position = last_position + 1 where id = 1 returning last_position)
        insert into event (position, company_id, type, payload, created_at)
@@ -62,7 +62,7 @@ describe("after", () => {
     await heard.stop()
   })
 
-  it("replays what was missed and goes on live, also when it was written through another instance", async () => {
+  it("replays missed events and continues live, also for events of another instance", async () => {
     const other = await w.another()
     const chat = await acme.chat()
     const after = await endOfLog(w)
@@ -77,7 +77,7 @@ describe("after", () => {
     await other.stop()
   })
 
-  it("an event that took its number first and commits last is not skipped, and stands last for all", async () => {
+  it("an event that took its number first and commits last is not skipped, and is last for all", async () => {
     const after = await endOfLog(w)
     const heard = await subscribe(w, acme.token, { after })
     const slow = new pg.Client(w.databaseUrl)
@@ -100,7 +100,7 @@ describe("after", () => {
     for (const each of [heard, again, behind]) await each.stop()
   })
 
-  it("a subscriber that is cut 20 times while 500 messages are written hears each once, in order", async () => {
+  it("a subscriber that is disconnected 20 times during 500 messages receives each once, in order", async () => {
     const other = await w.another()
     const chats = await Promise.all([1, 2, 3, 4].map(() => acme.chat()))
     let last = await endOfLog(w)
@@ -118,7 +118,7 @@ describe("after", () => {
       let read = 1
       const closed = new Promise<void>((resolve) => {
         socket.socket.on("message", () => {
-          // What came beside the last one that was looked at is lost with the socket.
+          // Events after the last processed one are lost with the socket.
           for (; read < socket.heard.length && heard.length < until; read++) {
             const { events } = (socket.heard[read]!.payload as { data: { events: HeardEvent } }).data
             heard.push(events)

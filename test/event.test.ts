@@ -9,7 +9,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 
 type Heard = Awaited<ReturnType<typeof subscribe>>
 
-/** What a subscription was refused with. */
+/** The error of a refused subscription. */
 const refusal = (heard: Heard) =>
   heard.next().then(
     (event) => event,
@@ -18,7 +18,7 @@ const refusal = (heard: Heard) =>
 
 const told = (events: HeardEvent[]) => events.map(({ type, payload }) => `${type} ${payload.text ?? payload.name ?? ""}`.trim())
 
-describe("what is told", () => {
+describe("the payload of events", () => {
   it("MESSAGE_CREATED carries the message as REST shows it, the quoted one too", async () => {
     const chat = await acme.chat()
     const heard = await subscribe(w, acme.token, { chatId: chat.id })
@@ -54,7 +54,7 @@ describe("what is told", () => {
     await heard.stop()
   })
 
-  it("carries any row that REST shows, by its entry in the table of resources", async () => {
+  it("carries any type with a REST representation", async () => {
     const folder = await acme.folder({ name: "Returns" })
     const heard = await subscribe(w, acme.token)
     const payload = JSON.stringify(storedSnapshot("ChatFolder", folder))
@@ -63,7 +63,7 @@ describe("what is told", () => {
     await heard.stop()
   })
 
-  it("CHAT_MODE_CHANGED says whether AI is on, and why it is off; null when on; nothing when nothing changed", async () => {
+  it("CHAT_MODE_CHANGED has the state and the reason, null when AI is on; no event without a change", async () => {
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     const heard = await subscribe(w, acme.token, { chatId: chat.id, types: ["CHAT_MODE_CHANGED"] })
     const set = (body: object) => rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, body).expect(200)
@@ -82,7 +82,7 @@ describe("what is told", () => {
     await heard.stop()
   })
 
-  it("CHAT_MODE_CHANGED is told to all clients when the assistant hands over", async () => {
+  it("CHAT_MODE_CHANGED reaches all clients when the assistant hands over", async () => {
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     const heards = await Promise.all(
       [acme.token, acme.member.jwt].map((who) => subscribe(w, who, { chatId: chat.id, types: ["CHAT_MODE_CHANGED"] })),
@@ -96,7 +96,7 @@ describe("what is told", () => {
     }
   })
 
-  it("CHAT_DELETED names the chat, as the last that is heard of it", async () => {
+  it("CHAT_DELETED has the chat's id, and is its last event", async () => {
     const chat = await acme.chat()
     const heard = await subscribe(w, acme.token, { chatId: chat.id })
     await rest.as(acme.token).delete(`/api/chats/${chat.id}`).expect(200)
@@ -104,7 +104,7 @@ describe("what is told", () => {
     await heard.stop()
   })
 
-  it("what was rolled back is not told", async () => {
+  it("a rolled back change has no event", async () => {
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false }).expect(200)
     const heard = await subscribe(w, acme.token)
@@ -135,8 +135,8 @@ describe("what is told", () => {
   })
 })
 
-describe("who is told", () => {
-  it("a company never hears of another's", async () => {
+describe("the receivers of events", () => {
+  it("a company never receives another's events", async () => {
     const theirs = await globex.chat()
     const ours = await acme.chat()
     const socket = await rawSocket(w)
@@ -154,11 +154,11 @@ describe("who is told", () => {
     socket.socket.terminate()
   })
 
-  it("companyId narrows it for a person of two, on the subscription or on the connection", async () => {
+  it("companyId selects one company for a user of two, on the subscription or on the connection", async () => {
     const both = await globex.person("member", await acme.person())
     const [here, there] = [await acme.chat(), await globex.chat()]
-    const wishes = [{}, { companyId: acme.id }, { companyId: globex.id }, { auth: globex.id }]
-    const heards = await Promise.all(wishes.map((wish) => subscribe(w, both.jwt, wish)))
+    const subscriptions = [{}, { companyId: acme.id }, { companyId: globex.id }, { auth: globex.id }]
+    const heards = await Promise.all(subscriptions.map((options) => subscribe(w, both.jwt, options)))
     await acme.message({ chatId: here.id, text: "A" })
     await globex.message({ chatId: there.id, text: "G" })
     await acme.message({ chatId: here.id, text: "A2" })
@@ -173,7 +173,7 @@ describe("who is told", () => {
     expect(await refusal(await subscribe(w, acme.token, { companyId: globex.id }))).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
   })
 
-  it("types narrows it", async () => {
+  it("types filters them", async () => {
     const heard = await subscribe(w, acme.token, { types: ["CHAT_CREATED", "CHAT_DELETED"] })
     const chat = await acme.chat({ name: "Eve" })
     await acme.message({ chatId: chat.id })

@@ -29,7 +29,7 @@ const messagesOfChat = hasMany(
   (query, ids) => query.where("t.chat_id", "=", ids).orderBy("t.sequence"),
 )
 
-/** Field resolvers as somebody writes them who knows type-graphql. */
+/** Ordinary field resolvers of type-graphql. */
 @Resolver(() => Chat)
 class ChatExtras {
   @Needs<"Chat">("assistantId")
@@ -49,7 +49,7 @@ class ChatExtras {
     @Ctx() { actor }: RequestContext,
     @Arg("prefix", () => Trimmed({ max: 4 }), { nullable: true, description: "Put before it." }) prefix?: string,
   ) {
-    // Columns that no client can select are there too.
+    // Includes columns that no client can select.
     return `${prefix ?? ""}${chat.externalId} ${chat.messenger} ${chat.lastSequence} ${chat.companyId} ${actor.kind}`
   }
 }
@@ -70,7 +70,7 @@ const { acme, gql, rest } = w
 
 const extras = `{ id assistantName line(prefix: " > ") said { id text } }`
 
-/** What the fields of a chat must be. */
+/** The expected fields of a chat. */
 const expected = (chat: { id: string; externalId: string }, messages: { id: string; text: string }[] = []) => ({
   id: chat.id,
   assistantName: acme.assistant.name,
@@ -80,7 +80,7 @@ const expected = (chat: { id: string; externalId: string }, messages: { id: stri
 
 const aChat = () => acme.chat({ assistantId: acme.assistant.id })
 
-/** The planned reads that were sent while something was done. */
+/** The statements that were sent during a call. */
 async function plannedReads(work: () => PromiseLike<unknown>): Promise<string[]> {
   const { prototype } = (w.services.database.pool as unknown as { Client: typeof pg.Client }).Client
   const sent = jest.spyOn(prototype, "query")
@@ -90,7 +90,7 @@ async function plannedReads(work: () => PromiseLike<unknown>): Promise<string[]>
   return texts.filter((text) => / from "\w+" as "t"/.test(text))
 }
 
-/** What an operation answers over graphql-transport-ws, result by result. */
+/** The results of an operation over graphql-transport-ws. */
 async function overSocket(query: string, variables: Record<string, unknown>, work: (next: () => Promise<unknown>) => Promise<void>) {
   const client = createClient({
     url: `${w.url.replace("http", "ws")}/graphql`,
@@ -112,7 +112,7 @@ describe("a field resolver", () => {
     expect(list.data.chats).toEqual({ nodes: [expected(chat, [message])], edges: [{ node: expected(chat, [message]) }] })
   })
 
-  it("answers what a mutation has written", async () => {
+  it("sees what a mutation has written", async () => {
     const chat = await aChat()
     const { data } = await gql(acme.token, `mutation ($id: UUID!) { markChatRead(id: $id) ${extras} }`, { id: chat.id })
     expect(data.markChatRead).toEqual(expected(chat))
@@ -134,7 +134,7 @@ describe("a field resolver", () => {
     })
   })
 
-  it("works below an event, whose snapshot lacks columns that it needs, and sees what changed since the event before", async () => {
+  it("works in an event, whose snapshot lacks columns that it needs, and sees changes since the previous event", async () => {
     const after = await endOfLog(w)
     const assistant = (await rest.as(acme.token).post("/api/assistants-new", { name: "Iris" }).expect(201)).body
     const chat = await acme.chat({ assistantId: assistant.id })
@@ -166,7 +166,7 @@ describe("a field resolver", () => {
     expect(large.length).toBe(3)
   })
 
-  it("has the parent read the columns that it needs, and all of them when it does not say", async () => {
+  it("makes the parent read the columns in @Needs, and all of them without @Needs", async () => {
     const [needing] = await plannedReads(() => gql(acme.token, "{ chats(first: 1) { nodes { assistantName } } }"))
     expect(needing).toContain('"t"."assistant_id"')
     expect(needing).not.toContain('"t"."messenger"')
@@ -175,8 +175,8 @@ describe("a field resolver", () => {
   })
 })
 
-describe("the people of a company", () => {
-  it("are four statements over GraphQL and REST, however many they are", async () => {
+describe("the members of a company", () => {
+  it("take four statements over GraphQL and REST, whatever their number", async () => {
     const read = () => plannedReads(() => rest.as(acme.token).get(`/api/companies/${acme.id}`).expect(200))
     const asked = `query ($id: UUID!) { company(id: $id) { members { role name email } subscriptions { plan } } }`
     const query = () => plannedReads(() => gql(acme.token, asked, { id: acme.id }))
@@ -194,16 +194,16 @@ describe("the server refuses to start", () => {
   const build = () => buildPlatformSchema(w.services.database.orm)
   let schema: GraphQLSchema
   beforeAll(() => {
-    // Before the wrong ones below: type-graphql keeps the fields of a resolver that it has seen once.
+    // Built before the invalid ones below: type-graphql keeps the fields of every resolver class.
     schema = build()
   })
 
-  it("with a field of an entity that is no column, no relation and no field resolver", () => {
+  it("with a field of an entity that is neither column, relation nor field resolver", () => {
     const extended = extendSchema(schema, parse("extend type Chat { mystery: String } extend type PageInfo { ours: String }"))
     expect(() => checkObjectFields(extended, w.services.database.orm)).toThrow(/^Chat\.mystery has no source/)
   })
 
-  it("with a field resolver that needs what is no column", () => {
+  it("with a field resolver that needs something else than a column", () => {
     @Resolver(() => Chat)
     class Wrong {
       @Needs<"Chat">("nothing" as never)
@@ -230,7 +230,7 @@ describe("the server refuses to start", () => {
     resolvers.pop()
   })
 
-  it("with a field resolver in what events show of a row", () => {
+  it("with a field resolver in the representation of an event", () => {
     const document = parse("query ($id: UUID!) { chat(id: $id) { id assistantName } }")
     expect(() => refuseFieldResolvers(schema, document)).toThrow(/^Chat\.assistantName is a @FieldResolver, which events cannot show/)
     expect(() => refuseFieldResolvers(schema, parse("query ($id: UUID!) { chat(id: $id) { id tags { name } } }"))).not.toThrow()

@@ -8,7 +8,7 @@ import { world } from "./kit/world.js"
 
 const parse = (text: string) => parseFilter(chatFilterFields, text)
 
-/** Any text a person could write as a value: with separators, escapes and colons. */
+/** Any text as a value: with separators, escapes and colons. */
 const anyText = fc.string({ minLength: 1, unit: "grapheme" }).filter((value) => !value.includes("\u0000"))
 const anyDay = fc
   .date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true })
@@ -35,7 +35,7 @@ const anyCondition: fc.Arbitrary<Condition> = fc.oneof(
 )
 
 describe("the filter grammar", () => {
-  it("round-trips: what is written from conditions is parsed into the same conditions", () => {
+  it("round-trips: formatted conditions are parsed into the same conditions", () => {
     fc.assert(
       fc.property(fc.array(anyCondition, { minLength: 1 }), (conditions) => expect(parse(formatFilter(conditions))).toEqual(conditions)),
       {
@@ -44,7 +44,7 @@ describe("the filter grammar", () => {
     )
   })
 
-  it("answers any text with conditions or with a bad input that names the part", () => {
+  it("parses any text into conditions or into a bad input that names the part", () => {
     const alphabet = [
       ...";:,\\%_ me-0",
       "messenger",
@@ -111,7 +111,7 @@ describe("the filter grammar", () => {
   })
 })
 
-describe("the list of chats over both doors", () => {
+describe("the list of chats over both protocols", () => {
   const w = world()
   const { acme } = w
   const rest = bothDoors(w)
@@ -148,7 +148,7 @@ describe("the list of chats over both doors", () => {
     expect(await names(filter("createdAt:lte:2020-01-01"))).toEqual([])
   })
 
-  it("is searched over names, account, user name and phone, with % and _ taken as they stand", async () => {
+  it("is searched by names, account, user name and phone, with literal % and _", async () => {
     expect(await names("search=zoË")).toEqual(["Zoë"])
     expect(await names("search=zoe_X")).toEqual(["Zoë"])
     expect(await names(`search=${encodeURIComponent("100%")}`)).toEqual(["Ada 100%"])

@@ -30,7 +30,7 @@ interface Ask {
   headers?: Record<string, string>
 }
 
-/** A request as it is, and what came back, which must be JSON in GraphQL's shape. */
+/** Sends a raw request; the response must be JSON in GraphQL's shape. */
 async function ask(body: unknown, { method = "POST", path = "/graphql", as = acme.token, accept = responseJson, headers }: Ask = {}) {
   const answer = await fetch(`${w.url}${path}`, {
     method,
@@ -42,7 +42,7 @@ async function ask(body: unknown, { method = "POST", path = "/graphql", as = acm
   return { status: answer.status, headers: answer.headers, type: answer.headers.get("content-type"), data, errors }
 }
 
-/** What the first error must say. */
+/** The expected first error. */
 const refused = (statusCode: number, code = "BAD_USER_INPUT") => ({
   code,
   statusCode,
@@ -51,7 +51,7 @@ const refused = (statusCode: number, code = "BAD_USER_INPUT") => ({
 })
 
 describe("GraphQL over HTTP", () => {
-  /** The audits that the specification leaves open, and why they are as they are. */
+  /** The audits that the specification leaves open, with reasons. */
   const leftOpen: Record<string, string> = {
     "MAY use 400 status code on number {query} parameter": "0 counts as no query: 200 with errors, as all of application/json",
     "MAY use 400 status code on boolean {query} parameter": "false counts as no query: 200 with errors, as all of application/json",
@@ -59,7 +59,7 @@ describe("GraphQL over HTTP", () => {
     "MAY use 400 status code if parameters are invalid": "application/json is answered 200, with the status in extensions",
   }
 
-  it("holds in every MUST and SHOULD of the audit suite", async () => {
+  it("passes every MUST and SHOULD of the audit suite", async () => {
     const results = await auditServer({ url: `${w.url}/graphql` })
     expect(results.length).toBeGreaterThan(60)
     expect(results.filter(({ status }) => status !== "ok").map(({ name }) => name)).toEqual(Object.keys(leftOpen))
@@ -78,7 +78,7 @@ describe("GraphQL over HTTP", () => {
     expect((await gql(acme.owner.jwt, "{ me { id } }")).data.me.id).toBe(acme.owner.id)
   })
 
-  it("answers by media type: what could not run 4xx or 200, what ran 200", async () => {
+  it("has the status of its media type: 4xx or 200 for a request that could not run, 200 for one that ran", async () => {
     const bad = { query: "{ nothing }" }
     expect(await ask(bad)).toMatchObject({ status: 400, type: `${responseJson}; charset=utf-8`, data: undefined })
     expect(await ask(bad, { accept: "application/json" })).toMatchObject({
@@ -140,7 +140,7 @@ describe("GraphQL over HTTP", () => {
     expect({ status, ...errors[0].extensions }).toMatchObject({ status: 400, code: "BAD_USER_INPUT", details: [{ path }] })
   })
 
-  it("what is missing or foreign by id is null with NOT_FOUND", async () => {
+  it("a missing or foreign id is null with NOT_FOUND", async () => {
     const theirs = await globex.chat()
     for (const field of ["chat", "message", "assistant", "knowledgeItem"]) {
       for (const id of [v7(), theirs.id]) {
@@ -167,7 +167,7 @@ describe("credentials", () => {
     }
   })
 
-  it("none may sign in, refresh and introspect, and nothing else", async () => {
+  it("without them, only sign-in, refresh and introspection are allowed", async () => {
     const anonymous = (query: string) => gql(null, query)
     const pair = (await anonymous(`mutation { signIn(email: "${acme.member.email}", password: "correct horse battery") { refreshToken } }`))
       .data.signIn
@@ -177,7 +177,7 @@ describe("credentials", () => {
     const roots = [schema.getQueryType()!, schema.getMutationType()!]
     const fields = roots.flatMap((root) => Object.values(root.getFields()).map((field) => ({ root, field })))
     for (const { root, field } of fields) {
-      // A file comes in a form: test/media.test.ts.
+      // A file needs a multipart form: test/media.test.ts.
       if (["signIn", "refreshSession", "uploadMedia"].includes(field.name)) continue
       const needed = field.args.filter(isRequiredArgument)
       const declared = needed.map(({ name, type }) => `$${name}: ${type}`).join(", ")
@@ -203,7 +203,7 @@ describe("credentials", () => {
 })
 
 describe("the schema", () => {
-  it("is one, by introspection and as a document", async () => {
+  it("is the same by introspection and as a document", async () => {
     const introspected = buildClientSchema((await gql(null, getIntrospectionQuery())).data)
     const document = buildSchema(await (await fetch(`${w.url}/graphql/schema.graphql`)).text())
     expect(findBreakingChanges(introspected, document)).toEqual([])
@@ -212,7 +212,7 @@ describe("the schema", () => {
   })
 })
 
-describe("faults of ours", () => {
+describe("internal errors", () => {
   it("are 500 without internals, and logged with the request id", async () => {
     const { models } = w.services
     Object.defineProperty(w.services, "models", {

@@ -9,22 +9,22 @@ const { acme, rest } = w
 const ready = async () => (await fetch(`${w.url}/health/ready`)).json() as Promise<{ status: string }>
 
 describe("health", () => {
-  it("says that the process lives, and that it can work", async () => {
+  it("reports that the process runs, and that it is ready", async () => {
     expect(await (await fetch(`${w.url}/health/live`)).json()).toEqual({ status: "ok" })
     expect(await ready()).toEqual({ status: "ok", database: true, queue: true })
   })
 
-  it("survives that the database ends every connection, and goes on by itself", async () => {
+  it("recovers when the database ends every connection", async () => {
     const { id: chatId } = await acme.chat()
     const after = await endOfLog(w)
     const heard = await subscribe(w, acme.token, { chatId, after })
     const first = await acme.message({ chatId })
     expect((await heard.next()).payload).toEqual(first)
     await w.sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
-    // A connection that was in use is refused once; who asks again is answered.
+    // A request on a broken connection fails once; the next one succeeds.
     for (let asked = await ready(); asked.status !== "ok"; asked = await ready());
     await rest.as(acme.token).get(`/api/chats/${chatId}`).expect(200)
-    // Who listens hears what follows, on the same socket.
+    // Subscribers receive what follows, on the same socket.
     const second = await acme.message({ chatId })
     expect((await heard.next()).payload).toEqual(second)
     await heard.stop()
@@ -32,7 +32,7 @@ describe("health", () => {
 })
 
 describe("a stop", () => {
-  it("lets a request end whose client has gone", async () => {
+  it("lets a request end whose client has disconnected", async () => {
     const leaving = await w.another()
     const logged = w.logged.length
     const { id } = await acme.chat()
@@ -48,7 +48,7 @@ describe("a stop", () => {
     client.abort()
     await expect(asked).rejects.toThrow(/abort/)
     const stopped = leaving.stop()
-    // That the database is not closed under it can only be waited for.
+    // The test can only wait to see that the database is not closed during the request.
     for (let waited = 0; waited < 500 && !leaving.services.database.pool.ending; waited += 20) await sleep(20)
     const isClosed = leaving.services.database.pool.ending
     await gate.open()

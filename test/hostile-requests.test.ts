@@ -6,7 +6,7 @@ import { rawSocket } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 let server: ServerProcess
-// Before the world's own, which drops the database.
+// Before that of the test server, which drops the database.
 afterAll(() => server.stop())
 
 const w = world()
@@ -15,7 +15,7 @@ const { acme } = w
 beforeAll(async () => {
   server = await serverProcess(w)
 })
-/** Whatever was sent: the process lives, and answers what is right. */
+/** After any request the process runs, and answers correctly. */
 afterEach(async () => {
   expect(server.ended()).toBeNull()
   expect((await fetch(`${server.url}/health/ready`)).status).toBe(200)
@@ -32,7 +32,7 @@ const graphql = (body: object) =>
 
 const mutation = "mutation ($file: Upload!) { uploadMedia(file: $file) { id filename } }"
 
-/** A multipart request of GraphQL: its parts in the order in which they are given, a text or a file each. */
+/** A GraphQL multipart request with these parts in their order, each a text or a file. */
 async function multipart(parts: [name: string, content: unknown][]) {
   const form = new FormData()
   for (const [name, content] of parts) {
@@ -106,7 +106,7 @@ describe("the map of a multipart request", () => {
       expect({ status, ...body }).toMatchObject({ status: 400, ...refusal })
       expect(body).toMatchObject(wrongPath)
     }
-    // A name that JSON can give an object of its own is none of ours either.
+    // An own property of JSON with that name is refused too.
     const own = `{"query":"{ chatFolders { id } }","variables":{"__proto__":{"polluted":null},"constructor":null}}`
     const { status, body } = await multipart([
       ["operations", own],
@@ -163,7 +163,7 @@ describe("the map of a multipart request", () => {
     expect({ status, ...body }).toMatchObject({ status: 400, ...refusal })
   })
 
-  it("may be long: ten thousand paths are answered at once, right or wrong", async () => {
+  it("may be long: ten thousand paths are checked quickly, valid or not", async () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `v${index}`)
     const variables = { file: null, ...Object.fromEntries(names.map((name) => [name, null])) }
     const begin = Date.now()
@@ -226,7 +226,7 @@ describe("an upgrade", () => {
     `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n` +
     `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n${more}\r\n`
 
-  /** A bare connection; what it hears, and that it may break, is of no concern. */
+  /** A raw connection; what it receives is ignored, and so are its errors. */
   async function bare(allowHalfOpen = false): Promise<Socket> {
     const socket = connect({ host: hostname, port: port(), allowHalfOpen })
     socket.on("error", () => {})
@@ -240,11 +240,11 @@ describe("an upgrade", () => {
     for (let round = 0; round < 40; round += 1) {
       const socket = await bare()
       socket.write(handshake(path))
-      // At once, while the server answers, and when it has.
+      // At once, during the response, and after it.
       if (round % 4 > 0) await sleep((round % 4) * 2)
       socket.resetAndDestroy()
     }
-    // Together, so that answers meet connections that are gone.
+    // Concurrently, so that responses meet closed connections.
     const sockets = await Promise.all(Array.from({ length: 50 }, () => bare()))
     for (const socket of sockets) {
       socket.write(handshake(path))
@@ -262,7 +262,7 @@ describe("an upgrade", () => {
       socket.on("data", (bytes) => (heard += bytes))
       await once(socket, "end")
       expect(heard).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/)
-      // What is sent now finds nobody: the server has not kept its half.
+      // Further data gets no response: the server has closed its half.
       const broken = new Promise((resolve) => socket.once("error", resolve))
       const sending = setInterval(() => socket.write("more"), 20)
       await broken
@@ -271,7 +271,7 @@ describe("an upgrade", () => {
     },
   )
 
-  it.each(["/graphql", "/ws"])("that breaks off in the middle of what it sends does no harm: %s", async (path) => {
+  it.each(["/graphql", "/ws"])("that is cut in the middle of a message does no harm: %s", async (path) => {
     const whole = handshake(path)
     for (const length of [5, 40, whole.length - 2, whole.length - 1]) {
       const socket = await bare()
@@ -279,7 +279,7 @@ describe("an upgrade", () => {
       await sleep(5)
       socket.resetAndDestroy()
     }
-    // Refused by the protocol, and reset before the refusal is read.
+    // Refused by the protocol, and reset before the refusal arrives.
     for (const wrong of [handshake(path).replace("Version: 13", "Version: 7"), handshake(path).replace(/Sec-WebSocket-Key.*\r\n/, "")]) {
       for (let round = 0; round < 20; round += 1) {
         const socket = await bare()
@@ -287,7 +287,7 @@ describe("an upgrade", () => {
         socket.resetAndDestroy()
       }
     }
-    // Open, with a frame that is none, and gone.
+    // Open, with an invalid frame, and closed.
     const socket = await bare()
     socket.write(handshake(path))
     await once(socket, "data")
@@ -298,7 +298,7 @@ describe("an upgrade", () => {
     good.socket.terminate()
   })
 
-  it("bytes that are no HTTP, and requests that break off, do no harm", async () => {
+  it("bytes that are not HTTP, and requests that are cut, do no harm", async () => {
     for (const bytes of [
       "\u0016\u0003\u0001",
       "GET /nothing HTTP/9.9\r\n\r\n",

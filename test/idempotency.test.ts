@@ -10,7 +10,7 @@ describe.each(doors)("over %s:", (_name, door) => {
     rest.as(as).post(path, body).set("Idempotency-Key", key)
 
   describe("Idempotency-Key", () => {
-    it("answers a repeat with the stored answer, and says so", async () => {
+    it("returns the stored response to a repeated request, and marks it", async () => {
       const chat = await acme.chat()
       const first = await post("k1", { chatId: chat.id, text: "once" }).expect(201)
       const again = await post("k1", { chatId: chat.id, text: "once" }).expect(201)
@@ -20,7 +20,7 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect(await sql("select 1 from message where chat_id = $1", [chat.id])).toHaveLength(1)
     })
 
-    it("refuses another request under the same key, and is each credential's own", async () => {
+    it("refuses another request under the same key, and belongs to one credential", async () => {
       const chat = await acme.chat()
       await post("k2", { chatId: chat.id, text: "one" }).expect(201)
       const { body } = await post("k2", { chatId: chat.id, text: "two" }).expect(422)
@@ -29,7 +29,7 @@ describe.each(doors)("over %s:", (_name, door) => {
       await post("k2", { messenger: "olx", fromId: "a", externalId: "k2" }, "/api/chats").expect(201)
     })
 
-    it("stores one of ten that come at once: the others are replayed, or told that it still runs", async () => {
+    it("stores one of ten at once: the others are replayed, or refused because it still runs", async () => {
       const chat = await acme.chat()
       const answers = await Promise.all(Array.from({ length: 10 }, () => post("k3", { chatId: chat.id, text: "race" })))
       expect(new Set(answers.map((answer) => answer.status))).toEqual(
@@ -39,7 +39,7 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect(await sql("select 1 from event where chat_id = $1 and type = 'MESSAGE_CREATED'", [chat.id])).toHaveLength(1)
     })
 
-    it("forgets what failed, so that the request can be made right", async () => {
+    it("forgets a failed request, so that it can be corrected", async () => {
       const chat = await acme.chat()
       await post("k4", { chatId: chat.id, text: "" }).expect(400)
       await post("k4", { chatId: chat.id, text: "now" }).expect(201)
@@ -54,14 +54,14 @@ describe.each(doors)("over %s:", (_name, door) => {
       expect(later.body.sequence).toBe(2)
     })
 
-    it("replays a chat that was created, where the index would refuse a second one", async () => {
+    it("replays a created chat, where the index would refuse a second one", async () => {
       const body = { messenger: "prom", fromId: "shop", externalId: "idem" }
       const first = await post("k6", body, "/api/chats").expect(201)
       expect((await post("k6", body, "/api/chats").expect(201)).body).toEqual(first.body)
       await rest.as(acme.token).post("/api/chats", body).expect(409)
     })
 
-    it("answers a repeat that asks for more than REST shows", async () => {
+    it("answers a repeated request that selects more than REST shows", async () => {
       const chat = await acme.chat()
       const create = (text: string) =>
         w.gql(acme.token, "mutation ($input: CreateMessageInput!) { createMessage(input: $input) { id chat { id } } }", {

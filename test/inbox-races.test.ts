@@ -8,8 +8,8 @@ const { acme, rest, sql } = w
 
 const say = (chatId: string, role: string) => rest.as(acme.token).post("/api/messages", { chatId, role, text: role })
 
-describe("the list of chats, walked by cursor", () => {
-  it("shows every untouched chat once and none twice while messages arrive", async () => {
+describe("the list of chats, paged by cursor", () => {
+  it("shows every unchanged chat once and none twice while messages arrive", async () => {
     const count = 5_000
     await sql(
       `insert into chat (id, created_at, updated_at, company_id, messenger, from_id, name, last_message_at)
@@ -69,7 +69,7 @@ describe("unread counters", () => {
     expect(await wrong()).toEqual([])
   }, 90_000)
 
-  it("that are wrong are found by the check", async () => {
+  it("that are wrong are detected by the check", async () => {
     const chat = await acme.chat()
     await sql("update chat set unread_count = 3 where id = $1", [chat.id])
     expect(await wrong()).toMatchObject([{ chatId: chat.id, unreadCount: 3, recounted: 0 }])
@@ -78,7 +78,7 @@ describe("unread counters", () => {
 })
 
 describe("a chat that is deleted while it is written to", () => {
-  it("takes each message or refuses it, and leaves nothing behind", async () => {
+  it("stores or refuses each message, and leaves no rows behind", async () => {
     const chat = await acme.chat({ messenger: "olx", fromId: "shop", externalId: randomUUID() })
     const posts = Array.from({ length: 30 }, (_, index) => say(chat.id, index % 2 ? "Customer" : "User"))
     const [gone, ...answers] = await Promise.all([rest.as(acme.token).delete(`/api/chats/${chat.id}`), ...posts])
@@ -86,7 +86,7 @@ describe("a chat that is deleted while it is written to", () => {
     for (const answer of answers) expect([201, 403]).toContain(answer.status)
     expect(await sql("select 1 from message where chat_id = $1", [chat.id])).toEqual([])
     await say(chat.id, "User").expect(403)
-    // What was told of the chat ends with its deletion.
+    // The last event of the chat is its deletion.
     const [last] = await sql("select type from event where chat_id = $1 order by id desc limit 1", [chat.id])
     expect(last!["type"]).toBe("CHAT_DELETED")
   })

@@ -53,7 +53,7 @@ describe("the text of a file", () => {
     expect(await item(fileId)).toMatchObject({ isVector: false, indexStatus: null, resourceContent: text, file: { filename } })
   })
 
-  it("is given to the model as it is, or searched", async () => {
+  it("is sent to the model unchanged, or searched", async () => {
     const { id: fileId } = await file(wordDocument(["A fact."]), "fact.docx")
     const { id } = await item(fileId, { isVector: true })
     expect(await look(id)).toMatchObject({ indexStatus: "pending", resourceContent: null })
@@ -63,13 +63,13 @@ describe("the text of a file", () => {
     expect(await kept(id)).toEqual([])
   })
 
-  it("is read when an item that was searched, and never indexed, is given as it is", async () => {
+  it("is read when an item that was searchable, and never indexed, is sent to the model instead", async () => {
     const { id: fileId } = await file(wordDocument(["A fact."]), "fact.docx")
     const { id } = await item(fileId, { isVector: true })
     expect(await change(id, { isVector: false })).toMatchObject({ indexStatus: null, resourceContent: "A fact." })
   })
 
-  it("is another one when the file is", async () => {
+  it("changes with the file", async () => {
     const [one, two] = [await file(wordDocument(["One."]), "one.docx"), await file(wordDocument(["Two."]), "two.docx")]
     const given = await item(one.id)
     expect(await change(given.id, { fileId: two.id })).toMatchObject({
@@ -85,7 +85,7 @@ describe("the text of a file", () => {
   })
 })
 
-/** Made once: large ones take their time. */
+/** Created once: large ones take long. */
 const once = <T>(make: () => T) => {
   let made: T | undefined
   return () => {
@@ -136,14 +136,14 @@ describe("a file that cannot be read", () => {
     for (const isVector of [false, true]) expect(await refusal(id, { isVector })).toEqual(ofFile(`the file ${reason}`))
   })
 
-  it("leaves an item as it was that was to be read from it", async () => {
+  it("leaves the item that should get it unchanged", async () => {
     const made = await item((await file(wordDocument(["A fact."]), "fact.docx")).id)
     const { id: broken } = await file(brokenPdf(), "x.pdf")
     await rest.as(acme.token).patch(`${path}/${made.id}`, { fileId: broken }).expect(400)
     expect(await look(made.id)).toMatchObject({ fileId: made.fileId, resourceContent: "A fact." })
   })
 
-  it("since it is too long for the model has to be searched", async () => {
+  it("that is too long for the model has to be searchable", async () => {
     const { id } = await file(Buffer.from("word ".repeat(50_000)), "long.txt")
     expect(await refusal(id)).toEqual([{ path: "fileId", message: expect.stringMatching(/more than 200000 characters of text/) }])
     expect(await item(id, { isVector: true })).toMatchObject({ indexStatus: "pending" })
@@ -157,7 +157,7 @@ describe("the file of an item", () => {
     await retention.run(w.services)
   }
 
-  it("is not forgotten as long as the item is there, and soon after", async () => {
+  it("is kept as long as the item exists, and deleted soon after", async () => {
     const { id: fileId } = await file(samples.txt, "notes.txt")
     const { id: unused } = await file(samples.txt, "unused.txt")
     const { id } = await item(fileId)
@@ -168,7 +168,7 @@ describe("the file of an item", () => {
     expect(await exists(fileId)).toBe(false)
   })
 
-  it("goes when another takes its place, and stays while a message or another item uses it", async () => {
+  it("is deleted when another replaces it, and stays while a message or another item uses it", async () => {
     const [one, two] = [await file(samples.txt, "one.txt"), await file(samples.txt, "two.txt")]
     const [first, second] = [await item(one.id), await item(one.id)]
     const chat = await acme.chat()
@@ -185,7 +185,7 @@ describe("the file of an item", () => {
     expect(await exists(two.id)).toBe(false)
   })
 
-  it("goes with the assistant, and the item and its chunks with it", async () => {
+  it("is deleted with the assistant, and so are the item and its chunks", async () => {
     const assistant = await acme.makeAssistant()
     const { id: fileId } = await file(samples.txt, "notes.txt")
     const { id } = await item(fileId, { assistantId: assistant.id, isVector: true })
@@ -196,12 +196,12 @@ describe("the file of an item", () => {
     expect([await kept(id), await exists(fileId)]).toEqual([[], false])
   })
 
-  it("is one of the company", async () => {
+  it("belongs to the company", async () => {
     const { id } = await file(samples.txt, "notes.txt", globex)
     expect(await refusal(id)).toEqual(ofFile("names no file of this company"))
   })
 
-  it("that was lost from the storage fails with that reason", async () => {
+  it("that is missing in the storage fails with that reason", async () => {
     const { id: fileId } = await file(samples.txt, "notes.txt")
     const [{ storage_key: key }] = await sql("select storage_key from media where id = $1", [fileId])
     await w.services.storage.remove([key])

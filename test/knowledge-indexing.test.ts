@@ -22,7 +22,7 @@ beforeEach(() => {
   vendor.reply = ordinary
 })
 
-/** What the vendor was asked to embed since the test began. */
+/** The texts that the vendor has embedded since the test began. */
 const embedded = () => vendor.requests.flatMap(({ input }) => input)
 const searchable = (texts: string[], more: object = {}) =>
   acme.makeKnowledge({ resourceContent: texts.join("\n\n"), isVector: true, chunkSize: 200, chunkOverlap: 0, ...more })
@@ -34,10 +34,10 @@ const indexed = async (texts: string[]) => {
   return id as string
 }
 let unique = 0
-/** Paragraphs that no other test has. */
+/** Paragraphs that are unique to the test. */
 const some = (count: number) => paragraphs(count, `Text ${unique++}, part`)
 
-/** Holds the next calls of the vendor until each is let go. */
+/** Holds the next calls of the vendor until each is released. */
 function held() {
   const waiting: (() => void)[] = []
   const arrived: (() => void)[] = []
@@ -61,7 +61,7 @@ function held() {
 }
 
 describe("a searchable item", () => {
-  it("is pending until its chunks are there, in their order, each with its vector", async () => {
+  it("is pending until its chunks are stored, in order, each with its vector", async () => {
     const texts = some(3)
     const item = await searchable(texts)
     expect(item).toMatchObject({ indexStatus: "pending", indexError: null, chunkCount: 0, chunkSize: 200, chunkOverlap: 0 })
@@ -89,7 +89,7 @@ describe("a searchable item", () => {
     expect(await credits()).toBe(before)
   })
 
-  it("is indexed anew when its content changes, and only what changed is embedded; what stayed keeps its id", async () => {
+  it("is indexed again when its content changes, and only changed chunks are embedded; the others keep their ids", async () => {
     const texts = some(5)
     const id = await indexed(texts)
     const before = await chunks(id)
@@ -105,7 +105,7 @@ describe("a searchable item", () => {
     expect(await kept(id)).toHaveLength(6)
   })
 
-  it("embeds a text once that stands in it twice", async () => {
+  it("embeds a text once that it contains twice", async () => {
     const [one, two] = some(2) as [string, string]
     const { id } = await searchable([one, two, one, two, one])
     await indexAll(w)
@@ -113,7 +113,7 @@ describe("a searchable item", () => {
     expect((await chunks(id)).map(({ content }) => content)).toEqual([one, two, one, two, one])
   })
 
-  it("takes over what the company has of another item, and nothing of another company's", async () => {
+  it("reuses vectors of the company's other items, and none of another company's", async () => {
     const texts = some(3)
     await indexed(texts)
     const copy = await searchable(texts)
@@ -129,7 +129,7 @@ describe("a searchable item", () => {
   it.each([
     ["the same content", async (id: string) => ({ resourceContent: (await look(id)).resourceContent }), []],
     ["another overlap", async () => ({ chunkOverlap: 20 }), []],
-  ])("is indexed anew for %s, and nothing is embedded twice", async (_what, body, asked) => {
+  ])("is indexed again for %s, and nothing is embedded twice", async (_what, body, asked) => {
     const id = await indexed(some(3))
     expect(await change(id, await body(id))).toMatchObject({ indexStatus: "pending" })
     await indexAll(w)
@@ -137,7 +137,7 @@ describe("a searchable item", () => {
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", chunkCount: 3 })
   })
 
-  it("is split anew for another size", async () => {
+  it("is split again for another size", async () => {
     const id = await indexed(some(6))
     await change(id, { chunkSize: 400 })
     await indexAll(w)
@@ -150,7 +150,7 @@ describe("a searchable item", () => {
     expect(await change(id, { name: "Renamed" })).toMatchObject({ indexStatus: "indexed", chunkCount: 1 })
   })
 
-  it("loses its index when it is not searchable any more, and gets it back", async () => {
+  it("loses its index when it is no longer searchable, and gets it back", async () => {
     const id = await indexed(some(2))
     expect(await change(id, { isVector: false })).toMatchObject({ indexStatus: null, chunkCount: 0 })
     expect(await kept(id)).toEqual([])
@@ -166,7 +166,7 @@ describe("a searchable item", () => {
     expect(embedded()).toEqual([])
   })
 
-  it("fails with a reason when there is nothing in it to search", async () => {
+  it("fails with a reason when it has nothing to search", async () => {
     const { id } = await searchable(["--- *** ---"])
     await indexAll(w)
     expect(await look(id)).toMatchObject({ indexStatus: "failed", indexError: "There is no text to search in", chunkCount: 0 })
@@ -174,7 +174,7 @@ describe("a searchable item", () => {
 })
 
 describe("an item that changes while it is indexed", () => {
-  it("gets the index of what it is now, whatever the late worker brings", async () => {
+  it("gets the index of its current content, whatever a late worker stores", async () => {
     const [old, fresh] = [some(2), some(2)]
     const { id } = await searchable(old)
     const hold = held()
@@ -203,7 +203,7 @@ describe("an item that changes while it is indexed", () => {
     expect(await sql("select 1 from knowledge where id = any($1)", [[one.id, other.id]])).toEqual([])
   })
 
-  it("does not fail for what it was before", async () => {
+  it("does not fail for its former content", async () => {
     const [old, fresh] = [some(1), some(1)]
     const { id } = await searchable(old)
     vendor.reply = async () => {
@@ -216,7 +216,7 @@ describe("an item that changes while it is indexed", () => {
     expect((await chunks(id)).map(({ content }) => content)).toEqual(fresh)
   })
 
-  it("embeds what it was to take over from an item that is deleted at that moment", async () => {
+  it("embeds vectors that it was to reuse from an item that is deleted at that moment", async () => {
     const [shared, mine] = some(2) as [string, string]
     const other = await indexed([shared])
     const { id } = await searchable([shared, mine])
@@ -230,7 +230,7 @@ describe("an item that changes while it is indexed", () => {
     expect((await chunks(id)).map(({ content }) => content)).toEqual([shared, mine])
   })
 
-  it("has no index in the end when it is not searchable any more", async () => {
+  it("has no index in the end when it is no longer searchable", async () => {
     const { id } = await searchable(some(2))
     const hold = held()
     const running = indexAll(w)
@@ -244,7 +244,7 @@ describe("an item that changes while it is indexed", () => {
 })
 
 describe("when the vendor of embeddings fails", () => {
-  it("what may pass is tried again, later each time, and fails in the end with its reason", async () => {
+  it("temporary failures are retried, later each time, and fail in the end with their reason", async () => {
     const { id } = await searchable(some(1))
     vendor.reply = async () => ({ status: 503, message: "overloaded" })
     const waits = []
@@ -263,7 +263,7 @@ describe("when the vendor of embeddings fails", () => {
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", indexError: null })
   })
 
-  it("what will not pass fails at once", async () => {
+  it("permanent failures fail at once", async () => {
     const { id } = await searchable(some(1))
     vendor.reply = async () => ({ status: 401, message: "bad key" })
     await indexAll(w)
@@ -271,7 +271,7 @@ describe("when the vendor of embeddings fails", () => {
     expect(await look(id)).toMatchObject({ indexStatus: "failed", indexError: expect.stringMatching(/401/) })
   })
 
-  it("what was embedded before is not embedded again", async () => {
+  it("chunks that were embedded are not embedded again", async () => {
     const texts = some(knowledgeLimits.indexingBatch + 10)
     const { id } = await searchable(texts)
     vendor.reply = async (request) => (vendor.requests.length === 1 ? ordinary(request) : "reset")
@@ -289,12 +289,12 @@ describe("when the vendor of embeddings fails", () => {
 })
 
 describe("workers", () => {
-  it("index several items at once, and no more than they have places for", async () => {
+  it("index several items at once, and no more than their slots", async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => searchable(some(1))))
     const hold = held()
     const running = indexAll(w)
     await hold.calls(knowledgeLimits.indexingConcurrency)
-    // Whoever else had come would have come by now: a place is given before a call is made.
+    // Any further item would have called by now: a slot is taken before the call.
     expect([hold.inFlight(), indexKnowledge.running(w.services)]).toEqual([
       knowledgeLimits.indexingConcurrency,
       knowledgeLimits.indexingConcurrency,
@@ -305,7 +305,7 @@ describe("workers", () => {
     expect(indexKnowledge.running(w.services)).toBe(0)
   })
 
-  it("of two instances never index one item both", async () => {
+  it("of two instances never index the same item", async () => {
     const other = await w.another(environment)
     await stopClockwork(other)
     const made = await Promise.all(Array.from({ length: 20 }, () => searchable(some(1))))
@@ -315,7 +315,7 @@ describe("workers", () => {
     await other.stop()
   })
 
-  it("that die leave their item to another when their lease is over, and bring nothing after that", async () => {
+  it("that die leave their item to another when the lease has expired, and store nothing after that", async () => {
     const other = await w.another(environment)
     await stopClockwork(other)
     const texts = some(2)
@@ -337,7 +337,7 @@ describe("workers", () => {
     await other.stop()
   })
 
-  it("that are stopped give their item back at once, and it loses no try by that", async () => {
+  it("that are stopped release their item at once, without counting a try", async () => {
     const other = await w.another(environment)
     await stopClockwork(other)
     const { id } = await searchable(some(1))
@@ -353,10 +353,10 @@ describe("workers", () => {
     expect((await look(id)).indexStatus).toBe("indexed")
   })
 
-  it("do not take an item for ever that ends each of them", async () => {
+  it("give up an item that ends each of them", async () => {
     const { id } = await searchable(some(1))
     for (let lost = 0; lost < entityLimits.indexingLosses; lost += 1) {
-      // As a worker leaves it that was killed in the midst of it.
+      // The state that a killed worker leaves.
       const taken =
         "update knowledge set index_attempts = index_attempts + 1, index_run = gen_random_uuid(), index_due_at = null, index_lease_until = $2 where id = $1"
       await sql(taken, [id, new Date(time.now())])
@@ -366,7 +366,7 @@ describe("workers", () => {
     expect(embedded()).toEqual([])
   })
 
-  it("take one item of each company before a second of any", async () => {
+  it("index one item of each company before a second of any", async () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => searchable(some(1))))
     time.pass(1_000)
     const [text] = some(1)
@@ -382,7 +382,7 @@ describe("workers", () => {
 })
 
 describe("another embedding", () => {
-  it("has everything indexed anew when a server starts with it, which stays indexed meanwhile", async () => {
+  it("makes a server index everything again at its start; items stay indexed meanwhile", async () => {
     const id = await indexed(some(2))
     const other = await w.another({ ...environment, EMBEDDING_MODEL: "other-letters" })
     await stopClockwork(other)

@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 
 let count = 0
-/** A page of its own, and an item that is read from it. */
+/** A new page, and an item for it. */
 async function pageItem(page: (typeof site.pages)[string], more: object = {}) {
   const path = `/page-${count++}`
   site.pages[path] = page
@@ -73,7 +73,7 @@ describe("a page", () => {
     expect(item.indexError).toMatch(reason)
   })
 
-  it("that does not answer is asked again a little later, and fails after the third time", async () => {
+  it("that does not respond is retried a little later, and fails after the third time", async () => {
     const { id, path } = await pageItem({ status: 503 })
     for (const seconds of [0, 2, 4, 60]) {
       clock.advance(seconds * 1_000)
@@ -95,7 +95,7 @@ describe("a page", () => {
 })
 
 describe("a page that is crawled again", () => {
-  it("and did not change keeps its index; nothing of it is sent, read or embedded", async () => {
+  it("and did not change keeps its index; it is not transferred, parsed or embedded", async () => {
     const { id, path } = await indexedPage()
     const before = await generation(id)
     site.pages[path] = (request, response) => response.writeHead(request.headers["if-none-match"] === '"30"' ? 304 : 500).end()
@@ -106,7 +106,7 @@ describe("a page that is crawled again", () => {
     expect(await generation(id)).toBe(before)
   })
 
-  it("and changed stays indexed and searched as it was, until its new index takes over in one step", async () => {
+  it("and changed stays searchable as it was, until its new index replaces the old one in one step", async () => {
     const { id, path } = await indexedPage()
     const before = await chunks(id)
     site.pages[path] = returns(14)
@@ -124,7 +124,7 @@ describe("a page that is crawled again", () => {
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", indexError: null })
   })
 
-  it("and is gone stays indexed as it was, and says why it could not be renewed", async () => {
+  it("and is gone stays indexed as it was, with the reason", async () => {
     const { id, path } = await indexedPage()
     const before = await chunks(id)
     site.pages[path] = { status: 410 }
@@ -136,7 +136,7 @@ describe("a page that is crawled again", () => {
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", indexError: null })
   })
 
-  it("is split anew from what is known when only its chunks change and the page did not", async () => {
+  it("is split again from the stored text when only the chunk size changes", async () => {
     const { id, path } = await indexedPage()
     site.pages[path] = { status: 304 }
     expect(await change(id, { chunkSize: 200, chunkOverlap: 10 })).toMatchObject({ indexStatus: "pending" })
@@ -144,7 +144,7 @@ describe("a page that is crawled again", () => {
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", chunkCount: 1, resourceContent: expect.stringContaining("30 days") })
   })
 
-  it("at another address is read from there, whatever the old one said of its version", async () => {
+  it("at another address is read from there, whatever the version of the old one", async () => {
     const { id } = await indexedPage()
     site.pages["/elsewhere"] = returns(3)
     await change(id, { resourceUrl: `${site.url}/elsewhere` })
@@ -154,12 +154,12 @@ describe("a page that is crawled again", () => {
     expect((await look(id)).resourceContent).toContain("within 3 days")
   })
 
-  it("at another address while the old one is on its way is what the new one says", async () => {
+  it("at another address during a crawl of the old one has the content of the new one", async () => {
     const { id, path } = await indexedPage()
     site.pages["/moved"] = returns(3)
     site.pages[path] = async (_request, response) => {
       await change(id, { resourceUrl: `${site.url}/moved` })
-      // Known already, so that nothing is embedded on the way to the index.
+      // Embedded already, so that nothing is embedded before the index is stored.
       response.writeHead(200, { "content-type": "text/html" }).end(returns(30).body)
     }
     await recrawl(id)
@@ -167,7 +167,7 @@ describe("a page that is crawled again", () => {
     expect((await chunks(id))[0].content).toContain("within 3 days")
   })
 
-  it("while it is being crawled is crawled once more", async () => {
+  it("during a crawl is crawled once more", async () => {
     const { id, path } = await indexedPage()
     site.pages[path] = async (_request, response) => {
       site.pages[path] = returns(2)
@@ -181,7 +181,7 @@ describe("a page that is crawled again", () => {
 })
 
 describe("the command to crawl again", () => {
-  it("is for a company, an assistant or an item, and names what it takes", async () => {
+  it("takes a company, an assistant or an item, and names the items", async () => {
     const assistant = await acme.makeAssistant()
     const mine = await pageItem(returns(30), { assistantId: assistant.id, name: "Mine" })
     const { id: textId } = await acme.makeKnowledge({ assistantId: assistant.id, isVector: true })
@@ -205,13 +205,13 @@ describe("the command to crawl again", () => {
       expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/has the id/) })
   }, 120_000)
 
-  it("gives what failed another chance", async () => {
+  it("retries failed items", async () => {
     const { id, path } = await pageItem({ status: 404 })
     await indexAll(w)
     expect((await look(id)).indexStatus).toBe("failed")
     site.pages[path] = returns(30)
     expect((await done("knowledge:recrawl", { company: acme.id, id }))[0]).toMatchObject({ indexStatus: "pending" })
-    // Moved forward above, this process is ahead of the command's.
+    // The clock of this process was moved forward above, that of the command was not.
     await indexAll(w)
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", indexError: null })
   }, 60_000)

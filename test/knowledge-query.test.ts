@@ -22,7 +22,7 @@ const credits = async (company = acme) =>
 const setCredits = (count: number) => sql("update company set embedding_credits = $2 where id = $1", [acme.id, count])
 const ask = (body: object, company = acme) => rest.as(company.token).post(`${path}/query`, body)
 
-/** An assistant that knows this, searchable and indexed. */
+/** An assistant with these texts as indexed items. */
 async function knowing(...texts: string[]) {
   const { id: assistantId } = await acme.makeAssistant()
   const items = []
@@ -32,8 +32,8 @@ async function knowing(...texts: string[]) {
   return { assistantId: assistantId as string, items }
 }
 
-describe("a question to what an assistant knows", () => {
-  it("is answered by the chunks that fit, best first, over both doors alike", async () => {
+describe("a query of an assistant's knowledge", () => {
+  it("returns the matching chunks, best first, over both protocols", async () => {
     const { assistantId, items } = await knowing(
       "Parcels are delivered within three days.",
       "Refunds are paid within a week.",
@@ -58,26 +58,26 @@ describe("a question to what an assistant knows", () => {
     expect(data.queryKnowledge).toEqual(body)
   })
 
-  it("finds five when nothing is said, and nothing where nothing is known", async () => {
+  it("finds five by default, and nothing without knowledge", async () => {
     const { assistantId } = await knowing(...Array.from({ length: 7 }, (_, index) => `Fact ${index} about parcels.`))
     expect((await ask({ assistantId, query: "parcels" }).expect(201)).body.data).toHaveLength(5)
     const { id } = await acme.makeAssistant()
     expect((await ask({ assistantId: id, query: "parcels" }).expect(201)).body).toEqual({ data: [] })
   })
 
-  it("searches only what is indexed", async () => {
+  it("searches only indexed items", async () => {
     const { assistantId, items } = await knowing("Parcels one.", "Parcels two.", "Parcels three.", "Parcels four.")
     const found = async () => {
       const { body } = await ask({ assistantId, query: "parcels" }).expect(201)
       return body.data.map(({ content }: { content: string }) => content).sort()
     }
     expect(await found()).toHaveLength(4)
-    await change(items[0].id, { resourceContent: "Parcels anew." })
+    await change(items[0].id, { resourceContent: "Parcels new." })
     await change(items[1].id, { isVector: false })
     await remove(items[2].id)
     expect(await found()).toEqual(["Parcels four."])
     await indexAll(w)
-    expect(await found()).toEqual(["Parcels anew.", "Parcels four."])
+    expect(await found()).toEqual(["Parcels new.", "Parcels four."])
   })
 
   it.each([
@@ -94,12 +94,12 @@ describe("a question to what an assistant knows", () => {
   ])("with a bad %s is 400, and costs nothing", async (field, value) => {
     const before = await credits()
     const { body } = await ask({ assistantId: acme.assistant.id, query: "parcels", [field]: value }).expect(400)
-    // Of a field that is missing the message says which.
+    // The message names the missing field.
     expect(value === undefined ? body.message : body.details[0].path).toContain(field)
     expect(await credits()).toBe(before)
   })
 
-  it("to another company's assistant is 400, and costs nobody anything", async () => {
+  it("to another company's assistant is 400, and costs no credit", async () => {
     const before = [await credits(), await credits(globex)]
     await ask({ assistantId: globex.assistant.id, query: "parcels" }).expect(400)
     expect([await credits(), await credits(globex)]).toEqual(before)
@@ -107,7 +107,7 @@ describe("a question to what an assistant knows", () => {
 })
 
 describe("a credit", () => {
-  it("is spent by every question, found or not, and 20 at once for the last 7 spend 7", async () => {
+  it("is spent by every query, with or without results, and 20 at once for the last 7 spend 7", async () => {
     const { assistantId } = await knowing("Parcels.")
     await setCredits(9)
     await ask({ assistantId, query: "parcels" }).expect(201)

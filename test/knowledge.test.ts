@@ -8,7 +8,7 @@ const { acme, globex, rest, gql } = w
 
 const path = "/api/assistant-knowledge-new"
 const list = async (query: string) => (await rest.as(acme.token).get(`${path}?${query}`).expect(200)).body
-/** Without the address of its file, which is signed anew each time. */
+/** Without the address of its file, whose signature differs each time. */
 const unsigned = ({ file, ...item }: Record<string, unknown>) => ({ ...item, file: file && { ...file, url: null } })
 const shownOf = async (id: string) => unsigned((await rest.as(acme.token).get(`${path}/${id}`).expect(200)).body)
 const fields = <T extends object>(more: T) => ({ assistantId: acme.assistant.id, name: "Returns", ...more })
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 describe("a knowledge item", () => {
-  it("keeps its text as it was given, and shows it", async () => {
+  it("stores its text unchanged, and shows it", async () => {
     const { body } = await rest.as(acme.token).post(path, valid()).expect(201)
     expect(body).toEqual({
       ...valid(),
@@ -48,7 +48,7 @@ describe("a knowledge item", () => {
     expect(shown).toEqual(body)
   })
 
-  it("of a page is searchable, whatever is said, and pending", async () => {
+  it("of a page is always searchable, and pending", async () => {
     for (const isVector of [undefined, false, true]) {
       const { body } = await rest
         .as(acme.token)
@@ -65,7 +65,7 @@ describe("a knowledge item", () => {
     }
   })
 
-  it("of a file shows the file; searchable it is pending, else it has its text at once", async () => {
+  it("of a file shows the file; if searchable it is pending, else it has its text at once", async () => {
     const { body: searched } = await rest
       .as(acme.token)
       .post(path, { ...fields(kinds.file), isVector: true })
@@ -76,7 +76,7 @@ describe("a knowledge item", () => {
     expect(given).toMatchObject({ isVector: false, indexStatus: null, resourceContent: "Grüße\tand\nlines 🎈" })
   })
 
-  it("is the same over GraphQL, in its words", async () => {
+  it("is the same over GraphQL", async () => {
     const selected =
       "id kind resourceContent resourceUrl fileId file { filename } isVector chunkSize chunkOverlap indexStatus indexError chunkCount"
     const create = `mutation ($input: CreateKnowledgeItemInput!) { createKnowledgeItem(input: $input) { ${selected} } }`
@@ -111,7 +111,7 @@ describe("a knowledge item", () => {
     expect(new Set(nodes.map((item: { resourceContent: null }) => item.resourceContent))).toEqual(new Set([null]))
   })
 
-  it("that changes twice in one request is shown as it is after each", async () => {
+  it("that changes twice in one request is shown after each change", async () => {
     const { id } = await acme.makeKnowledge()
     const change = (name: string) => `${name}: updateKnowledgeItem(id: "${id}", input: { name: "${name}" }) { name }`
     const { data } = await gql(acme.token, `mutation { ${change("first")} ${change("second")} }`)
@@ -183,7 +183,7 @@ describe("a knowledge item", () => {
     }
   })
 
-  it("may be as long as a body when it is searched", async () => {
+  it("may be as long as a body when it is searchable", async () => {
     const long = { ...valid(), resourceContent: "Grüße ".repeat(80_000) }
     await rest.as(acme.token).post(path, long).expect(400)
     const { body } = await rest
@@ -195,7 +195,7 @@ describe("a knowledge item", () => {
     await rest.as(acme.token).delete(`${path}/${body.id}`).expect(200)
   })
 
-  it("has an overlap that fits its chunks when it says nothing of it", async () => {
+  it("has a default overlap that matches its chunk size", async () => {
     for (const [chunkSize, chunkOverlap] of [
       [200, 100],
       [250, 125],
@@ -210,14 +210,14 @@ describe("a knowledge item", () => {
     }
   })
 
-  it("is not given to an assistant of another company", async () => {
+  it("cannot belong to an assistant of another company", async () => {
     await rest
       .as(acme.token)
       .post(path, { ...valid(), assistantId: globex.assistant.id })
       .expect(400)
   })
 
-  it("belongs to its assistant's company, also for a person of two", async () => {
+  it("belongs to its assistant's company, also for a user of two", async () => {
     const person = await acme.person()
     await globex.person("member", person)
     const { body } = await rest
@@ -227,7 +227,7 @@ describe("a knowledge item", () => {
     expect(body.companyId).toBe(globex.id)
   })
 
-  it("changes in what is said and in nothing else", async () => {
+  it("changes only the given fields", async () => {
     const made = await acme.makeKnowledge()
     const { body: renamed } = await rest.as(acme.token).patch(`${path}/${made.id}`, { name: " Refunds " }).expect(200)
     expect(renamed).toEqual({ ...made, name: "Refunds", updatedAt: renamed.updatedAt })
@@ -283,7 +283,7 @@ describe("a knowledge item", () => {
     expect(moved).toMatchObject({ resourceUrl: `${url}/2`, isVector: true, indexStatus: "pending" })
   })
 
-  it("that was deleted is gone", async () => {
+  it("that was deleted does not exist", async () => {
     const { id } = await acme.makeKnowledge()
     const { body } = await rest.as(acme.token).delete(`${path}/${id}`).expect(200)
     expect(body).toEqual({ id, deleted: true })
@@ -293,7 +293,7 @@ describe("a knowledge item", () => {
 })
 
 describe("the list of knowledge", () => {
-  it("is newest first, without content, and searched by name in any case", async () => {
+  it("is newest first, without content, and searched by name ignoring case", async () => {
     const { id: assistantId } = await acme.makeAssistant()
     const made = []
     for (const name of ["Shipping", "Returns", "Ships we like"]) made.push(await acme.makeKnowledge({ assistantId, name }))
@@ -311,14 +311,14 @@ describe("the list of knowledge", () => {
       expect(await list(`assistantId=${id}`)).toEqual({ data: [], totalCount: 0, nextCursor: null })
   })
 
-  it("without an assistant holds the company's alone", async () => {
+  it("without an assistant holds all of the company", async () => {
     await globex.makeKnowledge({ assistantId: globex.assistant.id })
     const { data } = await list("take=100")
     expect(data.length).toBeGreaterThan(0)
     expect(new Set(data.map((item: { companyId: string }) => item.companyId))).toEqual(new Set([acme.id]))
   })
 
-  it("holds 20 when nothing is said", async () => {
+  it("holds 20 by default", async () => {
     const { id: assistantId } = await acme.makeAssistant()
     await Promise.all(Array.from({ length: 21 }, () => acme.makeKnowledge({ assistantId })))
     const page = await list(`assistantId=${assistantId}`)

@@ -20,7 +20,7 @@ interface LandedDatabase {
 const landed: LandedDatabase = JSON.parse(readFileSync("test/fixtures/landed-database.json", "utf8"))
 const { demo, dueChatId, answers } = landed
 
-/** What a later version answers beside the fields of the older one, and what changes with every answer: signed addresses expire. */
+/** Removes fields that the older version did not have, and signed addresses, which differ each time. */
 function asOlderVersion(answer: unknown, older: unknown): unknown {
   if (Array.isArray(answer) && Array.isArray(older)) return answer.map((item, index) => asOlderVersion(item, older[index]))
   if (!answer || typeof answer !== "object" || !older || typeof older !== "object") return answer

@@ -5,7 +5,7 @@ import { world } from "./kit/world.js"
 const w = world()
 const { acme, gql } = w
 
-/** Fragments that spread the next one several times, so that their fields stand in `wide` to the power of `levels` places. */
+/** Fragments that each spread the next one several times, so that fields appear `wide` to the power of `levels` times. */
 const chained = (levels: number, wide: number) =>
   Array.from({ length: levels }, (_, level) => `fragment A${level} on Me { ${`...A${level + 1} `.repeat(wide)} }`).join(" ") +
   ` fragment A${levels} on Me { id }`
@@ -44,7 +44,7 @@ describe("limits, before anything runs", () => {
     expect(errors![0]!.message).toMatch(/more than [\d,]+/)
   })
 
-  it("cost by variables, each time anew", async () => {
+  it("compute the cost from the variables of each request", async () => {
     const query = `query ($first: Int) { ${many(10, page.replace("100", "$first"))} }`
     for (const [first, isRefused] of [
       [10, false],
@@ -65,13 +65,13 @@ describe("limits, before anything runs", () => {
     ["behind a size that is null", `query ($first: Int = 100) { ${many(10, page.replace("100", "$first"))} }`],
   ]
   it.each(hides)("a cost does not hide %s", async (_name, query, variables = {}) => {
-    // Measured with the size that another asked for, it is within the limit.
+    // With the size of another alias the cost would be below the limit.
     if (query.includes("$first")) expect((await gql(acme.token, query, { first: null })).errors).toBeUndefined()
     const { data, errors } = await gql(acme.token, query, variables as Record<string, unknown>)
     expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ message: expect.stringContaining("could return") }] })
   })
 
-  it("are measured before validation", async () => {
+  it("are checked before validation", async () => {
     const invalid = [deep(14).replace(" id ", " nothing "), `{ ${many(31, "nothing { id }")} }`, `{ ${many(10, page)} nothing }`]
     for (const query of [...invalid, ...invalid]) {
       const { data, errors } = await gql(acme.token, query)
@@ -85,7 +85,7 @@ describe("limits, before anything runs", () => {
       expect((await gql(acme.token, query)).errors![0]!.extensions.code).toBe("GRAPHQL_VALIDATION_FAILED")
   })
 
-  it("nothing of a mutation has happened", async () => {
+  it("a refused mutation changes nothing", async () => {
     const before = (await gql(acme.token, "{ chatFolders { id } }")).data
     const { data, errors } = await gql(acme.token, `mutation { ${many(31, 'createChatFolder(input: { name: "x" }) { id }')} }`)
     expect([data, errors!.length]).toEqual([undefined, 1])
@@ -93,7 +93,7 @@ describe("limits, before anything runs", () => {
   })
 })
 
-describe("whatever is sent", () => {
+describe("any operation", () => {
   const operations = [
     "query ($id: UUID!) { chat(id: $id) { id } }",
     "query ($id: UUID!, $first: Int, $after: String, $skip: Int) { messages(chatId: $id, first: $first, after: $after, skip: $skip) { nodes { id } } }",

@@ -10,7 +10,7 @@ const declared = [...production, ...development]
 
 const sources = committedSources()
 const code = sources.filter(({ path }) => /\.[jt]s$/.test(path))
-/** Imports of the code below these folders: package by package, who imports it. */
+/** Imports of the code in these folders: the importing files by package. */
 function importers(isIn: (path: string) => boolean) {
   const found = new Map<string, string[]>()
   for (const source of code.filter(({ path }) => isIn(path)))
@@ -20,14 +20,14 @@ function importers(isIn: (path: string) => boolean) {
 const ofServer = importers((path) => /^(src|migrations)\/|^mikro-orm\.config\.ts$/.test(path))
 const ofAll = importers(() => true)
 
-/** Packages that nothing imports and no script of package.json names, each with who uses it. */
+/** Packages that no file imports and no script of package.json names, each with its user. */
 const usedOtherwise: Record<string, string> = {
   "@biomejs/biome": "npm run check",
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
   graphiql: "a page, src/pages/browser/libraries.json",
   jest: "test/kit/run.ts",
   "@jest/test-sequencer": "test/kit/jest/sequencer.ts requires it",
-  "@jest/globals": "test/kit/jest/runner.ts asks Jest's runtime for it",
+  "@jest/globals": "test/kit/jest/runner.ts gets it from Jest's runtime",
   "jest-circus": "test/kit/jest/runner.ts requires it",
   react: "a page, src/pages/browser/libraries.json",
   "react-dom": "a page, src/pages/browser/libraries.json",
@@ -43,18 +43,18 @@ const scripts = Object.values<string>(manifest.scripts)
 const typed = (name: string) => name.replace("@types/", "").replace(/^(.+)__/, "@$1/")
 
 describe("package.json", () => {
-  it("has what the server imports among its dependencies", () => {
+  it("lists what the server imports in its dependencies", () => {
     expect([...ofServer].filter(([name]) => !production.includes(name))).toEqual([])
   })
 
-  it("has what anything else imports", () => {
+  it("lists what other files import", () => {
     const bench = Object.keys(JSON.parse(read("bench/package.json")).dependencies)
     const isDeclared = (name: string, by: string[]) =>
       declared.includes(name) || (bench.includes(name) && by.every((path) => path.startsWith("bench/postgraphile")))
     expect([...ofAll].filter(([name, by]) => !isDeclared(name, by))).toEqual([])
   })
 
-  it("has nothing that is not used, and installs nothing in production that the server does not use", () => {
+  it("lists no unused package, and in production none that the server does not use", () => {
     const isTyped = (name: string) => declared.includes(typed(name)) || typed(name) === "node"
     const isUsed = (name: string) => (name.startsWith("@types/") ? isTyped(name) : ofAll.has(name) || scripts.includes(name))
     expect(declared.filter((name) => !isUsed(name) && !usedOtherwise[name])).toEqual([])
@@ -62,20 +62,20 @@ describe("package.json", () => {
     expect(Object.keys(usedOtherwise).filter((name) => !declared.includes(name) || isUsed(name))).toEqual([])
   })
 
-  it("names every version exactly, and one version of what comes in parts", () => {
+  it("pins every version, and the same for packages of one family", () => {
     const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
     expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
     const ofMapper = Object.entries(versions).filter(([name]) => name.startsWith("@mikro-orm/"))
     expect(new Set(ofMapper.map(([, version]) => version)).size).toBe(1)
   })
 
-  it("has the query builder of the mapper itself, so that there is one", () => {
+  it("has MikroORM's version of Kysely, so that there is one", () => {
     const lock = JSON.parse(read("package-lock.json")).packages
     expect(manifest.dependencies.kysely).toBe(lock["node_modules/@mikro-orm/sql"].dependencies.kysely)
     expect(Object.keys(lock).filter((path) => path.endsWith("node_modules/kysely"))).toEqual(["node_modules/kysely"])
   })
 
-  it("says in one place with which flags Node starts the server", () => {
+  it("has the same Node flags wherever a start command is shown", () => {
     const [, flags] = /&& exec node (.+) dist\/src\/main\.js$/.exec(manifest.scripts.start)!
     const shown = sources
       .filter(({ path }) => !path.endsWith(".ts"))

@@ -34,7 +34,7 @@ const gone = async (media: { id: string; companyId: string }) => {
 }
 
 describe("deleting a chat", () => {
-  it("removes its files promptly, those that nothing else shows", async () => {
+  it("removes its files promptly, if nothing else uses them", async () => {
     const [one, two] = [await acme.chat(), await acme.chat()]
     const [only, shared, stored, fresh] = [await file(), await file(), await file(), await file()]
     await post({ chatId: one.id, mediaIds: [only.id, shared.id, stored.id] })
@@ -51,7 +51,7 @@ describe("deleting a chat", () => {
     expect(await sql("select forget_at from media where id = $1", [stored.id])).toEqual([{ forget_at: null }])
   })
 
-  it("with a lost wake-up is made good by the sweep", async () => {
+  it("with a lost job is completed by the sweep", async () => {
     const chat = await acme.chat()
     const media = await file()
     await post({ chatId: chat.id, mediaIds: [media.id] })
@@ -61,7 +61,7 @@ describe("deleting a chat", () => {
     expect(await exists(media)).toBe(false)
   })
 
-  it("leaves a file that is being attached to another message just now", async () => {
+  it("keeps a file that is being attached to another message", async () => {
     for (let round = 0; round < 10; round += 1) {
       const [one, two] = [await acme.chat(), await acme.chat()]
       const media = await file()
@@ -79,7 +79,7 @@ describe("deleting a chat", () => {
   })
 })
 
-it("a company that goes takes its rows, and its files are strays then", async () => {
+it("a deleted company loses its rows, and its files become strays", async () => {
   const id = v7()
   await sql("insert into company (id, created_at, updated_at, name) values ($1, now(), now(), 'Short')", [id])
   await sql(
@@ -107,7 +107,7 @@ it("the database refuses a file of another company on a message", async () => {
 })
 
 describe("retention", () => {
-  it("removes an upload that no message showed for a day, in every company", async () => {
+  it("removes an upload that was unused for a day, in every company", async () => {
     const chat = await acme.chat()
     const [attached, alone, theirs] = [await file(), await file(), await file(globex)]
     await post({ chatId: chat.id, mediaIds: [attached.id] })
@@ -143,7 +143,7 @@ describe("strays", () => {
     mkdirSync(join(folder, "media", "tmp"), { recursive: true })
     writeFileSync(unfinished, "half a file")
     writeFileSync(join(folder, "media", "notes.txt"), "not ours")
-    // The clock of this process is ahead already: everything but what is made from now on is old.
+    // The clock of this process was moved forward: only new files are not old.
     await strayFiles.run(w.services)
     expect(filesBelow(folder)).not.toContain(join(folder, "media", stray))
     expect(filesBelow(folder)).not.toContain(unfinished)
@@ -181,7 +181,7 @@ describe("a storage that fails", () => {
     await supertest(second.url).get(address).expect(404)
   })
 
-  it("leaves no row and no file: neither in it, nor on the disk", async () => {
+  it("leaves no row and no file, neither in the storage nor on disk", async () => {
     const rows = (await sql("select 1 from media")).length
     s3.fail("PUT", 500, 500, 500)
     const { body } = await send(samples.png).expect(500)
@@ -196,7 +196,7 @@ describe("a storage that fails", () => {
     expect([s3.objects.size, unfinished()]).toEqual([0, []])
   })
 
-  it("that cannot remove leaves the file to the sweep for strays", async () => {
+  it("that cannot delete leaves the file to the sweep for strays", async () => {
     const { body } = await send(samples.png).expect(201)
     await sql("update media set forget_at = to_timestamp(0) where id = $1", [body.id])
     s3.fail("DELETE", 500, 500, 500)
@@ -206,7 +206,7 @@ describe("a storage that fails", () => {
     expect(s3.objects.size).toBe(0)
   })
 
-  it("that does not answer a reader is 500, a missing file 404", async () => {
+  it("that fails to read is 500, a missing file 404", async () => {
     const { body } = await send(samples.png).expect(201)
     s3.fail("GET", 500, 500, 500)
     await supertest(second.url).get(pathOf(body.url)).expect(500)
@@ -214,7 +214,7 @@ describe("a storage that fails", () => {
   })
 })
 
-it("rows are read by their own company alone", async () => {
+it("rows are visible only to their own company", async () => {
   const media = await file()
   const { mediaReadModel } = await import("../src/schema/media.js")
   const reader = systemContext(w.services, globex.id).reader

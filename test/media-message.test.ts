@@ -6,7 +6,7 @@ import { folderOfItsOwn, pathOf, samples, unsigned, upload, uploadByGraphql } fr
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world({ DATA_DIR: folderOfItsOwn() })
   const { acme, globex, sql, gql } = w
   const rest = bothDoors(w)
@@ -18,7 +18,7 @@ describe("over both doors:", () => {
   const remove = (chatId: string) => rest.as(acme.token).delete(`/api/chats/${chatId}`).expect(200)
 
   describe("a message with files", () => {
-    it("shows them in their order, here, in lists, in the chat and over GraphQL", async () => {
+    it("shows them in order, in the response, in lists, in the chat and over GraphQL", async () => {
       const chat = await acme.chat()
       const [first, second] = [await file("pdf"), await file("png")]
       const { body } = await post({ chatId: chat.id, text: "Look", mediaIds: [first.id, second.id] }).expect(201)
@@ -74,7 +74,7 @@ describe("over both doors:", () => {
       expect(body.type).toBe("Document")
     })
 
-    it("needs no text; a blank one is none", async () => {
+    it("needs no text; a blank one counts as absent", async () => {
       const chat = await acme.chat()
       for (const text of [undefined, null, "", "  \n"])
         expect((await post({ chatId: chat.id, text, mediaIds: [(await file()).id] }).expect(201)).body.text).toBeNull()
@@ -98,7 +98,7 @@ describe("over both doors:", () => {
       expect((await post({ chatId: chat.id, mediaIds: ids }).expect(400)).body.details).toMatchObject([{ path: "mediaIds" }])
     })
 
-    it("shows a file that other messages show too", async () => {
+    it("may share a file with other messages", async () => {
       const media = await file()
       const [one, two] = [await acme.chat(), await acme.chat()]
       for (const chatId of [one.id, two.id, one.id]) {
@@ -117,19 +117,19 @@ describe("over both doors:", () => {
         }
       }
       for (const mediaIds of [["nonsense"], "nonsense", [null], [[own.id]], {}, 5]) await post({ chatId: chat.id, mediaIds }).expect(400)
-      // GraphQL takes one for a list of one.
+      // GraphQL accepts a single value for a list.
       await w.rest.as(acme.token).post("/api/messages", { chatId: chat.id, mediaIds: own.id }).expect(400)
       await post({ chatId: (await globex.chat()).id, mediaIds: [own.id] }).expect(403)
       expect(await sql("select 1 from message where chat_id = $1", [chat.id])).toEqual([])
       expect(await sql("select forget_at is null as kept from media where id = $1", [own.id])).toEqual([{ kept: false }])
     })
 
-    it("is no text", async () => {
+    it("is not of type Text", async () => {
       const chat = await acme.chat()
       expect((await post({ chatId: chat.id, type: "Text", mediaIds: [(await file()).id] }).expect(400)).body.details[0].path).toBe("type")
     })
 
-    it("belongs to a user's company that the chat is in, though they reach others", async () => {
+    it("belongs to the chat's company, for a user of several", async () => {
       const person = await globex.person("member", await acme.person())
       const [chat, theirs] = [await acme.chat(), await file("png", globex)]
       await post({ chatId: chat.id, mediaIds: [theirs.id] }, person.jwt).expect(400)
@@ -182,7 +182,7 @@ describe("over both doors:", () => {
       if (messenger !== "viber-echat") await post({ chatId: chat.id, replyToMessageId: first.id, text: "Yes" }).expect(201)
     })
 
-    it("under an Idempotency-Key is stored once and answered alike, with fresh addresses", async () => {
+    it("under an Idempotency-Key is stored once and returned again, with new addresses", async () => {
       const chat = await acme.chat()
       const mediaIds = [(await file()).id]
       const send = (ids: string[]) => post({ chatId: chat.id, mediaIds: ids }).set("Idempotency-Key", "photo-1")
@@ -228,7 +228,7 @@ describe("over both doors:", () => {
   })
 
   describe("events", () => {
-    it("carry the files as REST shows them, kept without an address and told with a fresh one", async () => {
+    it("carry the files as REST shows them, stored without an address and delivered with a new one", async () => {
       const chat = await acme.chat()
       const after = await endOfLog(w)
       const { body } = await post({ chatId: chat.id, mediaIds: [(await file()).id, (await file("pdf")).id] }).expect(201)
@@ -261,7 +261,7 @@ describe("over both doors:", () => {
       expect(url).toContain("signature=")
     })
 
-    it("stored before messages had mediaIds are told with them, and so are stored answers", async () => {
+    it("stored before messages had mediaIds are delivered with them, and so are stored responses", async () => {
       const chat = await acme.chat()
       const after = await endOfLog(w)
       const send = (fields: object) => post({ chatId: chat.id, ...fields }).set("Idempotency-Key", "photo-2")

@@ -33,7 +33,7 @@ describe("the address of a file", () => {
     expect(headers["cache-control"]).toMatch(/^private, max-age=\d+$/)
   })
 
-  it("is 403 when a part of it is missing or another one", async () => {
+  it("is 403 when a part of it is missing or changed", async () => {
     const [, id, expires, signature] = /^\/media\/([\w-]+)\?expires=(\d+)&signature=([\w-]+)$/.exec(path)!
     const later = String(Number(expires) + 1)
     const other = `${signature!.startsWith("A") ? "B" : "A"}${signature!.slice(1)}`
@@ -54,7 +54,7 @@ describe("the address of a file", () => {
       const { body } = await get(bad).expect(403)
       expect(body).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
     }
-    // The characters of base64url are several for the same bytes at its end; the bytes decide.
+    // The last character of base64url has several spellings of the same bytes.
     await get(path).expect(200)
   })
 
@@ -104,14 +104,14 @@ describe("ranges", () => {
     },
   )
 
-  it("hold for the version that was meant", async () => {
+  it("apply only to the requested version", async () => {
     const { headers } = await get(path).expect(200)
     await get(path, { Range: "bytes=0-1", "If-Range": headers["etag"]! }).expect(206)
     await get(path, { Range: "bytes=0-1", "If-Range": '"another"' }).expect(200)
   })
 })
 
-describe("what a client has already", () => {
+describe("a cached file", () => {
   it("is 304, by the hash of the file", async () => {
     const { headers } = await get(path).expect(200)
     expect(headers["etag"]).toMatch(/^"[0-9a-f]{64}"$/)
@@ -120,7 +120,7 @@ describe("what a client has already", () => {
     await get(path, { "If-None-Match": '"another"' }).expect(200)
   })
 
-  it("HEAD says what GET would, and reads nothing", async () => {
+  it("HEAD has the headers of GET, and reads nothing", async () => {
     const { headers, text } = await supertest(w.url).head(path).expect(200)
     expect(headers).toMatchObject({ "content-length": "10", "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" })
     expect(text ?? "").toBe("")
@@ -144,7 +144,7 @@ describe("a browser", () => {
     expect(headers["x-content-type-options"]).toBe("nosniff")
   })
 
-  it("is told a name of any alphabet (RFC 5987)", async () => {
+  it("gets a file name of any alphabet (RFC 5987)", async () => {
     const { headers } = await get(await made(samples.pdf, "Прайс 2026 €.pdf")).expect(200)
     expect(headers["content-disposition"]).toContain(`filename*=UTF-8''${encodeURIComponent("Прайс 2026 €.pdf")}`)
   })
@@ -155,7 +155,7 @@ describe("a browser", () => {
   })
 })
 
-it("a download that is broken off keeps no file open", async () => {
+it("an aborted download keeps no file open", async () => {
   const { readdirSync, readlinkSync } = await import("node:fs")
   const big = await made(Buffer.alloc(20 * 1024 * 1024, "a"), "a.txt")
   const open = () =>
@@ -177,7 +177,7 @@ it("a download that is broken off keeps no file open", async () => {
   expect(filesBelow(folder).length).toBeGreaterThan(0)
 })
 
-it("an address is good for an hour", async () => {
+it("an address is valid for an hour", async () => {
   clock.advance((60 * 60 - 30) * 1000)
   await get(path).expect(200)
   clock.advance(60_000)

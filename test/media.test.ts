@@ -13,9 +13,9 @@ const w = world({ DATA_DIR: folder })
 const { acme, globex, rest, sql } = w
 const limit = 25 * 1024 * 1024
 
-/** No row and no file, finished or not, beyond those that are meant to be there. */
+/** Checks that there are no rows and files, finished or not, beyond the expected ones. */
 async function nothingBut(count: number) {
-  // The answer may be out before the last file of the upload is.
+  // The response may precede the removal of the last temporary file.
   for (let tries = 0; tries < 50 && filesBelow(folder).length !== count; tries += 1) await setTimeout(20)
   expect(filesBelow(folder)).toHaveLength(count)
   expect(await sql("select 1 from media")).toHaveLength(count)
@@ -44,7 +44,7 @@ describe("an upload", () => {
     expect(await sql("select sha256, storage_key from media")).toEqual([{ sha256: hash, storage_key: `${acme.id}/${body.id}` }])
   })
 
-  it("fits openapi.json, which says what it takes", async () => {
+  it("matches openapi.json", async () => {
     await rest.as(acme.token).ask("post", "/api/media/upload").attach("file", samples.png, "dot.png").expect(201)
     await rest.as(acme.token).ask("post", "/api/media/upload").attach("file", samples.exe, "dot.png").expect(415)
     await rest.as(acme.token).ask("post", "/api/media/upload").expect(415)
@@ -58,7 +58,7 @@ describe("an upload", () => {
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(["201", "400", "401", "403", "409", "413", "415", "422", "429"]))
   })
 
-  it("belongs to the token's company, or to the one that is named", async () => {
+  it("belongs to the token's company, or to the named one", async () => {
     const named = await upload(w, acme.member.jwt, samples.png, "a.png", undefined, `?companyId=${acme.id.toUpperCase()}`).expect(201)
     expect(named.body.companyId).toBe(acme.id)
     for (const companyId of [globex.id, v7()])
@@ -87,7 +87,7 @@ describe("an upload", () => {
   })
 })
 
-describe("a type is decided by the bytes", () => {
+describe("a type is detected from the bytes", () => {
   const office = "application/vnd.openxmlformats-officedocument"
   it.each([
     ["png", "image/png"],
@@ -171,14 +171,14 @@ describe("a type is decided by the bytes", () => {
 describe("25 MB", () => {
   const big = Buffer.alloc(limit + 1, "a")
 
-  it("are taken, over both doors", async () => {
+  it("are accepted, over both protocols", async () => {
     await upload(w, acme.token, big.subarray(1), "a.txt").expect(201)
     const { body } = await uploadByGraphql(w, acme.token, big.subarray(1), "a.txt").expect(200)
     expect(body.data.uploadMedia).toMatchObject({ size: limit, mimeType: "text/plain" })
     await nothingBut(2)
   })
 
-  it("and one byte are 413, over both doors, and nothing is left", async () => {
+  it("and one byte are 413, over both protocols, and no file is left", async () => {
     const { body } = await upload(w, acme.token, big, "a.txt").expect(413)
     expect(body).toMatchObject({ code: "PAYLOAD_TOO_LARGE", message: "The request is larger than 25 MB" })
     const answer = await uploadByGraphql(w, acme.token, big, "a.txt")
@@ -186,7 +186,7 @@ describe("25 MB", () => {
     await nothingBut(0)
   })
 
-  it.each(["/api/media/upload", "/graphql"])("are said to be too many before they are sent: %s", async (path) => {
+  it.each(["/api/media/upload", "/graphql"])("are refused before they are sent: %s", async (path) => {
     const status = await new Promise((resolve, reject) => {
       const headers = { ...headersOf(acme.token), "Content-Type": "multipart/form-data; boundary=x", "Content-Length": 10 * limit }
       const sent = request(w.url + path, { method: "POST", headers }, (response) => {
@@ -200,7 +200,7 @@ describe("25 MB", () => {
     await nothingBut(0)
   })
 
-  it("are cut off while they come, when nobody said how many there are", async () => {
+  it("are cut off during the transfer, without a Content-Length", async () => {
     let sentBytes = 0
     const status = await new Promise((resolve, reject) => {
       const headers = { ...headersOf(acme.token), "Content-Type": "multipart/form-data; boundary=x" }
@@ -259,14 +259,14 @@ describe("a multipart body", () => {
     await nothingBut(0)
   })
 
-  it("may hold other fields, before the file and behind it", async () => {
+  it("may hold other fields, before and after the file", async () => {
     const field = '--x\r\nContent-Disposition: form-data; name="other"\r\n\r\nhello\r\n'
     const other = `--x\r\n${part.replace('"file"', '"image"')}hello\r\n`
     const { body } = await send(`preamble\r\n${field}${other}--x\r\n${part}hello\r\n${field}${other}--x--\r\nepilogue`).expect(201)
     expect(body).toMatchObject({ filename: "a.txt", size: 5, mimeType: "text/plain" })
   })
 
-  it.each(["/api/media/upload", "/graphql"])("that is broken off by its sender leaves nothing: %s", async (path) => {
+  it.each(["/api/media/upload", "/graphql"])("that its sender aborts leaves nothing: %s", async (path) => {
     const operations = JSON.stringify({ query: uploadMutation, variables: { file: null } })
     const fields = [
       `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${operations}\r\n`,
@@ -323,7 +323,7 @@ describe("GraphQL's Upload", () => {
     await nothingBut(0)
   })
 
-  it("is refused as 400 when the form is not as the specification has it", async () => {
+  it("is 400 when the form does not match the specification", async () => {
     await refused(send([map, operations]), 400)
     await refused(send([operations]), 400)
     await refused(send([operations, map], []), 400)
@@ -340,7 +340,7 @@ describe("GraphQL's Upload", () => {
     await refused(send([field("operations", { query: uploadMutation, more: "x".repeat(1024 * 1024) }), map]), 413)
   })
 
-  it("takes a file once, however often it is named", async () => {
+  it("stores a file once, however often it is referenced", async () => {
     const query = "mutation ($file: Upload!) { a: uploadMedia(file: $file) { id } b: uploadMedia(file: $file) { id } }"
     const { body } = await send([field("operations", { query, variables: { file: null } }), map])
     expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT" })
@@ -354,7 +354,7 @@ describe("GraphQL's Upload", () => {
     await refused(send([field("operations", { query: "{ nothing }", variables: { file: null } }), map]), 400)
   })
 
-  it("is no JSON value and no literal", async () => {
+  it("is neither a JSON value nor a literal", async () => {
     for (const file of ["text", {}, { promise: {} }, 5, null]) {
       const { errors } = await w.gql(acme.token, uploadMutation, { file })
       expect(errors![0]!.extensions).toMatchObject({ statusCode: 400 })
@@ -377,7 +377,7 @@ describe("an Idempotency-Key", () => {
   const keyed = (key: string, bytes: Buffer, name: string, credential = acme.token) =>
     upload(w, credential, bytes, name).set("Idempotency-Key", key)
 
-  it("answers a repeat like the first, over both doors, with a fresh address", async () => {
+  it("answers a repeated request like the first, over both protocols, with a new address", async () => {
     const first = await keyed("one", samples.png, "dot.png").expect(201)
     w.clock.advance(2_000)
     const second = await keyed("one", samples.png, "dot.png").expect(201)
@@ -390,7 +390,7 @@ describe("an Idempotency-Key", () => {
     await nothingBut(1)
   })
 
-  it("is refused for another file, another name, and counts for one credential", async () => {
+  it("is refused for another file or name, and belongs to one credential", async () => {
     await keyed("two", samples.png, "dot.png").expect(201)
     await keyed("two", samples.gif, "dot.png").expect(422)
     await keyed("two", samples.png, "other.png").expect(422)
@@ -399,7 +399,7 @@ describe("an Idempotency-Key", () => {
     await nothingBut(2)
   })
 
-  it("makes one file of many at once", async () => {
+  it("stores one file of many at once", async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => keyed("three", samples.png, "dot.png")))
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.id)).size).toBe(1)
     for (const { status } of answers) expect([201, 409]).toContain(status)

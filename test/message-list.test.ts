@@ -4,7 +4,7 @@ import { append } from "../src/messages/append.js"
 import { bothDoors } from "./kit/both-doors.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme } = w
   const rest = bothDoors(w)
@@ -23,14 +23,14 @@ describe("over both doors:", () => {
   }
 
   describe("the messages of a chat", () => {
-    it("are all there on REST, newest first, when nothing is said of paging", async () => {
+    it("are all returned on REST, newest first, without paging parameters", async () => {
       const chatId = await talk(105)
       const { body: page } = await w.rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(200)
       expect(places(page.data)).toEqual(downFrom(105, 1))
       expect(page).toMatchObject({ totalCount: 105, nextCursor: null })
     })
 
-    it("are walked by cursor, 30 at a time when nothing is said of the size", async () => {
+    it("are paged by cursor, 30 by default", async () => {
       const chatId = await talk(35)
       const first = await list(`chatId=${chatId}&take=2`)
       expect(places(first.data)).toEqual([35, 34])
@@ -41,14 +41,14 @@ describe("over both doors:", () => {
       expect([first.totalCount, third.nextCursor]).toEqual([35, null])
     })
 
-    it("stay in their places while new ones come", async () => {
+    it("keep their pages while new ones arrive", async () => {
       const chatId = await talk(4)
       const first = await list(`chatId=${chatId}&take=2`)
       await acme.message({ chatId })
       expect(places((await list(`chatId=${chatId}&take=2&cursor=${first.nextCursor}`)).data)).toEqual([2, 1])
     })
 
-    it("are paged by offset the legacy way, without a cursor", async () => {
+    it("are paged by offset, without a cursor", async () => {
       const chatId = await talk(5)
       const page = await list(`chatId=${chatId}&skip=1&take=2`)
       expect(places(page.data)).toEqual([4, 3])
@@ -71,7 +71,7 @@ describe("over both doors:", () => {
       for (const bad of ["take=0", "take=101", "skip=-1"]) await refused(`chatId=${chatId}&${bad}`)
     })
 
-    it("include the tool frames of the assistant, which are no last message and nothing unread", async () => {
+    it("include the tool frames of the assistant, which count neither as last message nor as unread", async () => {
       const chatId = await talk(1)
       const callId = v7()
       await systemContext(w.services, acme.id).transaction(async (tx) => {
@@ -100,7 +100,7 @@ describe("over both doors:", () => {
       expect(chats).toMatchObject([{ id: chatId, unreadCount: 0, lastMessage: { sequence: 1, type: "Text" } }])
     })
 
-    it("are not counted when nobody asks", async () => {
+    it("are not counted unless requested", async () => {
       const chatId = await talk(2)
       expect(await list(`chatId=${chatId}&take=1&withCount=false`)).toMatchObject({ totalCount: null, nextCursor: expect.any(String) })
       const { body } = await w.rest.as(acme.token).get(`/api/messages?chatId=${chatId}&withCount=false`).expect(200)

@@ -4,7 +4,7 @@ import { endOfLog, subscribe } from "./kit/sockets.js"
 import { stillTime } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
-describe("over both doors:", () => {
+describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql, clock } = w
   const rest = bothDoors(w)
@@ -13,7 +13,7 @@ describe("over both doors:", () => {
   const chatOf = async (id: string) => (await rest.as(acme.token).get(`/api/chats/${id}?include=assistant`).expect(200)).body
 
   describe("a message", () => {
-    it("is ours, a text and on its way when nothing else is said", async () => {
+    it("is from the company, a text and queued by default", async () => {
       const chat = await acme.chat({ messenger: "telegram", fromId: "shop" })
       const { body } = await post({ chatId: chat.id, source: "SMS", fromId: "somebody", status: "read", sequence: 7 }).expect(201)
       expect(body).toEqual({
@@ -47,7 +47,7 @@ describe("over both doors:", () => {
       expect(shown).toEqual({ ...body, chat: { id: chat.id, companyId: acme.id, messenger: "telegram", fromId: "shop", name: null } })
     })
 
-    it("is sent at once where the event is the delivery", async () => {
+    it("is sent at once where the event delivers it", async () => {
       for (const messenger of ["widget", "playground"]) {
         const { id } = await acme.chat({ messenger })
         const message = await acme.message({ chatId: id })
@@ -55,14 +55,14 @@ describe("over both doors:", () => {
       }
     })
 
-    it("has the user who wrote it as author, and none under a token or from a customer", async () => {
+    it("has its user as author, and none under a token or from a customer", async () => {
       const { id: chatId } = await acme.chat()
       expect((await post({ chatId }, acme.member.jwt).expect(201)).body.authorId).toBe(acme.member.id)
       expect((await post({ chatId, role: "Customer" }, acme.member.jwt).expect(201)).body.authorId).toBeNull()
       expect((await post({ chatId }).expect(201)).body.authorId).toBeNull()
     })
 
-    it("keeps its text as it was written, up to 16,000 characters", async () => {
+    it("stores its text unchanged, up to 16,000 characters", async () => {
       const { id: chatId } = await acme.chat()
       for (const text of ["  two\n lines  ", "🎈".repeat(16_000)]) expect((await post({ chatId, text }).expect(201)).body.text).toBe(text)
       for (const text of ["🎈".repeat(16_001), "", "  \n", null, undefined, 5]) await post({ chatId, text }).expect(400)
@@ -97,7 +97,7 @@ describe("over both doors:", () => {
       await rest.as(acme.token).get("/api/messages").expect(400)
     })
 
-    it("is told to the company's clients exactly as REST shows it", async () => {
+    it("reaches the company's clients exactly as REST shows it", async () => {
       const { id: chatId } = await acme.chat()
       const heard = await subscribe(w, acme.token, { chatId, types: ["MESSAGE_CREATED"] })
       const first = await acme.message({ chatId, role: "Customer" })
@@ -107,8 +107,8 @@ describe("over both doors:", () => {
     })
   })
 
-  describe("the place of a message", () => {
-    it("is 1 to 50 without gap or tie when 50 come at once", async () => {
+  describe("the sequence number of a message", () => {
+    it("is 1 to 50 without gap or tie when 50 are created at once", async () => {
       const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
       const roles = ["User", "Customer", "System"]
       const made = await Promise.all(Array.from({ length: 50 }, (_, index) => post({ chatId, role: roles[index % 3] }).expect(201)))
@@ -121,7 +121,7 @@ describe("over both doors:", () => {
   })
 
   describe("a message without a chat", () => {
-    it("is stored for the company, has no place, and is told to nobody", async () => {
+    it("is stored for the company, without a sequence number and without an event", async () => {
       const log = await endOfLog(w)
       const { body } = await post({ role: "Customer" }).expect(201)
       expect(body).toMatchObject({ companyId: acme.id, chatId: null, sequence: null, status: "stored", fromId: null, text: "Hello" })
@@ -131,7 +131,7 @@ describe("over both doors:", () => {
       await rest.as(globex.token).get(`/api/messages/${body.id}`).expect(404)
     })
 
-    it("quotes nothing, and says its company where there are two", async () => {
+    it("quotes nothing, and names its company where there are two", async () => {
       const { id: chatId } = await acme.chat()
       const { id } = await acme.message({ chatId })
       await post({ replyToMessageId: id }).expect(400)
@@ -144,7 +144,7 @@ describe("over both doors:", () => {
   })
 
   describe("a reply", () => {
-    it("shows what it quotes, one level", async () => {
+    it("shows the quoted message, one level", async () => {
       const { id: chatId } = await acme.chat()
       const first = await acme.message({ chatId, role: "Customer", text: "Open?" })
       const second = await acme.message({ chatId, text: "Yes", replyToMessageId: first.id })
@@ -168,7 +168,7 @@ describe("over both doors:", () => {
     const quoting = "telegram telegram-bot whatsapp whatsapp-business gmail resend custom-messenger widget playground instagram messenger"
     const mute = "viber-echat whatsapp-echat prom rozetka olx directhub sendpulse sitniks"
 
-    it("goes where the channel can quote, and is 400 where it cannot", async () => {
+    it("is accepted where the channel supports quotes, else 400", async () => {
       for (const [names, status] of [
         [quoting, 201],
         [mute, 400],
@@ -197,14 +197,14 @@ describe("over both doors:", () => {
       expect((await chatOf(chat.id)).unreadCount).toBe(2)
     })
 
-    /** When the chat's answer is due, in milliseconds from a message. */
+    /** The due time of the chat's reply, in milliseconds after a message. */
     const dueAfter = async (message: { chatId: string; createdAt: string }) => {
       const [{ reply_due_at: due }] = await sql("select reply_due_at from chat where id = $1", [message.chatId])
       return due && new Date(due).getTime() - new Date(message.createdAt).getTime()
     }
     const customer = (chatId: string) => acme.message({ chatId, role: "Customer" })
 
-    it("has the answer due 4 s after it, and at most 7 s after the first of its burst", async () => {
+    it("makes the reply due 4 s after it, and at most 7 s after the first of its burst", async () => {
       const { id } = await acme.chat({ assistantId: acme.assistant.id })
       const first = await customer(id)
       expect(await dueAfter(first)).toBe(4_000)
@@ -218,7 +218,7 @@ describe("over both doors:", () => {
       expect(await dueAfter(first)).toBe(7_000)
     })
 
-    it("is not hurried, put off or called off by ours", async () => {
+    it("has a due time that a message of the company does not change", async () => {
       const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
       const first = await customer(chatId)
       clock.advance(2_000)
@@ -228,7 +228,7 @@ describe("over both doors:", () => {
       expect((await chatOf(chatId)).isUnderAiControl).toBe(true)
     })
 
-    it("waits for a person when AI is off, nobody is assigned or it is a group", async () => {
+    it("waits for a person when AI is off, without an assistant, or in a group", async () => {
       const off = await acme.chat({ assistantId: acme.assistant.id })
       await rest.as(acme.token).patch(`/api/chats/${off.id}/ai-control`, { isUnderAiControl: false }).expect(200)
       const group = await acme.chat({ chatType: "group" })
@@ -238,7 +238,7 @@ describe("over both doors:", () => {
       for (const { id } of [off, group, alone]) expect(await dueAfter(await customer(id))).toBeNull()
     })
 
-    it("is not answered any more once a person took over", async () => {
+    it("is no longer answered after a take-over", async () => {
       const { id } = await acme.chat({ assistantId: acme.assistant.id })
       const message = await customer(id)
       await rest.as(acme.token).patch(`/api/chats/${id}/ai-control`, { isUnderAiControl: false }).expect(200)

@@ -7,7 +7,7 @@ const w = world()
 const { acme, rest, gql } = w
 
 const scrape = async (headers: Record<string, string> = {}) => supertest(w.url).get("/metrics").set(headers)
-/** The values of a metric by its labels, as Prometheus's text format has them. */
+/** The values of a metric by its labels, in Prometheus's text format. */
 const valuesOf = (text: string, name: string) =>
   new Map([...text.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, "gm"))].map(([, labels = "", value]) => [labels, Number(value)]))
 
@@ -56,13 +56,13 @@ describe("GET /metrics", () => {
     expect(text).not.toMatch(/unknown-\d|Name\d|alias\d/)
   })
 
-  it("answers clients on this machine alone, and nobody through a proxy that is not trusted", async () => {
+  it("answers only clients on this machine, and none through an untrusted proxy", async () => {
     expect((await scrape()).status).toBe(200)
     const forwarded = await scrape({ "X-Forwarded-For": "203.0.113.7" })
     expect({ status: forwarded.status, code: forwarded.body.code }).toEqual({ status: 403, code: "FORBIDDEN" })
   })
 
-  it("with METRICS_TOKEN takes its bearer and nobody else", async () => {
+  it("with METRICS_TOKEN requires it as bearer token", async () => {
     const { url, stop } = await w.another({ METRICS_TOKEN: "a token for scraping" })
     const get = (authorization?: string) =>
       supertest(url)
@@ -111,7 +111,7 @@ describe("OTEL_EXPORTER_OTLP_ENDPOINT", () => {
       (await supertest(url).get(`/api/messages?chatId=${chat.id}`).set("X-Access-Token", acme.token)).body.data.length > 1
     // In real time: the debounce is 0, and the turn runs in the background.
     while (!(await answered())) await new Promise((wait) => setTimeout(wait, 50))
-    // A stop exports what is left.
+    // A stop exports the remaining spans.
     await stop()
     collector.close()
     const all: OtlpSpan[] = received

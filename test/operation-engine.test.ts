@@ -12,7 +12,7 @@ const { acme, globex } = w
 
 const types = ["application/graphql-response+json", "application/json", "*/*"]
 
-/** The whole answer to a request, without what is another one each time. */
+/** The whole response to a request, without values that differ each time. */
 async function ask(body: unknown, accept: string, headers: Record<string, string> = { "x-access-token": acme.token }) {
   const answer = await fetch(`${w.url}/graphql`, {
     method: "POST",
@@ -23,7 +23,7 @@ async function ask(body: unknown, accept: string, headers: Record<string, string
   return { status: answer.status, type: answer.headers.get("content-type"), text }
 }
 
-/** What something came to, and how many requests went through Apollo meanwhile. */
+/** The result of a call, and how many requests used Apollo meanwhile. */
 async function watching<T>(work: () => Promise<T>): Promise<{ throughApollo: number; result: T }> {
   const watched = jest.spyOn(ApolloServer.prototype, "executeHTTPGraphQLRequest")
   try {
@@ -37,7 +37,7 @@ async function watching<T>(work: () => Promise<T>): Promise<{ throughApollo: num
 const page = "chats(first: $first) { nodes { tags { id } also: tags { id } } }"
 const pages = Array.from({ length: 10 }, (_, index) => `f${index}: ${page}`).join(" ")
 
-/** An operation, variables with which it is prepared, and those that it is then asked with. */
+/** An operation, the variables that prepare it, and those of the later requests. */
 const cases: [string, { query: string; operationName?: string }, object, object][] = [
   ["the same again", { query: "query ($first: Int) { chats(first: $first) { nodes { id } } }" }, { first: 1 }, { first: 1 }],
   ["another page", { query: "query ($first: Int) { chats(first: $first) { nodes { id } } }" }, { first: 1 }, { first: 2 }],
@@ -50,8 +50,8 @@ const cases: [string, { query: string; operationName?: string }, object, object]
   ["one of two operations", { query: "query A { me { id } } query B { chatFolders { id } }", operationName: "B" }, {}, {}],
 ]
 
-describe.each(types)("an operation that is prepared, answered as %s", (accept) => {
-  it.each(cases)("%s: as when it was new", async (name, operation, good, asked) => {
+describe.each(types)("a prepared operation, answered as %s", (accept) => {
+  it.each(cases)("%s: the same as the first time", async (name, operation, good, asked) => {
     const prepared = { ...operation, query: `# prepared, ${name}, ${accept}\n${operation.query}` }
     const fresh = { ...operation, query: `# fresh, ${name}, ${accept}\n${operation.query}` }
     await ask({ query: "{ __typename }" }, accept)
@@ -63,7 +63,7 @@ describe.each(types)("an operation that is prepared, answered as %s", (accept) =
   })
 })
 
-it("is answered for who asks: another company sees its own", async () => {
+it("runs with the caller's identity: another company gets its own rows", async () => {
   const operation = { query: "query Own { chats(first: 10) { nodes { id } } }" }
   const { id } = await acme.chat()
   const theirs = await globex.chat()
@@ -78,7 +78,7 @@ it("is answered for who asks: another company sees its own", async () => {
   expect(throughApollo).toBe(0)
 })
 
-it("changes what it is to change, each time once", async () => {
+it("makes its change once per request", async () => {
   const operation = { query: "mutation ($input: CreateChatFolderInput!) { createChatFolder(input: $input) { name } }" }
   await ask({ ...operation, variables: { input: { name: "first" } } }, "*/*")
   const second = { ...operation, variables: { input: { name: "second" } } }
@@ -98,14 +98,14 @@ it("may have a variable inside a JSON value", async () => {
   }
 })
 
-it("runs no code that a client wrote into a text", async () => {
+it("runs no code from a text of a client", async () => {
   const code = "__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d0)},__x={q:(globalThis.injected=true"
   const { text } = await ask({ query: `{ assistants(q: ${JSON.stringify(code)}) { totalCount } }` }, "*/*")
   expect(JSON.parse(text)).toEqual({ data: { assistants: { totalCount: 0 } } })
   expect(globalThis).not.toHaveProperty("injected")
 })
 
-it("is where every transport's operations run", async () => {
+it("runs the operations of every transport", async () => {
   const run = jest.spyOn(OperationEngine.prototype, "run")
   const begun = jest.spyOn(OperationEngine.prototype, "subscribe")
   try {
@@ -158,7 +158,7 @@ describe("the engine itself", () => {
     expect(engine.find(one, { query: "{ nothing }" })).toBeUndefined()
   })
 
-  it("answers at once what is resolved at once", async () => {
+  it("returns a synchronous result for synchronous resolvers", async () => {
     const engine = new OperationEngine()
     const schema = makeSchema(() => "now")
     expect(engine.run(engine.prepare(schema, { query: "{ at }" }), {}, {}, "rest")).toEqual({ data: { at: "now" } })
@@ -167,7 +167,7 @@ describe("the engine itself", () => {
     expect(await later).toEqual({ data: { soon: "now" } })
   })
 
-  it("keeps so many operations, and so much of their texts", () => {
+  it("limits the number of operations, and the length of their texts", () => {
     const engine = new OperationEngine()
     const schema = makeSchema(() => "")
     const query = (index: number, length = 0) => ({ query: `#${"x".repeat(length)}\n{ a${index}: at }` })
@@ -179,7 +179,7 @@ describe("the engine itself", () => {
     expect([0, 1, 2, 3].map((index) => Boolean(engine.find(schema, query(index, long))))).toEqual([false, true, true, true])
   })
 
-  it("tells an observer of each operation, its duration and its outcome", async () => {
+  it("reports each operation to an observer, with duration and outcome", async () => {
     const around: unknown[] = []
     const ended: unknown[] = []
     const engine = new OperationEngine({

@@ -17,10 +17,10 @@ beforeAll(async () => {
 
 type Method = "get" | "post" | "put" | "patch" | "delete"
 
-/** `{theirs}` is the id of that name, in addresses and bodies alike. */
+/** `{theirs}` is the id of that name, in addresses and bodies. */
 const filled = (text: string) => text.replace(/\{(\w+)\}/g, (all, name: string) => ids[name] ?? all)
 
-/** What is wrong, in the order that it is told in: a bad input, something missing, something forbidden, a rule of the business. */
+/** Faults in the order of their checks: bad input, missing, forbidden, business rule. */
 const cases: [string, Method, string, object | undefined, number, string?][] = [
   ["a malformed body is told before a foreign chat", "patch", "/api/chats/{theirs}/folder", { folderId: "x" }, 400, "folderId"],
   ["so is a missing field", "patch", "/api/chats/{theirs}/folder", {}, 400, "folderId"],
@@ -71,11 +71,11 @@ const cases: [string, Method, string, object | undefined, number, string?][] = [
   ["a foreign company is 403", "get", "/api/chats?companyId={globex}&assistantId={theirAssistant}", undefined, 403],
   ["a foreign assistant in a list finds nothing", "get", "/api/chats?assistantId={theirAssistant}", undefined, 200],
   ["so do a foreign folder and tag", "get", "/api/chats?filter=folderId:eq:{theirFolder};tagIds:in:{theirTag}", undefined, 200],
-  ["a tag that is not there comes off all the same", "delete", "/api/chats/{chat}/tags/{theirTag}", undefined, 200],
+  ["removing a missing tag succeeds", "delete", "/api/chats/{chat}/tags/{theirTag}", undefined, 200],
   ["a comment too", "delete", "/api/chats/{chat}/meta/comments/{nobodys}", undefined, 200],
 ]
 
-describe("over both doors", () => {
+describe("over both protocols", () => {
   const rest = bothDoors(w)
   const ask = (method: Method, path: string, body?: object) =>
     rest.as(acme.token)[method as "post"](filled(path), body && JSON.parse(filled(JSON.stringify(body))))
@@ -86,7 +86,7 @@ describe("over both doors", () => {
     if (status === 200 && method === "get") expect(answer.body.data).toEqual([])
   })
 
-  it("credentials are asked for before anything", async () => {
+  it("credentials are checked first", async () => {
     for (const [, method, path, body] of cases) await rest.as("no.such.jwt")[method as "post"](filled(path), body).expect(401)
   })
 })
@@ -95,13 +95,13 @@ describe("assignManager, which REST has in PATCH", () => {
   const assign = (id: string, managerId: string) =>
     gql(acme.token, `mutation { assignManager(id: "${id}"${managerId && `, managerId: ${managerId}`}) { managerId manager { id } } }`)
 
-  it("assigns a member, and nobody", async () => {
+  it("assigns a member, and null", async () => {
     const { data } = await assign(ids["chat"]!, `"${acme.member.id.toUpperCase()}"`)
     expect(data.assignManager).toEqual({ managerId: acme.member.id, manager: { id: acme.member.id } })
     expect((await assign(ids["chat"]!, "null")).data.assignManager).toEqual({ managerId: null, manager: null })
   })
 
-  it("refuses in the same order: without a manager, a foreign chat, a stranger", async () => {
+  it("refuses in the same order: without a manager, another company's chat, a user of no company", async () => {
     const refusal = async (id: string, managerId: string) => (await assign(id, managerId)).errors![0]!.extensions
     for (const id of [ids["chat"]!, ids["theirs"]!])
       expect(await refusal(id, "")).toMatchObject({ statusCode: 400, details: [{ path: "managerId", message: "is required" }] })

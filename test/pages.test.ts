@@ -42,7 +42,7 @@ describe("the pages", () => {
     }
   })
 
-  it("leave /graphql to GraphQL for all but a browser that asks nothing", async () => {
+  it("leave /graphql to GraphQL, except for a browser without a query", async () => {
     await request(server).get("/graphql").set("Accept", "*/*").expect("passed on")
     await request(server).get("/graphql").set("Accept", "application/json").expect("passed on")
     await request(server).get("/graphql?query={me{id}}").set("Accept", browser).expect("passed on")
@@ -57,11 +57,11 @@ describe("the pages", () => {
     await request(server).get("/").set("If-None-Match", headers["etag"]!).expect(304)
   })
 
-  it("are only read: other methods are 405", async () => {
+  it("take GET and HEAD only: other methods are 405", async () => {
     await request(server).post("/api/docs").expect("Allow", "GET, HEAD").expect(405)
   })
 
-  it.each(["/assets/", "/assets/../package.json", "/assets/%2e%2e/package.json", "/assets/nothing.js"])("know no file at %s", (path) =>
+  it.each(["/assets/", "/assets/../package.json", "/assets/%2e%2e/package.json", "/assets/nothing.js"])("serve no file at %s", (path) =>
     request(server).get(path).expect("passed on"),
   )
 })
@@ -77,7 +77,7 @@ describe("the start page", () => {
 
   const links = ["/graphql", "/api/docs", "/graphql/schema.graphql", "/api/openapi.json", "/health/live", "/health/ready"]
 
-  it("links to everything that the server has, and shows its configuration", async () => {
+  it("links to everything that the server offers, and shows its configuration", async () => {
     const text = await home({ ...bare, configuration: [["Text model", `<b>"A" & 'B'</b>`]] })
     expect([...text.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href)).toEqual(links)
     expect(text).toContain('<th scope="row">Text model</th><td>&lt;b&gt;&quot;A&quot; &amp; &#39;B&#39;&lt;/b&gt;</td>')
@@ -85,7 +85,7 @@ describe("the start page", () => {
     expect(await home({ ...bare, metrics: true })).toContain('<a href="/metrics">Metrics</a>')
   })
 
-  it("says in the demo how to sign in and what to paste, without a secret", async () => {
+  it("shows in the demo how to sign in and what to paste, without a secret", async () => {
     const demo = {
       companyId: "c-1",
       assistantId: "a-1",

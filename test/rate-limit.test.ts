@@ -4,18 +4,18 @@ import { password } from "./kit/make.js"
 import { world } from "./kit/world.js"
 
 describe("sign-in attempts", () => {
-  // The address is what the one proxy in front says, so that each test comes from its own.
+  // The address is that of the proxy's header, so that each test has its own.
   const w = world({ SIGN_IN_ATTEMPTS_PER_MINUTE: "10", TRUST_PROXY: "1" })
   const { acme, rest, gql } = w
   let addresses = 0
   const somewhere = () => ({ "X-Forwarded-For": `10.0.${Math.floor(++addresses / 250)}.${addresses % 250}` })
   const somebody = () => `${v7()}@acme.example`
-  // Refused for its form, after it was counted: nothing is hashed, so the tests are quick.
+  // Malformed, and refused after it was counted: no password is hashed, so the tests are fast.
   const nonsense = () => `nobody ${v7()}`
   const attempt = (from: Record<string, string>, email = nonsense()) =>
     rest.as(from).post("/api/auth/sign-in", { email, password: "a wrong password" })
 
-  it("are 10 a minute per address, and every answer says how many are left", async () => {
+  it("are 10 a minute per address, and every response has the remaining number", async () => {
     const here = somewhere()
     for (let left = 9; left >= 0; left--) {
       const { headers } = await attempt(here).expect(400)
@@ -31,7 +31,7 @@ describe("sign-in attempts", () => {
     await attempt(somewhere()).expect(400)
   })
 
-  it("are 10 a minute per email, from wherever and in whatever case", async () => {
+  it("are 10 a minute per email, from any address and ignoring case", async () => {
     const email = somebody()
     for (let count = 1; count <= 10; count++) await attempt(somewhere(), count % 2 ? email : email.toUpperCase()).expect(401)
     const { headers } = await attempt(somewhere(), email).expect(429)
@@ -61,18 +61,18 @@ describe("sign-in attempts", () => {
     await attempt(somewhere(), email).expect(429)
   })
 
-  it("count each when many wrong ones stand in one GraphQL request", async () => {
+  it("count each when one GraphQL request has many wrong ones", async () => {
     const here = somewhere()
     const before = Number((await attempt(here).expect(400)).headers["x-ratelimit-remaining"])
     const aliases = Array.from({ length: 5 }, (_, index) => `a${index}: signIn(email: "${nonsense()}", password: "wrong") { tokenType }`)
     const { headers } = await gql(here, `mutation { ${aliases.join("\n")} }`)
     const left = Number((await attempt(here).expect(400)).headers["x-ratelimit-remaining"])
-    // How many of them run is the executor's business (the first error ends the answer); what ran is what was counted.
+    // The executor decides how many of them run (the first error ends the operation); each that ran was counted.
     expect(left).toBe(Number(headers["x-ratelimit-remaining"]) - 1)
     expect(left).toBeLessThan(before - 1)
   })
 
-  it("that come at once are counted exactly", async () => {
+  it("are counted exactly when they are concurrent", async () => {
     const here = somewhere()
     const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(here)))
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(10)
@@ -97,7 +97,7 @@ describe("sign-in attempts", () => {
 describe("requests", () => {
   const { acme, globex, rest, gql } = world({ RATE_LIMIT_PER_MINUTE: "5" })
 
-  it("are limited per credential, and every answer says how many are left", async () => {
+  it("are limited per credential, and every response has the remaining number", async () => {
     for (let left = 4; left >= 0; left--) {
       const { headers } = await rest.as(acme.token).get("/api/chats").expect(200)
       expect(headers).toMatchObject({ "x-ratelimit-limit": "5", "x-ratelimit-remaining": String(left) })

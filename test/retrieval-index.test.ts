@@ -21,7 +21,7 @@ beforeAll(() => stopClockwork(w))
 const context = (company = acme, services: Services = w.services) => systemContext(services, company.id)
 const vectorOf = async (text: string) => (await w.services.embedding.embed([text], new AbortController().signal))[0]!
 
-/** An assistant that knows these texts, each an item of its own, and how it is searched on an instance. */
+/** An assistant with these texts, one item each, and a function that searches it on an instance. */
 async function knowing(...texts: string[]) {
   const { id: assistantId }: { id: string } = await acme.makeAssistant()
   const items: { id: string }[] = []
@@ -58,7 +58,7 @@ describe("a search", () => {
     expect((await search("parcels barometer"))[0]).toBe("Parcels with a barometer.")
   })
 
-  it("takes whatever is typed", async () => {
+  it("accepts any query", async () => {
     const { assistantId } = await knowing("Barometers.")
     const typed = fc.oneof(
       fc.string({ unit: "binary", maxLength: 200 }),
@@ -75,7 +75,7 @@ describe("a search", () => {
     expect(await searchChunks(context(), assistantId, "parcel".repeat(300), await vectorOf("x"), 5)).toEqual(expect.anything())
   })
 
-  it("sees nothing of another company, whoever's assistant is named", async () => {
+  it("finds nothing of another company, whichever assistant is named", async () => {
     const { assistantId } = await knowing("Parcels.")
     const vector = await vectorOf("parcels")
     expect(await byWords(context().reader, assistantId, askedWords("parcels"))).toHaveLength(1)
@@ -85,7 +85,7 @@ describe("a search", () => {
     expect(await searchChunks(context(globex), assistantId, "parcels", vector, 5)).toEqual([])
   })
 
-  it("does not compare vectors of another model, and finds the words beside them", async () => {
+  it("does not compare vectors of another model, and finds their chunks by words", async () => {
     const { assistantId, items, search } = await knowing("Parcels.")
     await sql("update knowledge set embedding_model = 'another' where id = $1", [items[0]!.id])
     expect(await byMeaning(context(), assistantId, await vectorOf("parcels"))).toEqual([])
@@ -93,11 +93,11 @@ describe("a search", () => {
   })
 })
 
-describe("what is remembered", () => {
-  it("is never stale: what was deleted or added on one instance is gone or there on all of them", async () => {
+describe("the vector cache", () => {
+  it("is never stale: deletions and additions on one instance are visible on all", async () => {
     const { items, assistantId, search } = await knowing("Parcels one.", "Parcels two.")
     const other = await w.another()
-    // What is indexed is indexed here, so that it is done when we say so.
+    // The test does the indexing, so that it knows when it is done.
     await stopClockwork(other)
     const both = async () => [await search("parcels"), await search("parcels", other.services)].map((found) => found.sort())
     expect(await both()).toEqual(Array(2).fill(["Parcels one.", "Parcels two."]))
@@ -109,7 +109,7 @@ describe("what is remembered", () => {
     await other.stop()
   })
 
-  it("is asked again when an index is swapped while it is searched, so that nothing is missing", async () => {
+  it("is read again when an index is replaced during a search, so that nothing is missing", async () => {
     const texts = ["Parcels one.", "Parcels two."]
     const { items, search } = await knowing(...texts)
     const swap = (id: string) =>
@@ -125,7 +125,7 @@ describe("what is remembered", () => {
       vectors: {
         async nearest(...asked) {
           const found = await vectors.nearest(...asked)
-          // Between what was found and its reading.
+          // Between the search and the reading of its results.
           if (swaps++ < most) await swap(items[0]!.id)
           return found
         },
@@ -133,7 +133,7 @@ describe("what is remembered", () => {
     })
     expect((await search("parcels", swapping(1))).sort()).toEqual(texts)
     expect(swaps).toBe(2)
-    // Somebody who swaps for ever does not hold the answer up for ever.
+    // Endless replacements do not block the search for ever.
     swaps = 0
     expect(await search("parcels", swapping(Number.POSITIVE_INFINITY))).toContain("Parcels two.")
     expect(swaps).toBe(knowledgeLimits.knowledgeSearchTries)
@@ -157,7 +157,7 @@ describe("what is remembered", () => {
     expect(roomy.bytes).toBeGreaterThanOrEqual(texts.length * oneVector)
   })
 
-  it("is read once for many who ask at once", async () => {
+  it("is read once for concurrent searches", async () => {
     const { assistantId } = await knowing("Parcels one.", "Parcels two.")
     const items = await indexedItems(context().reader, assistantId, w.services.embedding.id)
     const vectors = new PackedVectors()

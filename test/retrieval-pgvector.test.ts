@@ -17,7 +17,7 @@ import { PackedVectors } from "../src/knowledge/packed-vectors.js"
 import { closest, StoredVectors } from "../src/knowledge/stored-vectors.js"
 import { offlineEmbedding } from "../src/ports/embedding/offline.js"
 
-/** PostgreSQL with pgvector, which no machine needs to have for this: both are WebAssembly. */
+/** PostgreSQL with pgvector, both as WebAssembly, so that the test needs no installation. */
 const postgres = await PGlite.create({ extensions: { vector, pg_trgm } })
 const orm = await MikroORM.init(ormOptions("postgres://nobody@localhost/nowhere"))
 afterAll(async () => {
@@ -45,7 +45,7 @@ const fixture = (name: string) => readFileSync(folder + name, "utf8")
 const chapters = readdirSync(folder).filter((name) => name.endsWith(".md"))
 const questions: string[] = JSON.parse(fixture("questions.json")).map(({ ask }: { ask: string }) => ask)
 
-/** An assistant of a company of its own that knows some chapters, paragraph by paragraph. */
+/** An assistant of a new company with some chapters, one item per paragraph. */
 async function assistantThatKnows(names: string[]) {
   const [companyId, assistantId] = [v7(), v7()]
   await run("insert into company (id, created_at, updated_at, name) values ($1, now(), now(), 'Tarnfell')", [companyId])
@@ -82,7 +82,7 @@ async function assistantThatKnows(names: string[]) {
     }
   }
   const reader = new Reader(orm, kysely, [companyId], { send: async ({ text }, values) => (await client.query(text, values)).rows })
-  // What a search takes of a viewer: planned reads, and a transaction with planned reads in it.
+  // The parts of a request context that a search uses: planned reads, and a transaction with planned reads in it.
   const context = {
     reader,
     transaction: async (work: (tx: unknown) => Promise<unknown>) => {
@@ -112,7 +112,7 @@ describe("search by pgvector", () => {
     }
     large = await assistantThatKnows(chapters.slice(0, 12))
     small = await assistantThatKnows(chapters.slice(12))
-    // Of another model, and of another length: it can neither be compared nor be in the way.
+    // Vectors of another model and another length are not compared, and do not disturb.
     await run("update knowledge_chunk set embedding = '{1, 0, 0}', embedding_model = 'other' where position = 0")
   }, 120_000)
 
@@ -131,11 +131,11 @@ describe("search by pgvector", () => {
     const stored = new StoredVectors((dimensions) => asked.push(dimensions), exact)
     for (const one of [large, small])
       expect(await sameAsExact(one, (vector) => stored.nearest(one.context, one.assistantId, one.items, vector))).toBe(1)
-    // The index is asked for once.
+    // The index is created once.
     expect(asked).toEqual([embedding.dimensions])
   })
 
-  it("makes the index once, and makes it again when a crash left it unfinished", async () => {
+  it("creates the index once, and again when a crash left it unfinished", async () => {
     expect(await makeVectorIndex(ask, 512)).toBe(true)
     expect(await makeVectorIndex(ask, 512)).toBe(false)
     await run("update pg_index set indisvalid = false where indexrelid = 'knowledge_chunk_vector_512'::regclass")
@@ -146,7 +146,7 @@ describe("search by pgvector", () => {
   })
 
   it("finds the same by the index, also for an assistant that has a small part of it", async () => {
-    // The planner would rather read so few rows one by one.
+    // The planner would prefer a sequential scan for so few rows.
     await postgres.exec("set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off; set enable_indexscan = on")
     const stored = new StoredVectors(() => {}, exact)
     for (const one of [large, small]) {

@@ -12,15 +12,15 @@ const { acme, rest, sql } = w
 const folder = "test/fixtures/retrieval/"
 const fixture = (name: string) => readFileSync(folder + name, "utf8")
 
-/** What people ask, and some words of the handbook, in it once, that whoever answers has to have read. */
+/** Questions, and for each some words that occur once in the handbook and that the found chunks have to contain. */
 type Question = { ask: string; answer: string }
-/** The second set was written when the search was finished, to see that it was not made for the first. */
+/** The second set was written after the search was finished, to detect overfitting to the first. */
 const sets: [name: string, Question[]][] = ["questions", "unseen"].map((name) => [name, JSON.parse(fixture(`${name}.json`))])
 
-describe("retrieval over a handbook, with nothing but what is built in", () => {
+describe("retrieval over a handbook, with the built-in embedding", () => {
   let texts: Map<string, string>
   beforeAll(async () => {
-    // One after the other: which of two chunks that fit alike comes first depends on their ids.
+    // One after the other: chunks with equal scores are ordered by their ids.
     for (const name of readdirSync(folder).filter((file) => file.endsWith(".md"))) {
       await acme.makeKnowledge({ name, resourceContent: fixture(name), isVector: true })
       await indexAll(w)
@@ -62,7 +62,7 @@ describe("retrieval over a handbook, with nothing but what is built in", () => {
     60_000,
   )
 
-  it("asks nothing that stands in the handbook, and expects only what does, once", () => {
+  it("has no question that is in the handbook, and only expectations that occur there once", () => {
     const handbook = readdirSync(folder)
       .filter((file) => file.endsWith(".md"))
       .map(fixture)

@@ -68,7 +68,7 @@ const contract: Record<string, string[]> = {
     "setAiControl(id isUnderAiControl aiDisableReason?): Chat!",
     "assignAssistant(id assistantId): Chat!",
     "unassignAssistant(id): Chat!",
-    // Nullable, and needed all the same: null is a value of its own.
+    // Nullable but required: null is a value.
     "assignManager(id managerId?): Chat!",
     "markChatRead(id): Chat!",
     "markChatUnread(id): Chat!",
@@ -87,7 +87,7 @@ const contract: Record<string, string[]> = {
     "updateChatTag(id input): ChatTag!",
     "deleteChatTag(id): DeleteResult!",
     "createMessage(input): Message!",
-    // The key is beside the file: an upload has no input object.
+    // The key is a separate argument: an upload has no input object.
     "uploadMedia(companyId? file idempotencyKey?): Media!",
   ],
   Subscription: ["events(companyId? chatId? types? after?): Event!", "answerProgress(chatId): AnswerProgress!"],
@@ -145,9 +145,9 @@ describe("the types of the contract", () => {
     })
   })
 
-  it("a deletion says what and that", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
+  it("a deletion has the id and whether it happened", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
 
-  it("an event is six fields", () =>
+  it("an event has six fields", () =>
     expect(Object.keys(fieldsOf("Event")).sort()).toEqual(["chat", "createdAt", "id", "message", "payload", "type"]))
 
   const words: Record<string, string> = {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-it("a new migration is to be sealed", async () => {
+it("a new migration needs a recorded checksum", async () => {
   expect(await brokenSeals(folder)).toEqual([])
   await migration("2", "create table b ()")
   expect(await brokenSeals(folder)).toEqual([expect.stringMatching(/^migrations\/Migration2.ts is not sealed/)])

@@ -3,7 +3,7 @@ import { v7 } from "uuid"
 import { type Person, password } from "./kit/make.js"
 import { world } from "./kit/world.js"
 
-// The specification's 15 minutes, since these tests move the clock over them; each signs in for itself.
+// The specification's 15 minutes, since these tests move the clock; each test signs in itself.
 const w = world({ JWT_TTL_SECONDS: "900" })
 const { acme, globex, rest, gql, clock } = w
 
@@ -22,7 +22,7 @@ const signed = (claims: object, options: jsonwebtoken.SignOptions = {}) =>
   })
 
 describe("signing in", () => {
-  it("gives a pair whose JWT names the user and the session for 15 minutes, and a refresh token for 7 days", async () => {
+  it("returns a JWT with the user and the session for 15 minutes, and a refresh token for 7 days", async () => {
     const { body } = await rest.anonymous.post("/api/auth/sign-in", { email: acme.owner.email, password }).expect(200)
     expect(body).toEqual({ accessToken: expect.any(String), refreshToken: expect.any(String), tokenType: "Bearer", expiresIn: 900 })
 
@@ -37,7 +37,7 @@ describe("signing in", () => {
     expect(payload).toEqual({ sub: acme.owner.id, iat, exp: iat! + 7 * 24 * 60 * 60, jti: uuid, typ: "refresh", sid })
   })
 
-  it("takes the email in any case and with blanks around it", async () => {
+  it("ignores case and surrounding blanks of the email", async () => {
     await signIn({ email: `  ${acme.owner.email.toUpperCase()} ` })
   })
 
@@ -55,13 +55,13 @@ describe("signing in", () => {
     expect(error.details).not.toEqual([])
   })
 
-  it("answers an unknown email as a wrong password, and takes as long", async () => {
+  it("treats an unknown email like a wrong password, and takes as long", async () => {
     const timed = async (email: string) => {
       const begin = performance.now()
       const { body } = await rest.anonymous.post("/api/auth/sign-in", { email, password: "a wrong password" }).expect(401)
       return { body: { ...body, requestId: "" }, ms: performance.now() - begin }
     }
-    // The fastest of several, so that a busy machine does not decide.
+    // The fastest of several, so that a busy machine does not matter.
     const fastest = async (email: string) => (await Promise.all([0, 1, 2, 3].map(() => timed(email)))).sort((a, b) => a.ms - b.ms)[0]!
     const wrong = await fastest(acme.owner.email)
     const unknown = await fastest("nobody@acme.example")
@@ -113,7 +113,7 @@ describe("a JWT", () => {
       await rest.as({ Authorization }).get("/api/auth/me").expect(401)
   })
 
-  it("of somebody who left the company does not reach it any more", async () => {
+  it("of a former member has no access to the company", async () => {
     const person = await acme.person()
     const { accessToken } = await signIn(person)
     const chat = await acme.chat()
@@ -124,7 +124,7 @@ describe("a JWT", () => {
 })
 
 describe("refreshing", () => {
-  it("answers a new pair of the same session, and both pairs' JWTs work", async () => {
+  it("returns a new pair of the same session, and both JWTs work", async () => {
     const first = await signIn(acme.owner)
     const { body: second } = await refresh(first.refreshToken).expect(200)
     expect(second).toEqual({ accessToken: expect.any(String), refreshToken: expect.any(String), tokenType: "Bearer", expiresIn: 900 })
@@ -137,13 +137,13 @@ describe("refreshing", () => {
     await refresh(second.refreshToken).expect(200)
   })
 
-  it("works beside the expired JWT that it is to replace", async () => {
+  it("works together with the expired JWT that it replaces", async () => {
     const { accessToken, refreshToken } = await signIn(acme.owner)
     clock.advance(16 * minutes)
     await rest.as(accessToken).post("/api/auth/refresh", { refreshToken }).expect(200)
   })
 
-  it("with a rotated token within 10 s is refused and harms nobody: two tabs", async () => {
+  it("with a rotated token within 10 s is refused without consequences: two tabs", async () => {
     const first = await signIn(acme.owner)
     const { body: second } = await refresh(first.refreshToken).expect(200)
     clock.advance(9_000)
@@ -163,7 +163,7 @@ describe("refreshing", () => {
     await me(other.accessToken).expect(200)
   })
 
-  it("twice at once answers one, and the session lives", async () => {
+  it("twice at once succeeds once, and the session continues", async () => {
     const { accessToken, refreshToken } = await signIn(acme.owner)
     const answers = await Promise.all([0, 1, 2, 3].map(() => refresh(refreshToken)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
@@ -205,7 +205,7 @@ describe("signing out", () => {
     await me(there.accessToken).expect(200)
   })
 
-  it("needs a person", async () => {
+  it("needs a user", async () => {
     for (const credential of [null, acme.token]) {
       const { data, errors } = await gql(credential, "mutation { signOut }")
       expect(data).toBeNull()

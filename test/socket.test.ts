@@ -17,7 +17,7 @@ async function opened(credential: string, path: "/graphql" | "/ws" = "/graphql",
   return socket
 }
 
-/** A fresh access token with its id, which the company's owner can revoke. */
+/** A new access token with its id, which the company's owner can revoke. */
 async function makeToken() {
   const { body } = await rest.as(acme.owner.jwt).post(`/api/companies/${acme.id}/access-tokens`, { name: "Short-lived" }).expect(201)
   const revoke = () => rest.as(acme.owner.jwt).delete(`/api/companies/${acme.id}/access-tokens/${body.id}`).expect(200)
@@ -27,7 +27,7 @@ async function makeToken() {
 /** The session that a JWT belongs to. */
 const sessionOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString()).sid
 
-/** Signs the company's owner in: a session of its own. */
+/** Signs the company's owner in, with a new session. */
 async function signIn(url = w.url): Promise<string> {
   const query = `mutation { signIn(email: "${acme.owner.email}", password: "correct horse battery") { accessToken } }`
   const answer = await fetch(`${url}/graphql`, {
@@ -39,7 +39,7 @@ async function signIn(url = w.url): Promise<string> {
 }
 
 describe("opening", () => {
-  it.each(["/graphql", "/ws"] as const)("%s hears events and is asked", async (path) => {
+  it.each(["/graphql", "/ws"] as const)("%s delivers events and answers queries", async (path) => {
     for (const credential of [acme.token, acme.member.jwt]) {
       const heard = await subscribe(w, credential, { path })
       const chat = await acme.chat()
@@ -60,7 +60,7 @@ describe("opening", () => {
     }
   })
 
-  it("an expired JWT: 4403, so that the stock client comes back with a fresh one", async () => {
+  it("an expired JWT: 4403, so that the standard client reconnects with a new one", async () => {
     const claims = { typ: "access" as const, sub: acme.owner.id, sid: acme.owner.sessionId, jti: v7() }
     const expired = sign(claims, w.services.secrets.jwtSecret, 60, new Date(Date.now() - 61_000))
     expect(await (await rawSocket(w)).open(expired)).toBe(4403)
@@ -75,7 +75,7 @@ describe("opening", () => {
     expect(await (await rawSocket(w)).open(acme.token, acme.id.toUpperCase())).toBe("acknowledged")
   })
 
-  it("nothing is answered before the session is opened, nor to what is not the protocol", async () => {
+  it("nothing is answered before the session is opened, nor a message outside of the protocol", async () => {
     const early = await rawSocket(w)
     early.send({ id: "1", type: "subscribe", payload: { query: "{ chatFolders { id } }" } })
     expect((await early.closed).code).toBe(4401)
@@ -90,7 +90,7 @@ describe("opening", () => {
     expect((await large.closed).code).toBe(1009)
   })
 
-  it.each(["/nothing", "//", "/api/chats", "http://[", "%"])("an upgrade at %s is refused, and hurts nobody", async (path) => {
+  it.each(["/nothing", "//", "/api/chats", "http://[", "%"])("an upgrade at %s is refused, and does no harm", async (path) => {
     const socket = connect(Number(new URL(w.url).port), "127.0.0.1")
     socket.setEncoding("utf8")
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
@@ -125,8 +125,8 @@ describe("closing", () => {
     await other.stop()
   })
 
-  // As when an instance dies between its commit and its wake-up: the row has changed, and nobody says so.
-  it("what ended without a wake-up closes its sockets all the same, on every instance, and no others", async () => {
+  // As when an instance dies between its commit and its notification: only the row has changed.
+  it("a credential that ended without a notification closes its sockets too, on every instance, and no others", async () => {
     const other = await w.another()
     const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/graphql", url)))
     const [{ value, id }, jwt] = [await makeToken(), await signIn()]
@@ -159,7 +159,7 @@ describe("closing", () => {
     await other.stop()
   })
 
-  it("one statement a second asks for all open sockets, and none while none is open", async () => {
+  it("one statement a second checks all open sockets, and none while none is open", async () => {
     const lonely = await w.another()
     const { pool } = lonely.services.database
     const query = pool.query.bind(pool)
@@ -191,7 +191,7 @@ describe("closing", () => {
     await brief.stop()
   })
 
-  it("a shutdown closes all with 1012, and the stock client comes back and resumes with after", async () => {
+  it("a shutdown closes all with 1012, and the standard client reconnects and resumes with after", async () => {
     const first = await w.another()
     const socket = await opened(acme.token, "/ws", first.url)
     const texts: string[] = []
@@ -237,7 +237,7 @@ describe("closing", () => {
     await second.stop()
   })
 
-  it("a subscriber that reads too slowly is closed with 1013 and resumes; others go on meanwhile", async () => {
+  it("a subscriber that reads too slowly is closed with 1013 and resumes; others continue meanwhile", async () => {
     const chat = await acme.chat()
     const after = await endOfLog(w)
     const slow = await opened(acme.token)
@@ -262,7 +262,7 @@ describe("closing", () => {
   }, 60_000)
 })
 
-describe("asking", () => {
+describe("operations", () => {
   it("queries and mutations are answered as over HTTP", async () => {
     const socket = await opened(acme.token)
     const create = "mutation ($input: CreateChatFolderInput!) { createChatFolder(input: $input) { id name } }"

@@ -7,9 +7,9 @@ const { acme, rest, sql } = w
 
 const noteCalls = `insert into tool_call (id, company_id, tool_id, params, created_at)
   select id, $1, tool_id, '{}', now() from unnest($2::uuid[], $3::uuid[]) as given (id, tool_id)`
-const settleCalls = "update tool_call set status = $2, success = $2 = 'success', latency_ms = $3 where id = any($1)"
+const finishCalls = "update tool_call set status = $2, success = $2 = 'success', latency_ms = $3 where id = any($1)"
 
-/** A transaction of somebody's, which a test takes step by step. */
+/** A concurrent transaction, which a test runs step by step. */
 async function transaction() {
   const client = new pg.Client({ connectionString: w.databaseUrl })
   await client.connect()
@@ -19,7 +19,7 @@ async function transaction() {
     run: (text: string, values?: unknown[]) => client.query(text, values),
     commit: () => client.query("commit"),
     end: () => client.end(),
-    /** Comes when somebody waits for this transaction. */
+    /** Resolves when another transaction waits for this one. */
     async isWaitedFor() {
       for (const end = Date.now() + 10_000; Date.now() < end; ) {
         const [{ waiting }] = await sql("select count(*)::int as waiting from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [
@@ -32,21 +32,21 @@ async function transaction() {
   }
 }
 
-/** What a promise came to: "done", or the code of the database's refusal. */
+/** The result of a promise: "done", or the code of the database's error. */
 const endOf = (work: Promise<unknown>) =>
   work.then(
     () => "done",
     ({ code }: { code: string }) => code,
   )
 
-/** The sums that are kept, and what counting the log itself says. */
+/** The stored totals, and those counted from the log. */
 const kept = "select tool_id, total, success, error, latency_ms::int, timed from tool_call_tally order by tool_id"
 const recount = `select tool_id, count(*)::int as total, count(*) filter (where status = 'success')::int as success,
   count(*) filter (where status = 'error')::int as error, coalesce(sum(latency_ms) filter (where status <> 'pending'), 0)::int as latency_ms,
   count(latency_ms) filter (where status <> 'pending')::int as timed from tool_call group by tool_id order by tool_id`
 
-describe("the sums over the log of a tool", () => {
-  it("a tool that is deleted while a call is noted: the deletion waits, and takes the call with it", async () => {
+describe("the totals of a tool's log", () => {
+  it("a tool that is deleted while a call is stored: the deletion waits, and deletes the call", async () => {
     const tool = await acme.tool()
     await sql(noteCalls, [acme.id, [v7()], [tool.id]])
     const turn = await transaction()
@@ -65,7 +65,7 @@ describe("the sums over the log of a tool", () => {
     ).toEqual([])
   })
 
-  it("a call that is noted while its tool is deleted: the call waits and is refused, and neither stops the other", async () => {
+  it("a call that is stored while its tool is deleted: the call waits and is refused, without a deadlock", async () => {
     const tool = await acme.tool()
     await sql(noteCalls, [acme.id, [v7()], [tool.id]])
     const [person, turn] = [await transaction(), await transaction()]
@@ -81,7 +81,7 @@ describe("the sums over the log of a tool", () => {
     }
   })
 
-  it("a call that is settled while its tool is deleted: neither stops the other", async () => {
+  it("a call that ends while its tool is deleted: no deadlock", async () => {
     const [tool, call] = [await acme.tool(), v7()]
     await sql(noteCalls, [acme.id, [call], [tool.id]])
     const [person, turn] = [await transaction(), await transaction()]
@@ -89,7 +89,7 @@ describe("the sums over the log of a tool", () => {
       await turn.run("select 1 from tool_call where id = $1 for update", [call])
       const deleted = endOf(person.run("delete from assistant_tool where id = $1", [tool.id]).then(() => person.commit()))
       await turn.isWaitedFor()
-      expect(await endOf(turn.run(settleCalls, [[call], "success", 12]).then(() => turn.commit()))).toBe("done")
+      expect(await endOf(turn.run(finishCalls, [[call], "success", 12]).then(() => turn.commit()))).toBe("done")
       expect(await deleted).toBe("done")
     } finally {
       await person.end()
@@ -98,7 +98,7 @@ describe("the sums over the log of a tool", () => {
     expect(await sql("select 1 from tool_call_tally where tool_id = $1", [tool.id])).toEqual([])
   })
 
-  it("are those of a recount after calls of many tools were noted and settled at once, in any order", async () => {
+  it("equal a recount after concurrent calls of many tools, in any order", async () => {
     const tools = await Promise.all(Array.from({ length: 6 }, () => acme.tool()))
     const shuffled = <T>(list: T[]) =>
       list
@@ -108,9 +108,9 @@ describe("the sums over the log of a tool", () => {
     const batch = async (index: number) => {
       const calls = Array.from({ length: 18 }, () => v7())
       await sql(noteCalls, [acme.id, calls, shuffled([...tools, ...tools, ...tools].map(({ id }) => id))])
-      // A third stays pending, and what was settled is not counted again.
-      await sql(settleCalls, [shuffled(calls.slice(0, 6)), "success", index])
-      await sql(settleCalls, [shuffled(calls.slice(6, 12)), "error", null])
+      // A third stays pending, and ended calls are not counted again.
+      await sql(finishCalls, [shuffled(calls.slice(0, 6)), "success", index])
+      await sql(finishCalls, [shuffled(calls.slice(6, 12)), "error", null])
       await sql("update tool_call set error = 'told' where id = any($1)", [shuffled(calls)])
     }
     await Promise.all(Array.from({ length: 24 }, (_, index) => batch(index)))
@@ -121,7 +121,7 @@ describe("the sums over the log of a tool", () => {
     expect(body.totalCount).toBe(body.stats.pending)
   })
 
-  it("cost a statement of many calls hardly more than one: 20,000 calls of one tool in one go", async () => {
+  it("cost little for a statement with many calls: 20,000 calls of one tool at once", async () => {
     const tool = await acme.tool()
     await sql(
       `insert into tool_call (id, company_id, tool_id, params, created_at, status, success, latency_ms)
@@ -133,7 +133,7 @@ describe("the sums over the log of a tool", () => {
     expect(body).toMatchObject({ totalCount: 2, stats: { total: 20_000, success: 19_998, error: 2, pending: 0, averageLatencyMs: 20 } })
     expect(body.data).toHaveLength(2)
 
-    // What is rare in a long log is found by its index, not by walking the log.
+    // Rare calls in a long log are found by an index, not by a scan.
     await sql("analyze tool_call")
     const plan = await sql(
       `explain select * from tool_call t where t.company_id = any($1) and t.tool_id = $2 and t.status = $3 order by t.created_at desc, t.id desc limit 20`,

@@ -33,7 +33,7 @@ const header = ({ rawHeaders }: Received, name: string) => {
   return at < 0 ? undefined : rawHeaders[at + 1]
 }
 
-/** What openssl, a program of others, makes of the bytes that came. */
+/** The signature of the received bytes, computed by openssl as an independent implementation. */
 async function signedByOpenssl({ body }: Received, secret: string) {
   const file = join(folder, "body")
   await writeFile(file, body)
@@ -41,7 +41,7 @@ async function signedByOpenssl({ body }: Received, secret: string) {
   return `sha256=${said.trim().split("= ")[1]}`
 }
 
-/** What the recipe of the README says of a request, run as an integrator runs it: in a program of its own. */
+/** The result of the README's code for a request, run in a separate process as by an integrator. */
 async function isGenuineByRecipe({ body }: Received, signature: string, secret: string): Promise<boolean> {
   const [, recipe] = /## Tools.*?```js\n(.*?)```/s.exec(await readFile("README.md", "utf8"))!
   const [program, file] = [join(folder, "recipe.mjs"), join(folder, "body")]
@@ -53,7 +53,7 @@ async function isGenuineByRecipe({ body }: Received, signature: string, secret: 
   return execFileSync(process.execPath, [program, signature, secret], { encoding: "utf8" }).trim() === "true"
 }
 
-describe("whatever the endpoint does, it is asked once and the log says what came of it:", () => {
+describe("whatever the endpoint does, it is called once and the log has the outcome:", () => {
   const late = "The address did not answer within 1 s"
   const closed = "The connection was closed before an answer came"
   const refusedWith = (status: number) => `The endpoint answered with status ${status}`
@@ -121,7 +121,7 @@ describe("whatever the endpoint does, it is asked once and the log says what cam
 describe("a request", () => {
   const secret = 's3cret: with "quotes" & a = sign'
 
-  it.each(["POST", "PUT", "PATCH"])("by %s carries the arguments as JSON, signed over its very bytes", async (httpMethod) => {
+  it.each(["POST", "PUT", "PATCH"])("by %s carries the arguments as JSON, signed over its raw bytes", async (httpMethod) => {
     const made = await tool({ httpMethod, webhookSecret: secret })
     const args = { text: "Grüße, 世界 🌍", list: [1, 2.5, -0], deep: { a: null, b: [true] } }
     await run(made, args)
@@ -171,7 +171,7 @@ describe("a request", () => {
     expect(came.headers["x-signature"]).toBeUndefined()
   })
 
-  it("keeps what stands in the address already, to the letter", async () => {
+  it("keeps the query string of the address unchanged", async () => {
     const query = "?sig=a%2Bb%20c+d&empty&x=%7e"
     const made = await tool({ httpMethod: "GET", apiCallUrl: `${endpoint.url}/p%20q/${query}#part` })
     await run(made)
@@ -205,7 +205,7 @@ describe("a request", () => {
     expect(header(came, "X-Signature")).toBe(await signedByOpenssl(came, word))
   })
 
-  it("holds back arguments that do not fit: nothing leaves, nothing is logged", async () => {
+  it("is not sent with invalid arguments, nor logged", async () => {
     const params = {
       type: "object",
       properties: {
@@ -249,7 +249,7 @@ describe("the log", () => {
     expect(seen).toEqual([{ params: { a: 1 }, status: "pending", success: false, response_status: null, response: null }])
   })
 
-  it("keeps answers of any shape as they are, but for what no database stores", async () => {
+  it("stores responses of any shape unchanged, except for characters that PostgreSQL cannot store", async () => {
     const made = await tool()
     const deep = JSON.parse(`${"[".repeat(80)}1${"]".repeat(80)}`)
     for (const [json, kept] of [
@@ -266,7 +266,7 @@ describe("the log", () => {
     }
   })
 
-  it("keeps arguments that no database stores, without their halves of letters", async () => {
+  it("stores arguments without unpaired surrogates", async () => {
     const made = await tool()
     const half = JSON.parse('{"a":"x\\ud800y"}')
     await run(made, half)
@@ -274,7 +274,7 @@ describe("the log", () => {
     expect(JSON.parse(endpoint.requests[0]!.body.toString())).toEqual({ a: "x\ufffdy" })
   })
 
-  it("goes with its tool, also while a call is under way", async () => {
+  it("is deleted with its tool, also during a call", async () => {
     const made = await tool()
     endpoint.answer(async () => {
       await rest.as(acme.token).delete(`${path}/${made.id}`).expect(200)
@@ -285,7 +285,7 @@ describe("the log", () => {
     expect(await sql("select 1 from tool_call_tally where tool_id = $1", [made.id])).toEqual([])
   })
 
-  it("counts twenty at once, each with an id of its own", async () => {
+  it("counts twenty at once, each with its own id", async () => {
     const made = await tool()
     endpoint.answer(({ body }) => (JSON.parse(body.toString()).n % 2 ? 200 : 500))
     await Promise.all(Array.from({ length: 20 }, (_, n) => run(made, { n })))
@@ -294,7 +294,7 @@ describe("the log", () => {
     expect((await logOf(made)).stats).toMatchObject({ total: 20, success: 10, error: 10, pending: 0, successRate: 0.5 })
   })
 
-  it("says that a server stopped which was waiting for an answer", async () => {
+  it("has the reason when a server stopped that was waiting for a response", async () => {
     const made = await tool()
     const second = await w.another()
     endpoint.answer("hang")
@@ -307,7 +307,7 @@ describe("the log", () => {
 })
 
 describe("a secret", () => {
-  it("is stored so that nobody reads it, and shown nowhere", async () => {
+  it("is stored encrypted, and shown nowhere", async () => {
     const made = await tool({ webhookSecret: "a very private word" })
     expect(made).toMatchObject({ hasWebhookSecret: true })
     const [{ row, sealed }] = await sql("select t::text as row, sealed_secret as sealed from assistant_tool t where id = $1", [made.id])
@@ -320,7 +320,7 @@ describe("a secret", () => {
     expect(errors![0]!.extensions.code).toBe("GRAPHQL_VALIDATION_FAILED")
   })
 
-  it("that was sealed with another key fails the call, in words, and sends nothing", async () => {
+  it("that was encrypted with another key fails the call with a message, and sends nothing", async () => {
     const made = await tool({ webhookSecret: "word" })
     const sealed = seal("word", Buffer.alloc(32, 7))
     await sql("update assistant_tool set sealed_secret = $2 where id = $1", [made.id, sealed])

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 const root = process.cwd()
 const readme = readFileSync(join(root, "README.md"), "utf8")
 
-/** A part of the tour: the words in bold before its block, and the block as it is to be pasted. */
+/** A part of the tour: its title in bold, and its block of commands. */
 interface Block {
   title: string
   commands: string
@@ -23,7 +23,7 @@ function tourOf(text: string): Block[] {
   }))
 }
 
-/** Replaces exactly one line of the commands: where the reader's server is, and where the test's is. */
+/** Replaces exactly one line of the commands: the reader's address by the test's. */
 function instead(commands: string, line: string, other: string) {
   expect(commands.split(`${line}\n`)).toHaveLength(2)
   return commands.replace(`${line}\n`, `${other}\n`)
@@ -39,7 +39,7 @@ async function freePort(): Promise<number> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "platform-tour-"))
-// PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
+// PostgreSQL does not run as root: its user must be able to enter the folder.
 chmodSync(folder, 0o755)
 const data = join(folder, "data")
 let environment: Record<string, string>
@@ -48,7 +48,7 @@ let server: ChildProcess | null = null
 let printed = ""
 let tour: Promise<Ran>
 
-/** The README's second command, in a process group of its own as a terminal starts it. Nothing is configured but the place. */
+/** The README's second command, in its own process group like in a terminal. Only address and folder are configured. */
 async function start() {
   printed = ""
   server = spawn("npm", ["start"], { cwd: root, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] })
@@ -62,7 +62,7 @@ async function start() {
   }
 }
 
-/** What Ctrl+C does: the whole group of the terminal is interrupted. */
+/** Like Ctrl+C: interrupts the whole process group. */
 async function interrupt() {
   const started = server
   server = null
@@ -80,7 +80,7 @@ interface Shown {
 
 const demo = () => JSON.parse(readFileSync(join(data, "demo.json"), "utf8")) as { widgetId: string; token: string }
 
-/** Somebody writes in the widget; a visitor who is known continues their own chat. */
+/** Writes in the widget; a visitor with a token continues their own chat. */
 async function ask(text: string, visitorToken?: string): Promise<{ chatId: string; visitorToken: string }> {
   const body = JSON.stringify({ text, visitorToken })
   const headers = { "Content-Type": "application/json" }
@@ -134,7 +134,7 @@ beforeAll(async () => {
   const { PATH = "", HOME = "" } = process.env
   environment = { PATH, HOME, PORT: String(port), DATA_DIR: data }
   await start()
-  // In a chat of its own, beside the test that measures.
+  // In another chat than the test that measures.
   tour = runTour()
 }, 30_000)
 
@@ -144,9 +144,9 @@ afterAll(async () => {
 })
 
 describe("the README", () => {
-  // In real time, with the times that a newcomer gets: the pause that ends a burst is the promise itself, and it runs through the clock of
-  // the deployment (Agenda), which no test can move. Every other test sets REPLY_DEBOUNCE_MS or moves the clock of the process.
-  it("promises one answer for a burst, when the customer has paused, and does not let a steady writer wait", async () => {
+  // In real time, with the default times: the pause that ends a burst is what is tested, and it runs through the job scheduler of
+  // the deployment (Agenda), whose clock no test can move. Every other test sets REPLY_DEBOUNCE_MS or moves the clock of the process.
+  it("promises one answer for a burst, after a pause, and an answer to a customer who keeps writing", async () => {
     const burst = async () => {
       const { chatId, visitorToken } = await ask("Hello!")
       for (const text of ["I want to order a lamp.", "How long does delivery take?"]) {
@@ -180,7 +180,7 @@ describe("the README", () => {
     expect(afterFirst).toBeGreaterThanOrEqual(4000)
     expect(afterFirst).toBeLessThanOrEqual(8500)
 
-    // The steady writer took longer, so the burst had time for an answer too many.
+    // The other customer took longer, so there was time for a second answer to the burst.
     expect(answersIn(await messagesOf(paused.chatId))).toHaveLength(1)
   }, 20_000)
 
@@ -213,7 +213,7 @@ describe("the README", () => {
     expect(shown["Make a company of your own."]).toMatch(/"email":"me@example.com"(.*\n)+.*"role":"owner"(.*\n)+amp_\w{8}\nBearer$/)
   }, 120_000)
 
-  it("stops with Ctrl+C, and finds everything again at the next start", async () => {
+  it("stops with Ctrl+C, and has all data at the next start", async () => {
     const { token } = demo()
     await interrupt()
     await expect(fetch(`${url}/health/live`)).rejects.toThrow()
@@ -224,7 +224,7 @@ describe("the README", () => {
     expect(await answer.json()).toMatchObject({ totalCount: 3 })
   }, 20_000)
 
-  it("is matched by the start page, whose commands can be pasted", async () => {
+  it("matches the start page, whose commands can be pasted", async () => {
     const page = await (await fetch(url)).text()
     for (const [, href] of page.matchAll(/<a href="([^"]+)"/g)) expect([href, (await fetch(url + href)).status]).toEqual([href, 200])
     expect(page).toMatch(/<th scope="row">Database<\/th>\s*<td>Embedded PostgreSQL<\/td>/)

@@ -21,7 +21,7 @@ beforeEach(() => {
   openAi.requests.length = 0
 })
 
-/** The model answers these in turn, the last one for good. */
+/** The model returns these in turn, and then always the last one. */
 function answers(...replies: FakeModelReply[]) {
   openAi.reply = async () => (replies.length > 1 ? replies.shift()! : replies[0]!)
 }
@@ -34,7 +34,7 @@ async function chatToAnswer() {
   return chat
 }
 
-/** Lets the next try of a failed turn come; answers how long it had to wait. */
+/** Moves the clock to the next try of a failed turn; returns the pause. */
 async function nextTry(chat: { id: string }) {
   const wait = (await due(chat))! - time.now()
   const before = openAi.requests.length
@@ -51,7 +51,7 @@ const offAuto = { isUnderAiControl: false, aiDisableReason: "AUTO" }
 const broken = { status: 500 }
 
 describe("a model that fails", () => {
-  it("is asked four times in all, ever later, and then a person has to look", async () => {
+  it("is called four times in all, with growing pauses, and then the chat is handed to a person", async () => {
     answers(broken)
     const chat = await chatToAnswer()
     const heard = await subscribe(w, acme.token, { chatId: chat.id, types: ["CHAT_MODE_CHANGED"] })
@@ -72,7 +72,7 @@ describe("a model that fails", () => {
     expect(openAi.requests).toHaveLength(4)
   })
 
-  it("that comes back answers once, and its failures are forgotten", async () => {
+  it("that recovers answers once, and its failures are reset", async () => {
     answers(broken, broken, { text: "Back again" })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -88,7 +88,7 @@ describe("a model that fails", () => {
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: Back again", "Customer: Still there?", "Assistant: And again"])
   })
 
-  it("is not hurried by a customer who writes meanwhile, and then answers both", async () => {
+  it("is not called earlier for a newer message, and then answers both", async () => {
     answers(broken, broken, broken, { text: "Both" })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -102,7 +102,7 @@ describe("a model that fails", () => {
     expect(openAi.requests.at(-1)!.body.messages.at(-1).content).toBe("Hello\nHello?")
   })
 
-  it("is given up at once by a person who takes over between two tries", async () => {
+  it("is not called again after a take-over between two tries", async () => {
     answers(broken)
     const chat = await chatToAnswer()
     await w.runDue()
@@ -122,8 +122,8 @@ describe("a model that fails", () => {
     ["answers nothing", { text: "" }],
     ["hangs", "hang"],
   ]
-  it.each(kinds)("is asked again when it %s", async (_how, kind) => {
-    // The cap of 60 s on a call is no setting of the server: the same model with a shorter one takes its place.
+  it.each(kinds)("is called again when it %s", async (_how, kind) => {
+    // The timeout of 60 s is not configurable: the test uses the same model with a shorter one.
     w.services.models[0] = openAiCompatible({ baseUrl: openAi.url, model: "fake", capMs: 300 })
     answers(kind, { text: "Here I am" })
     const chat = await chatToAnswer()
@@ -138,7 +138,7 @@ describe("a model that fails", () => {
 describe("handing over", () => {
   const handOver = { id: "call_1", name: "turnOffAiMode", arguments: { reason: "Asked for a person" } }
 
-  it("stores the call with its output, and says that the assistant did it", async () => {
+  it("stores the call with its output, with the assistant as actor", async () => {
     answers({ text: "I get somebody.", toolCalls: [handOver] })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -160,7 +160,7 @@ describe("handing over", () => {
     expect((await look(chat)).unreadCount).toBe(1)
   })
 
-  it("ends the turn: nothing else is called, and no later message starts one", async () => {
+  it("ends the turn: no further tool is called, and no later message starts a turn", async () => {
     answers({ toolCalls: [{ name: "somethingElse" }, handOver] })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -178,7 +178,7 @@ describe("handing over", () => {
 })
 
 describe("a tool that does not exist", () => {
-  it("is answered with an error, and the model with words", async () => {
+  it("gives the model an error, and the model answers with text", async () => {
     answers({ toolCalls: [{ id: "call_7", name: "getWeather", arguments: { city: "Kyiv" } }] }, { text: "I cannot know." })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -188,7 +188,7 @@ describe("a tool that does not exist", () => {
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: I cannot know."])
   })
 
-  it("is not asked for for ever: after 8 rounds the model has to answer without tools", async () => {
+  it("is limited: after 8 rounds the model has to answer without tools", async () => {
     openAi.reply = async ({ body }) => (body.tools ? { toolCalls: [{ name: "getWeather" }] } : { text: "Well then." })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -225,7 +225,7 @@ describe("without an active subscription when the reply is due", () => {
     expect(await controlChanges(chat)).toEqual([{ ...offAuto, ...bySystem }])
   })
 
-  it("one on trial that has not ended yet is as good as any", async () => {
+  it("a trial that has not ended counts as active", async () => {
     answers({ text: "On trial" })
     const chat = await acme.chat({ assistantId: ada.id })
     await write(chat)

@@ -37,7 +37,7 @@ async function chatToAnswer() {
   return chat
 }
 
-/** The first server takes what is due, and the model answers. */
+/** The first server runs due turns, and the model answers. */
 async function answerDue(text: string) {
   const done = w.runDue()
   const call = await model.next()
@@ -46,7 +46,7 @@ async function answerDue(text: string) {
 }
 
 describe("several instances", () => {
-  it("that look at the same time take each turn once", async () => {
+  it("that sweep at the same time claim each turn once", async () => {
     const second = await another()
     const chats = await Promise.all(Array.from({ length: 8 }, () => acme.chat({ assistantId: ada.id })))
     for (const chat of chats) await write(chat)
@@ -58,7 +58,7 @@ describe("several instances", () => {
     for (const chat of chats) expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: Once"])
   })
 
-  it("take over a turn whose worker is gone for 10 s, and what it says later is not stored", async () => {
+  it("claim a turn whose worker is lost for 10 s, and its later answer is not stored", async () => {
     const lost = await another()
     const chat = await chatToAnswer()
     await reply.sweep.run(lost.services)
@@ -73,7 +73,7 @@ describe("several instances", () => {
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: From the second"])
   })
 
-  it("leave a turn alone whose worker gives signs of life", async () => {
+  it("do not claim a turn whose worker renews its lease", async () => {
     const chat = await chatToAnswer()
     const done = w.runDue()
     const call = await model.next()
@@ -91,7 +91,7 @@ describe("several instances", () => {
     expect(openAi.requests).toHaveLength(1)
   })
 
-  it("take over at once from one that stops", async () => {
+  it("claim at once the turns of one that stops", async () => {
     const stopped = await another()
     const chat = await chatToAnswer()
     await reply.sweep.run(stopped.services)

@@ -20,7 +20,7 @@ beforeEach(() => {
   openAi.requests.length = 0
 })
 
-/** An assistant that searches one item and is given another as it is. */
+/** An assistant with one searchable item and one in its prompt. */
 async function librarian(fields = {}) {
   const assistant = await acme.makeAssistant({ name: "Lib", ...fields })
   const make = (name: string, resourceContent: string, isVector: boolean) =>
@@ -45,7 +45,7 @@ const search = (query: string) => ({ toolCalls: [{ id: "call_1", name: "searchKn
 const toolNames = () => openAi.requests[0]!.body.tools.map((tool: { function: { name: string } }) => tool.function.name)
 
 describe("an answer from knowledge", () => {
-  it("carries the chunks that were searched and said, for a credit; the call is in the chat and in the log", async () => {
+  it("has the found chunks that it uses as sources, for a credit; the call is in the chat and in the log", async () => {
     const { assistant, returns } = await librarian()
     const replies = [search("how long may I return something"), { text: "You can make returns within 30 days of the purchase." }]
     openAi.reply = async () => replies.shift()!
@@ -64,7 +64,7 @@ describe("an answer from knowledge", () => {
     expect(log.data).toMatchObject([{ chatId: chat.id, status: "success", params: { query: "how long may I return something" } }])
   })
 
-  it("carries what was given as it is when it says that, and nothing when it says neither", async () => {
+  it("has the item of the prompt as source when it uses that, and none when it uses neither", async () => {
     const { assistant, warranty } = await librarian()
     openAi.reply = async () => ({ text: "A kettle has two years of warranty." })
     const chat = await asked(assistant, "What about the warranty of my kettle?")
@@ -83,7 +83,7 @@ describe("an answer from knowledge", () => {
     expect((await answerIn(greeted)).sources).toEqual([])
   })
 
-  it("in another language than the knowledge carries everything that its search found", async () => {
+  it("in another language than the knowledge has everything that its search found as sources", async () => {
     const { assistant, returns } = await librarian()
     const replies = [search("returns parcel"), { text: "Sie können dreißig Tage lang umtauschen." }]
     openAi.reply = async () => replies.shift()!
@@ -94,7 +94,7 @@ describe("an answer from knowledge", () => {
     expect(sources.every(({ knowledgeId }: { knowledgeId: string }) => knowledgeId === returns.id)).toBe(true)
   })
 
-  it("keeps its sources when another worker answers from what the first has searched", async () => {
+  it("keeps its sources when another worker answers from the first one's search", async () => {
     const { assistant, returns } = await librarian()
     const model = hold(openAi)
     const chat = await asked(assistant, "How long may I return it?")
@@ -110,7 +110,7 @@ describe("an answer from knowledge", () => {
     expect(openAi.requests).toHaveLength(3)
   })
 
-  it("of the offline model is searched for and quoted, with its source", async () => {
+  it("of the offline model searches and quotes, with its source", async () => {
     const { data } = await gql(acme.token, "{ textModels { id } }")
     const { assistant, returns } = await librarian({ textModelId: data.textModels.at(-1).id })
     const chat = await asked(assistant, "Within how many days are returns accepted?")
@@ -146,7 +146,7 @@ describe("searching", () => {
     expect(toolNames()).not.toContain("searchKnowledge")
   })
 
-  it("without credits is told to the model, and the turn goes on", async () => {
+  it("without credits is reported to the model, and the turn continues", async () => {
     const { assistant } = await librarian()
     const left = await credits()
     await sql("update company set embedding_credits = 0 where id = $1", [acme.id])

@@ -39,14 +39,14 @@ async function chatToAnswer(fields = {}) {
   return chat
 }
 
-/** A chat whose turn runs: the model was asked and has not answered yet. */
+/** A chat whose turn runs: the model was called and has not answered yet. */
 async function chatInTurn(fields = {}) {
   const chat = await chatToAnswer(fields)
   const done = w.runDue()
   return { chat, done, call: await model.next() }
 }
 
-/** Takes what is due now, and answers it. */
+/** Runs the due turns, and lets the model answer. */
 async function answerDue(text: string) {
   const done = w.runDue()
   const call = await model.next()
@@ -55,8 +55,8 @@ async function answerDue(text: string) {
   return call
 }
 
-describe("a customer who writes while the model is being asked", () => {
-  it("restarts the turn, once; what comes later is the next burst", async () => {
+describe("a customer's message during the model's call", () => {
+  it("restarts the turn, once; later ones are the next burst", async () => {
     const { chat, done, call: first } = await chatInTurn()
     time.pass(1_000)
     await write(chat, "Wait, something else")
@@ -103,7 +103,7 @@ describe("a customer who writes while the model is being asked", () => {
     expect((await said(chat)).slice(-3)).toEqual(["Customer: A new burst", "Customer: may restart its turn again", "Assistant: As before"])
   })
 
-  it("is not charged with the failure of the call that was given up", async () => {
+  it("does not count the failure of the aborted call", async () => {
     const { chat, done, call } = await chatInTurn()
     await write(chat, "More")
     const then = await due(chat)
@@ -116,7 +116,7 @@ describe("a customer who writes while the model is being asked", () => {
   })
 })
 
-describe("a take-over while the model is being asked", () => {
+describe("a take-over during the model's call", () => {
   const off = { isUnderAiControl: false }
   it.each([
     ["by AI control", "/ai-control", off],
@@ -134,7 +134,7 @@ describe("a take-over while the model is being asked", () => {
     expect(openAi.requests).toHaveLength(1)
   })
 
-  it("wins also over a hand-over of the assistant, which leaves no frames behind", async () => {
+  it("wins also over the assistant's hand-off, which leaves no frames", async () => {
     const { chat, done, call } = await chatInTurn()
     await control(chat, false)
     call.answer({ text: "Bye", toolCalls: [{ name: "turnOffAiMode" }] })
@@ -157,14 +157,14 @@ describe("a take-over while the model is being asked", () => {
     expect(await said(chat)).toEqual(["Customer: Hello", "Customer: Are you back?", "Assistant: I am"])
   })
 
-  it("ends the call to the model, which nobody waits for any more", async () => {
+  it("aborts the call to the model", async () => {
     const { chat, done } = await chatInTurn()
     await control(chat, false)
     await done
     expect(await said(chat)).toEqual(["Customer: Hello"])
   })
 
-  it("cancels what is queued and has not left", async () => {
+  it("cancels queued messages", async () => {
     const { chat, done, call } = await chatInTurn({ messenger: "telegram", fromId: "shop" })
     call.answer({ text: "On its way" })
     await done
@@ -179,8 +179,8 @@ describe("a take-over while the model is being asked", () => {
   })
 })
 
-describe("another assistant while the model is being asked", () => {
-  it("answers in the place of the first, whose answer is dropped", async () => {
+describe("another assistant during the model's call", () => {
+  it("answers instead of the first, whose answer is discarded", async () => {
     const { chat, done, call } = await chatInTurn()
     await assign(chat, bob)
     const { request } = await answerDueBeside(call, done)
@@ -188,7 +188,7 @@ describe("another assistant while the model is being asked", () => {
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: I am Bob"])
   })
 
-  it("answers what comes next when the first was taken off before: nobody had the chat in between", async () => {
+  it("answers the next message when the first was unassigned before", async () => {
     const { chat, done, call } = await chatInTurn()
     await unassign(chat)
     await assign(chat, bob)
@@ -212,7 +212,7 @@ describe("another assistant while the model is being asked", () => {
   }
 })
 
-it("nothing breaks when the chat is deleted while the model is being asked", async () => {
+it("the deletion of the chat during the model's call causes no error", async () => {
   const { chat, done, call } = await chatInTurn()
   await rest.as(acme.token).delete(`/api/chats/${chat.id}`).expect(200)
   call.answer({ text: "To nobody" })

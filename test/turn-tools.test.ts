@@ -11,7 +11,7 @@ import { world } from "./kit/world.js"
 
 const endpoint = await receiver()
 const shipped = { json: { status: "shipped" } }
-/** What reached the integrator's endpoint. */
+/** The requests to the integrator's endpoint. */
 const reached = () =>
   endpoint.requests.map(({ headers, body }) => ({
     callId: headers["x-tool-call-id"],
@@ -44,7 +44,7 @@ afterEach(() => {
 
 const callsOrder = (orderId: unknown = 77): FakeModelReply => ({ toolCalls: [{ id: "call_1", name: "getOrder", arguments: { orderId } }] })
 
-/** The model answers these in turn, the last one for good. */
+/** The model returns these in turn, and then always the last one. */
 function answers(...replies: FakeModelReply[]) {
   openAi.reply = async () => (replies.length > 1 ? replies.shift()! : replies[0]!)
 }
@@ -73,7 +73,7 @@ const logOf = async (chat: { id: string }) => (await log()).filter(({ chatId }: 
 
 const question = "Customer: Where is order 77?"
 const bothFrames = ["Assistant: FunctionCall", "Assistant: FunctionCallOutput"]
-/** What the model was told of the results so far, when it was asked last. */
+/** The tool results in the last request to the model. */
 const toldLast = () =>
   openAi.requests
     .at(-1)!
@@ -81,7 +81,7 @@ const toldLast = () =>
     .map(({ content }: { content: string }) => content)
 
 describe("a tool that the model calls", () => {
-  it("is called once, is in the log and in the chat, and the answer is made from what it said", async () => {
+  it("is called once, is in the log and in the chat, and the answer uses its result", async () => {
     answers(callsOrder(), { text: "It was shipped." })
     const chat = await chatToAnswer()
     const heard = await subscribe(w, acme.token, { chatId: chat.id, types: ["MESSAGE_CREATED"] })
@@ -100,11 +100,11 @@ describe("a tool that the model calls", () => {
     await heard.stop()
     const { data } = await gql(acme.token, "query ($id: UUID!) { chat(id: $id) { assistantTurns { rounds outcome } } }", { id: chat.id })
     expect(data.chat.assistantTurns).toEqual([{ rounds: 2, outcome: "ANSWERED" }])
-    // Frames are no conversation: the list shows what was said.
+    // Frames are not conversation: the list shows the last text.
     expect(await look(chat)).toMatchObject({ unreadCount: 1 })
   })
 
-  it("is noted before the request leaves, and the chat is not locked while it is waited for", async () => {
+  it("is logged before the request is sent, and the chat is not locked during the call", async () => {
     answers(callsOrder(), { text: "It was shipped." })
     const seen: unknown[] = []
     const chat = await chatToAnswer()
@@ -129,7 +129,7 @@ describe("a tool that the model calls", () => {
     expect(openAi.requests[1]!.body.messages.at(-3).tool_calls).toHaveLength(2)
   })
 
-  it("does not leave the house with arguments that do not fit: the model is told what is wrong", async () => {
+  it("is not called with invalid arguments: the model gets the reasons", async () => {
     answers(callsOrder("seventy-seven"), { text: "Which number?" })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -156,7 +156,7 @@ describe("a tool that the model calls", () => {
     expect((await said(chat)).at(-1)).toBe("Assistant: Sorry.")
   })
 
-  it("is there for at most 8 rounds, over all tries: then the model has to answer without", async () => {
+  it("is offered for at most 8 rounds, over all tries: then the model has to answer without", async () => {
     let broken = 0
     openAi.reply = async ({ body }) => {
       if (endpoint.requests.length === 3 && ++broken === 1) return { status: 500 }
@@ -170,7 +170,7 @@ describe("a tool that the model calls", () => {
     expect((await said(chat)).at(-1)).toBe("Assistant: Enough.")
   })
 
-  it("is there for 60 s", async () => {
+  it("is offered for 60 s", async () => {
     openAi.reply = async ({ body }) => (body.tools ? callsOrder() : { text: "Enough." })
     endpoint.answer(() => {
       time.pass(30_000)
@@ -182,7 +182,7 @@ describe("a tool that the model calls", () => {
     expect((await said(chat)).at(-1)).toBe("Assistant: Enough.")
   })
 
-  it("is not called again when the model fails afterwards: the next try reads what came of it", async () => {
+  it("is not called again when the model fails afterwards: the next try reads the result", async () => {
     answers(callsOrder(), { status: 500 }, { text: "It was shipped." })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -253,7 +253,7 @@ describe("which tools a model is offered", () => {
     expect(offered()).toEqual(["lookUp", "showMap", "turnOffAiMode"])
   })
 
-  it("do not hold a built-in one that is switched off: the model is told that there is none", async () => {
+  it("exclude a built-in one that is switched off: the model is told that it does not exist", async () => {
     const eve = await acme.makeAssistant({ name: "Eve" })
     const { body } = await rest.as(acme.token).get(`/api/assistant-tools-new?assistantId=${eve.id}&search=turnOffAiMode`).expect(200)
     await rest.as(acme.token).patch(`/api/assistant-tools-new/${body.data[0].id}`, { disabled: true }).expect(200)
@@ -267,7 +267,7 @@ describe("which tools a model is offered", () => {
 })
 
 describe("handing over with tools", () => {
-  it("comes after what was called before it, and before what was called after it; it is in its log too", async () => {
+  it("is stored after earlier calls and prevents later ones; it is in the log too", async () => {
     const handOver = { id: "call_2", name: "turnOffAiMode", arguments: { reason: "Lost parcel" } }
     const order = (orderId: number) => ({ id: `call_${orderId}`, name: "getOrder", arguments: { orderId } })
     answers({ text: "I get somebody.", toolCalls: [order(1), handOver, order(3)] })
@@ -282,7 +282,7 @@ describe("handing over with tools", () => {
 })
 
 describe("tagging", () => {
-  it("attaches tags of the dictionary that are not excluded, and tells the company's clients", async () => {
+  it("attaches tags of the company that are not excluded, and notifies its clients", async () => {
     for (const name of ["Parcel", "VIP", "Straße", "Angry"]) await acme.tag({ name })
     await globex.tag({ name: "Foreign" })
     const eve = await acme.makeAssistant({ name: "Eve", excludedTags: ["vip", "STRASSE"] })
@@ -307,8 +307,8 @@ describe("tagging", () => {
   })
 })
 
-describe("while a tool is waited for", () => {
-  /** Holds the endpoint's answer; resolves when the request is there. */
+describe("during a call of a tool", () => {
+  /** Holds the endpoint's response; resolves when the request arrives. */
   function holdEndpoint() {
     let go!: (mode: Mode) => void
     const held = new Promise<Mode>((resolve) => {
@@ -359,24 +359,21 @@ describe("while a tool is waited for", () => {
     ["by AI control", "/ai-control", off],
     ["by a change of the chat", "", off],
     ["by taking the assistant off", "/unassign-assistant", {}],
-  ])(
-    "a person who takes the chat over %s closes the frame; what came of it is logged, and nothing more is said",
-    async (_how, path, body) => {
-      const { chat, answer, done } = await chatInCall()
-      await rest.as(acme.token).patch(`/api/chats/${chat.id}${path}`, body).expect(200)
-      const [call, output] = await frames(chat)
-      expect(output).toEqual({ callId: call.callId, status: "cancelled", output: { error: expect.any(String) } })
-      expect(await logOf(chat)).toMatchObject([{ status: "pending" }])
-      const before = await said(chat)
-      answer()
-      await done()
-      expect(await said(chat)).toEqual(before)
-      expect(await logOf(chat)).toMatchObject([{ id: call.callId, status: "success", response: { status: "shipped" } }])
-      expect(openAi.requests).toHaveLength(1)
-    },
-  )
+  ])("a take-over %s closes the frame; the outcome is logged, and no message is added", async (_how, path, body) => {
+    const { chat, answer, done } = await chatInCall()
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}${path}`, body).expect(200)
+    const [call, output] = await frames(chat)
+    expect(output).toEqual({ callId: call.callId, status: "cancelled", output: { error: expect.any(String) } })
+    expect(await logOf(chat)).toMatchObject([{ status: "pending" }])
+    const before = await said(chat)
+    answer()
+    await done()
+    expect(await said(chat)).toEqual(before)
+    expect(await logOf(chat)).toMatchObject([{ id: call.callId, status: "success", response: { status: "shipped" } }])
+    expect(openAi.requests).toHaveLength(1)
+  })
 
-  it("another assistant starts over, and reads that the first one's call was given up", async () => {
+  it("another assistant starts over, and reads that the first one's call was cancelled", async () => {
     const bob = await acme.makeAssistant({ name: "Bob" })
     const { chat, answer, done } = await chatInCall()
     await rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: bob.id }).expect(200)
@@ -389,7 +386,7 @@ describe("while a tool is waited for", () => {
     expect(toldLast()[0]).toContain("given up")
   })
 
-  it("a worker that is lost leaves a call of which nobody knows: it ends as an error, and the next worker does not call again", async () => {
+  it("a lost worker leaves a call with an unknown result: it ends as an error, and the next worker does not call again", async () => {
     const lost = await another()
     const { chat, answer, done } = await chatInCall(lost)
     time.pass(entityLimits.turnLeaseMs)
@@ -405,7 +402,7 @@ describe("while a tool is waited for", () => {
     expect(await said(chat)).toHaveLength(4)
   })
 
-  it("a worker that is lost after the result leaves it to the next, who answers from it", async () => {
+  it("a worker that is lost after the result leaves it to the next, which answers from it", async () => {
     const lost = await another()
     const model = hold(openAi)
     const chat = await chatToAnswer()
@@ -425,7 +422,7 @@ describe("while a tool is waited for", () => {
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: It was shipped."])
   })
 
-  it("a server that stops waits for the result and writes it; another goes on from there", async () => {
+  it("a server that stops waits for the result and stores it; another continues from there", async () => {
     const stopped = await another()
     const { chat, answer } = await chatInCall(stopped)
     const stop = stopped.stop()
@@ -445,7 +442,7 @@ describe("while a tool is waited for", () => {
     expect((await log()).at(-1)).toMatchObject({ chatId: null, status: "success" })
   })
 
-  it("the tool may be deleted: the turn goes on", async () => {
+  it("the tool may be deleted: the turn continues", async () => {
     const eve = await acme.makeAssistant({ name: "Eve" })
     const brief = await acme.tool({ assistantId: eve.id, name: "getOrder", params, apiCallUrl: endpoint.url })
     const held = holdEndpoint()
@@ -460,7 +457,7 @@ describe("while a tool is waited for", () => {
     expect((await frames(chat))[1].status).toBe("success")
   })
 
-  it("a tool that was switched off since the model was asked is not called any more", async () => {
+  it("a tool that was switched off after the model's request is not called", async () => {
     const eve = await acme.makeAssistant({ name: "Eve" })
     const brief = await acme.tool({ assistantId: eve.id, name: "getOrder", params, apiCallUrl: endpoint.url })
     const model = hold(openAi)
@@ -487,7 +484,7 @@ describe("while a tool is waited for", () => {
   })
 })
 
-it("two instances, and persons who take chats over at any moment, leave each chat with one call, both its frames, and nothing after a take-over", async () => {
+it("two instances and take-overs at random moments leave each chat with one call, both frames, and no message after a take-over", async () => {
   const second = await w.another()
   await stopClockwork(second)
   openAi.reply = async ({ body }) => {
@@ -523,7 +520,7 @@ it("two instances, and persons who take chats over at any moment, leave each cha
   expect(body.data).toEqual([])
 })
 
-it("a call that a crash left pending, and that no turn will find, ends as an error after a while", async () => {
+it("a call that a crash left pending, without a turn, ends as an error after a while", async () => {
   const insert = `insert into tool_call (id, company_id, tool_id, params, created_at) values (gen_random_uuid(), $1, $2, '{}', $3) returning id`
   const at = (seconds: number) => new Date(time.now() - seconds * 1000)
   const [old] = await sql(insert, [acme.id, tool.id, at(jobLimits.lostToolCallSeconds + 1)])
@@ -535,7 +532,7 @@ it("a call that a crash left pending, and that no turn will find, ends as an err
 })
 
 describe("the offline model", () => {
-  it("calls a tool that the customer names, with the arguments it finds, and says what came of it", async () => {
+  it("calls a tool that the customer names, with the arguments it finds, and reports the result", async () => {
     const { body: models } = await gql(acme.token, "{ textModels { id provider } }").then(({ data }) => ({ body: data.textModels }))
     const textModelId = models.at(-1).id
     const eve = await acme.makeAssistant({ name: "Eve", textModelId })

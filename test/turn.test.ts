@@ -7,7 +7,7 @@ import { world } from "./kit/world.js"
 const openAi = await startFakeOpenAi()
 afterAll(() => openAi.close())
 
-describe("by the sweep, in a time that stands still", () => {
+describe("by the sweep, with a stopped clock", () => {
   const w = world({ OPENAI_BASE_URL: openAi.url })
   const { acme, rest, gql, sql } = w
   const { write, look, said, due, control } = chatViews(w)
@@ -65,7 +65,7 @@ describe("by the sweep, in a time that stands still", () => {
       await fc.assert(holds, { numRuns: 12 })
     })
 
-    it("is not before its time, and not again after it", async () => {
+    it("is not before its due time, and not repeated", async () => {
       const chat = await chatWithAda()
       await write(chat, "One")
       time.pass(3_999)
@@ -95,8 +95,8 @@ describe("by the sweep, in a time that stands still", () => {
     expect((await look({ id: body.chatId })).lastMessageAt).toBe(message.createdAt)
   })
 
-  describe("who starts a turn", () => {
-    it("is a customer: a person of ours changes neither AI control nor what is due", async () => {
+  describe("the start of a turn", () => {
+    it("needs a customer's message: one of the company changes neither AI control nor the due time", async () => {
       const chat = await chatWithAda()
       await acme.message({ chatId: chat.id, text: "May I help?" })
       expect(await due(chat)).toBeNull()
@@ -108,7 +108,7 @@ describe("by the sweep, in a time that stands still", () => {
       expect(await look(chat)).toMatchObject({ isUnderAiControl: true, aiDisableReason: null })
     })
 
-    it("is nobody in a group, whatever its flag", async () => {
+    it("does not happen in a group, whatever its flag", async () => {
       const group = await acme.chat({ chatType: "group" })
       const flagged = await rest.as(acme.token).patch(`/api/chats/${group.id}`, { assistantId: ada.id, isUnderAiControl: true }).expect(200)
       expect(flagged.body).toMatchObject({ isUnderAiControl: true, assistantId: ada.id })
@@ -116,7 +116,7 @@ describe("by the sweep, in a time that stands still", () => {
       expect(await due(group)).toBeNull()
     })
 
-    it("is nobody while AI is off, also when it goes off before the reply is due", async () => {
+    it("does not happen while AI is off, also when it goes off before the reply is due", async () => {
       const chat = await chatWithAda()
       await write(chat)
       await control(chat, false)
@@ -127,7 +127,7 @@ describe("by the sweep, in a time that stands still", () => {
       expect(await said(chat)).toEqual(["Customer: Hello", "Customer: Anybody?"])
     })
 
-    it("is nobody without an assistant, also when it is taken off before the reply is due", async () => {
+    it("does not happen without an assistant, also when it is unassigned before the reply is due", async () => {
       const chat = await chatWithAda()
       await write(chat)
       const { body } = await rest.as(acme.token).patch(`/api/chats/${chat.id}/unassign-assistant`).expect(200)
@@ -140,8 +140,8 @@ describe("by the sweep, in a time that stands still", () => {
     })
   })
 
-  describe("what the assistant reads", () => {
-    it("is the last 10 minutes, to the millisecond, without what was archived", async () => {
+  describe("the request to the model", () => {
+    it("has the last 10 minutes, to the millisecond, without archived messages", async () => {
       const chat = await acme.chat()
       await write(chat, "Too old")
       time.pass(1)
@@ -156,7 +156,7 @@ describe("by the sweep, in a time that stands still", () => {
       expect(conversationOf(openAi.requests[0]!)).toEqual(["user: Old enough\nNew"])
     })
 
-    it("is its prompt, its knowledge as it stands, what people wrote, and who had the chat meanwhile", async () => {
+    it("has the prompt, the knowledge, the messages of people, and the changes of AI control", async () => {
       await acme.makeKnowledge({ assistantId: ada.id, name: "Returns", resourceContent: "Free for 30 days.\n\n  - in the box" })
       const chat = await chatWithAda()
       await write(chat, "Can I talk to someone?")
@@ -177,7 +177,7 @@ describe("by the sweep, in a time that stands still", () => {
       expect(request!.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(["turnOffAiMode"])
     })
 
-    it("is one company's alone: another's knowledge and chats are not in it", async () => {
+    it("has data of one company: another's knowledge and chats are not in it", async () => {
       const chat = await chatWithAda()
       await write(chat)
       time.pass(4_000)
@@ -186,7 +186,7 @@ describe("by the sweep, in a time that stands still", () => {
     })
   })
 
-  it("shows who answered in GraphQL as over REST", async () => {
+  it("shows who answered in GraphQL and REST", async () => {
     const chat = await chatWithAda()
     await write(chat)
     time.pass(4_000)
@@ -196,10 +196,10 @@ describe("by the sweep, in a time that stands still", () => {
   })
 })
 
-describe("by itself", () => {
+describe("the job scheduler", () => {
   const w = world({ REPLY_DEBOUNCE_MS: "50", REPLY_MAX_WAIT_MS: "100" })
 
-  it("answers when the time has come, without anybody asking for it", async () => {
+  it("starts the turn at its due time", async () => {
     const chat = await w.acme.chat({ assistantId: w.acme.assistant.id })
     const heard = await subscribe(w, w.acme.token, { chatId: chat.id, types: ["MESSAGE_CREATED"] })
     await w.acme.message({ chatId: chat.id, text: "When are you open?", role: "Customer" })

@@ -25,7 +25,7 @@ describe("a widget's visitor", () => {
     visitorToken = body.visitorToken
   })
 
-  /** A person answers with a quote, leaves a note, the assistant looks something up and answers with its source. */
+  /** A user answers with a quote and writes a note; the assistant calls a tool and answers with a source. */
   const write = async () => {
     const { body: quoted } = await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=1`).expect(200)
     await rest.as(acme.member.jwt).post("/api/messages", { chatId, text: "A person", replyToMessageId: quoted.data[0].id }).expect(201)
@@ -46,7 +46,7 @@ describe("a widget's visitor", () => {
     await acme.message({ chatId, text: "Last" })
   }
 
-  it("hears the messages of its own chat, without frames, notes, authors, sources and the chat", async () => {
+  it("receives the messages of its own chat, without frames, notes, authors, sources and the chat", async () => {
     const other = await acme.chat()
     const socket = await opened(visitorToken)
     const query = `subscription ($after: String) { events(after: $after) { type payload chat { id } message { ${shown} } } }`
@@ -97,7 +97,7 @@ describe("a widget's visitor", () => {
     socket.socket.terminate()
   })
 
-  it("may nothing else: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {
+  it("has no other access: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {
     const fields = ["me { id }", "chats { totalCount }", `chat(id: "${chatId}") { id }`, "myCompanies { id }", "assistants { totalCount }"]
     for (const field of fields) {
       const { errors } = await gql(visitorToken, `{ ${field} }`)

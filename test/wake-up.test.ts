@@ -6,7 +6,7 @@ import { WebSocket } from "ws"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
 import { type World, world } from "./kit/world.js"
 
-/** A stock client that comes back and resumes; hears texts until it has so many. */
+/** A standard client that reconnects and resumes; collects this many texts. */
 async function follow(w: World, url: string, count: number) {
   const variables = { after: await endOfLog(w) }
   const closes: number[] = []
@@ -38,7 +38,7 @@ async function follow(w: World, url: string, count: number) {
   return { all, closes, stop: () => client.dispose() }
 }
 
-/** Waits for what the database, or a socket, is to show; Jest's timeout is the deadline. */
+/** Waits for a state of the database or a socket; Jest's timeout is the deadline. */
 async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
   for (;;) {
     const seen = await look()
@@ -50,14 +50,14 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> 
 const listeners = (w: World) =>
   w.sql("select pid from pg_stat_activity where datname = current_database() and query = 'listen platform_wake_up'")
 
-/** A fresh access token, and how its company's owner revokes it. */
+/** A new access token, and a function with which the company's owner revokes it. */
 async function makeToken({ acme, rest }: World) {
   const path = `/api/companies/${acme.id}/access-tokens`
   const { body } = await rest.as(acme.owner.jwt).post(path, { name: "Short-lived" }).expect(201)
   return { value: body.token as string, revoke: () => rest.as(acme.owner.jwt).delete(`${path}/${body.id}`).expect(200) }
 }
 
-/** Revokes a token on one instance; answers the codes that its sockets there and on the other are closed with, and after how long. */
+/** Revokes a token on one instance; returns the close codes of its sockets on both instances, and the delays. */
 async function revocation(w: World, other: { url: string }) {
   const { value, revoke } = await makeToken(w)
   const sockets = await Promise.all([w.url, other.url].map((url) => rawSocket({ ...w, url })))
@@ -72,7 +72,7 @@ describe("LISTEN and NOTIFY", () => {
   const w = world()
   const { acme } = w
 
-  it("a broken LISTEN connection comes back, and no event and no revocation is lost", async () => {
+  it("a broken LISTEN connection is made again, and no event and no revocation is lost", async () => {
     const other = await w.another()
     const chat = await acme.chat()
     const before = await listeners(w)
@@ -88,7 +88,7 @@ describe("LISTEN and NOTIFY", () => {
     await until(async () => (await w.sql("select 1 from pg_stat_activity where pid = any($1)", [old])).length === 0)
     await token.revoke()
     for (let count = 10; count < 20; count++) await acme.message({ chatId: chat.id, text: `${count}` })
-    // Nobody listens while these are written: what follows the gap finds them.
+    // Written without a listener: the next notification delivers them.
     await until(async () => (await listeners(w)).length === 2)
     for (let count = 20; count < 30; count++) await acme.message({ chatId: chat.id, text: `${count}` })
 
@@ -116,7 +116,7 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
   const { acme } = w
   afterAll(() => stopRedis(redis))
 
-  it("two instances hear each other's events, with nobody on LISTEN", async () => {
+  it("two instances deliver each other's events, without LISTEN", async () => {
     const other = await w.another()
     expect(await listeners(w)).toEqual([])
     const heard = [await subscribe(w, acme.token), await subscribe({ ...w, url: other.url }, acme.token)]

@@ -3,7 +3,7 @@ import { v7 } from "uuid"
 import { clock } from "../src/entities/kit/clock.js"
 import { world } from "./kit/world.js"
 
-// The time of the replies is another test's: here nobody answers while we look.
+// Replies are tested elsewhere: here none is due during the test.
 const w = world({ TRUST_PROXY: "on", REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" })
 const { acme, globex, rest, gql, sql } = w
 const day = 24 * 60 * 60 * 1000
@@ -22,7 +22,7 @@ const look = async (id: string) => (await rest.as(acme.token).get(`/api/chats/${
 const textsOf = async (id: string): Promise<string[]> =>
   (await sql("select text from message where chat_id = $1 order by sequence", [id])).map(({ text }) => text)
 
-/** A second widget of Acme, straight into its table: connecting is the command line's. */
+/** A second widget of Acme, inserted into its table, since only the command line connects one. */
 async function widget(externalId: string, assistantId: string | null = null): Promise<string> {
   const id = v7()
   await sql(
@@ -37,7 +37,7 @@ const messagesQuery = `query ($chatId: UUID!) { messages(chatId: $chatId) { tota
 const readAs = (visitorToken: string, chatId: string) => gql(visitorToken, messagesQuery, { chatId })
 
 describe("a new visitor", () => {
-  it("gets a chat of their own, with the channel's assistant and AI on, and a token for it; nobody asks for credentials", async () => {
+  it("gets a new chat, with the channel's assistant and AI on, and a token for it, without credentials", async () => {
     const answer = await written({ text: " Hello there ", name: " Ann " })
     expect(answer).toEqual({ chatId: expect.any(String), messageId: expect.any(String), visitorToken: expect.any(String) })
     expect(await look(answer.chatId)).toMatchObject({
@@ -59,7 +59,7 @@ describe("a new visitor", () => {
     )
   })
 
-  it("is another one each time without a token, also with the same words", async () => {
+  it("without a token is a new one each time, also with the same text", async () => {
     const first = await written({ text: "Hello" })
     const second = await written({ text: "Hello" })
     expect(second.chatId).not.toBe(first.chatId)
@@ -74,7 +74,7 @@ describe("a new visitor", () => {
 })
 
 describe("a visitor with a token", () => {
-  it("continues their own chat, and keeps the name they came with", async () => {
+  it("continues their own chat, and keeps their first name", async () => {
     const first = await written({ text: "One" })
     const second = await written({ text: "Two", name: "Ann", visitorToken: first.visitorToken })
     const third = await written({ text: "Three", name: "Bea", visitorToken: second.visitorToken }, { address: "198.51.100.7" })
@@ -137,7 +137,7 @@ describe("a visitor with a token", () => {
     ["a forged one", async () => `${(await written({ text: "Hi" })).visitorToken.slice(0, -4)}AAAA`],
   ])("is refused with %s", async (_whose, token) => {
     const visitorToken = await token()
-    // Answers to earlier visitors may still come in.
+    // Responses to earlier visitors may still arrive.
     const visitors = () => sql("select count(*) from message where company_id = $1 and role = 'Customer'", [acme.id])
     const before = await visitors()
     const { body } = await visit({ text: "Let me in", visitorToken }).expect(401)
@@ -145,7 +145,7 @@ describe("a visitor with a token", () => {
     expect(await visitors()).toEqual(before)
   })
 
-  it("of one widget has a chat of its own on another widget of the company", async () => {
+  it("of one widget has a separate chat on another widget of the company", async () => {
     const first = await written({ text: "One" })
     const connection = await widget("second-site")
     const second = await written({ text: "Two", visitorToken: first.visitorToken }, { connection })
@@ -154,10 +154,10 @@ describe("a visitor with a token", () => {
   })
 })
 
-describe("a message that is sent again", () => {
+describe("a repeated message", () => {
   const ids = ({ chatId, messageId }: { chatId: string; messageId: string }) => ({ chatId, messageId })
 
-  it.each(["without", "with"])("%s a token is answered the same, and stored once", async (token) => {
+  it.each(["without", "with"])("%s a token gets the same response, and is stored once", async (token) => {
     const { visitorToken } = token === "with" ? await written({ text: "Hello" }) : { visitorToken: undefined }
     const again = { text: "Only once", messageId: v7(), visitorToken }
     const first = await written(again)
@@ -179,7 +179,7 @@ describe("a message that is sent again", () => {
     expect(await sql(created, [answers[0]!.chatId])).toEqual([{ count: 1 }])
   })
 
-  it("lets no other stranger in who happens to use the same id", async () => {
+  it("gives no access to another visitor with the same id", async () => {
     const first = await written({ text: "A secret", messageId: "1" })
     const otherWords = await written({ text: "Something else", messageId: "1" })
     const otherPlace = await written({ text: "A secret", messageId: "1" }, { address: "198.51.100.7" })
@@ -188,7 +188,7 @@ describe("a message that is sent again", () => {
   })
 })
 
-describe("the door", () => {
+describe("the hook", () => {
   it.each([
     ["an unknown connection", async () => `widget/${v7()}`],
     ["a malformed one", async () => "widget/not-an-id"],
@@ -228,11 +228,11 @@ describe("the door", () => {
     if (path) expect(refused.body.details).toMatchObject([{ path }])
   })
 
-  it("takes a text up to its limit, counted as people count, and null for what may be left out", async () => {
+  it("takes a text up to its limit in code points, and null for optional fields", async () => {
     await written({ text: "🙂".repeat(16_000), name: null, messageId: null, visitorToken: null })
   })
 
-  it("refuses what is no JSON object, as every door does", async () => {
+  it("refuses a body that is not a JSON object", async () => {
     const send = (type: string, body: string) => supertest(w.url).post(`/hooks/widget/${acme.widget.id}`).type(type).send(body)
     await send("json", "[]").expect(400)
     await send("json", "{ broken").expect(400)
@@ -240,7 +240,7 @@ describe("the door", () => {
     await send("json", JSON.stringify({ text: "x".repeat(1024 * 1024) })).expect(413)
   })
 
-  it("is open to pages of any origin", async () => {
+  it("allows pages of any origin", async () => {
     const origin = "https://shop.example"
     const preflight = await supertest(w.url)
       .options(`/hooks/widget/${acme.widget.id}`)

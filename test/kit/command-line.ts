@@ -5,10 +5,10 @@ import type { World } from "./world.js"
 /** Runs a command of the administration command line. */
 export type RunAdmin = (args: string[], env: Record<string, string>) => Promise<{ code: number; stdout: string; stderr: string }>
 
-/** Runs a command as an operator does: a process of its own, of about a second. */
+/** Runs a command as an operator does, in a separate process; takes about a second. */
 export const adminProcess: RunAdmin = (args, env) => runNode(["dist/src/admin/main.js", ...args], env)
 
-/** Runs Node in a process of its own, with its environment. */
+/** Runs Node in a separate process with this environment. */
 function runNode(args: string[], env: Record<string, string>): ReturnType<RunAdmin> {
   const { PATH = "", HOME = "" } = process.env
   return new Promise((resolve) => {
@@ -18,7 +18,7 @@ function runNode(args: string[], env: Record<string, string>): ReturnType<RunAdm
   })
 }
 
-/** A change of a chat as a command makes it, in a process without a server. */
+/** Changes a chat like a command, in a process without a server. */
 const changeOfChat = `
   import "reflect-metadata"
   import { change } from "./dist/src/admin/kit.js"
@@ -34,7 +34,7 @@ const changeOfChat = `
     chat.changed()
   })`
 
-/** The administration of a world's database, while its server runs; in this process, unless it is to be one of its own. */
+/** Runs commands on the database of a test server that runs; in this process, unless a separate one is requested. */
 export function administration(world: World, runAdmin: RunAdmin = execute) {
   const environment = () => ({
     DATABASE_URL: world.databaseUrl,
@@ -47,12 +47,12 @@ export function administration(world: World, runAdmin: RunAdmin = execute) {
   }
   return {
     run,
-    /** Renames a chat in a command's unit of work: no command changes a chat yet. */
+    /** Renames a chat in a command's transaction, since no command changes a chat yet. */
     async renameChat(companyId: string, id: string, name: string) {
       const ended = await runNode(["--input-type=module", "--eval", changeOfChat, companyId, id, name], environment())
       expect(ended).toEqual({ code: 0, stdout: "", stderr: "" })
     },
-    /** A command that succeeds: what it printed, one line of JSON. */
+    /** Runs a command that succeeds; returns its output, one line of JSON. */
     // biome-ignore lint/suspicious/noExplicitAny: each command prints its own.
     async done(command: string, options?: Record<string, string>): Promise<any> {
       const ended = await run(command, options)
@@ -60,7 +60,7 @@ export function administration(world: World, runAdmin: RunAdmin = execute) {
       expect(ended.stdout.trimEnd().split("\n")).toHaveLength(1)
       return JSON.parse(ended.stdout)
     },
-    /** A command that fails with an exit code: the one line that says why. */
+    /** Runs a command that fails with an exit code; returns its error, one line. */
     async refused(code: 1 | 2, command: string, options?: Record<string, string>): Promise<string> {
       const ended = await run(command, options)
       expect(ended).toMatchObject({ code, stdout: "" })

@@ -2,7 +2,7 @@ import type { ExecutionResult } from "graphql"
 
 type Path = readonly (string | number)[]
 
-/** Where an error emptied the data above it; null where it emptied its own field alone. */
+/** The path of the field that an error made null above its own; null if it made only its own field null. */
 function emptiedAbove(data: unknown, path: Path): Path | null {
   let at = data
   for (const [index, key] of path.entries()) {
@@ -12,7 +12,7 @@ function emptiedAbove(data: unknown, path: Path): Path | null {
   return null
 }
 
-/** What the compiler says otherwise of faults that no client is told the words of. */
+/** Messages of internal errors, which clients never see, and in which the executors differ. */
 const inOneWording = (message: string) =>
   message
     .replace(/\.\((\w+)(?:,\w+)*\)\.$/, ".$1.")
@@ -20,8 +20,8 @@ const inOneWording = (message: string) =>
     .replace(/^Error getting (\w*Raw)$/, 'Unexpected error value: "Error getting $1"')
 
 /**
- * An answer as it is compared: the text of its data, names in their order; its errors in no order, those that emptied what is above them as one
- * per place, since how many more of them are found before the end is each executor's own matter.
+ * A result for comparison: its data as text, with the order of names; its errors without order, those that made a parent null as one
+ * per path, since the number of further errors below it differs between executors.
  */
 export function comparable({ data, errors = [] }: ExecutionResult) {
   const shown = errors.map(({ message, path, locations, extensions }) => {

@@ -8,27 +8,27 @@ import { type RunningServer, startServer } from "../../src/server.js"
 
 const secrets = { JWT_SECRET: "a secret of the tests, long enough to sign", ENCRYPTION_KEY: "00".repeat(32) }
 
-/** A database with nothing in it, and servers on it; all of it is gone after the test file. */
+/** An empty database and its servers; all are removed after the test file. */
 export interface EmptyDatabase {
   url: string
-  /** A folder of its own for what a server keeps beside its database. */
+  /** A new DATA_DIR for a server. */
   dataDir: string
   // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
   sql(text: string, values?: unknown[]): Promise<any[]>
   /** Starts a server on it, on a free port; environment variables of the server may be given. */
   start(env?: Record<string, string>): Promise<RunningServer>
-  /** Connections that others than `sql` have to it. */
+  /** Its connections, except those of `sql`. */
   connections(): Promise<number>
 }
 
 const closers: (() => Promise<unknown>)[] = []
 
-/** Puts away what the test file opened, the newest first. */
+/** Closes what the test file opened, the newest first. */
 export async function closeDatabases() {
   for (const close of closers.splice(0).reverse()) await close()
 }
 
-/** Makes an empty database, for tests that are about migrations and starts. */
+/** Creates an empty database, for tests of migrations and starts. */
 export async function emptyDatabase(): Promise<EmptyDatabase> {
   const { TEST_DATABASE_URL: server, TEST_DATA_DIR: folder } = process.env
   if (!server || !folder) throw new Error("No database to test with: run the tests with `npm test`")
@@ -39,7 +39,7 @@ export async function emptyDatabase(): Promise<EmptyDatabase> {
   await cluster.query(`create database ${name}`)
   const dataDir = await mkdtemp(join(folder, "data-"))
   const pool = new pg.Pool({ connectionString: url.href, max: 2 })
-  // The database is dropped under connections that are just being closed.
+  // Connections may still be closing when the database is dropped.
   pool.on("error", () => {})
   closers.push(async () => {
     await pool.end()
@@ -58,7 +58,7 @@ export async function emptyDatabase(): Promise<EmptyDatabase> {
       return started
     },
     async connections() {
-      // Ours come over `pool`, which is at rest while the cluster is asked.
+      // Our own connections belong to `pool`, which is idle during this query.
       await pool.query("select 1")
       const { rows } = await cluster.query(
         "select count(*)::integer as count from pg_stat_activity where datname = $1 and pid <> all($2::integer[])",

@@ -1,11 +1,11 @@
-/** What decorators have declared to type-graphql so far in this process. */
+/** The declarations of type-graphql's decorators in this process. */
 interface Storage {
   objectTypes: { fields?: unknown[] }[]
   clearMapCaches(): void
 }
 
 /**
- * Lets a file declare resolvers, types and routes of its own: after its tests everything is as it was, since the files of a worker share
+ * Lets a file declare resolvers, types and routes: they are removed after its tests, since the files of a worker share
  * their modules. Call it before the first decorator of the file runs.
  * @param lists arrays that the file appends to
  */

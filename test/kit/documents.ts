@@ -131,7 +131,7 @@ export function presentation(slides: string[][]): Buffer {
   })
 }
 
-/** A PDF: the lines of its pages, in letters of Latin 1, or what draws a page as it is. */
+/** A PDF: the lines of its pages, in letters of Latin 1, or the content stream of a page. */
 export function pdf(pages: (string[] | string)[], more: { objects?: string[]; trailer?: string } = {}): Buffer {
   const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(" ")
   const objects = [
@@ -159,18 +159,18 @@ export function pdf(pages: (string[] | string)[], more: { objects?: string[]; tr
   return Buffer.from(file + table + trailer, "latin1")
 }
 
-/** A PDF that nobody opens without its password. */
+/** A PDF with a password. */
 export const encryptedPdf = () =>
   pdf([["A secret."]], {
     objects: [`<< /Filter /Standard /V 1 /R 2 /O <${"ab".repeat(32)}> /U <${"cd".repeat(32)}> /P -4 >>`],
     trailer: `/Encrypt 6 0 R /ID [<${"01".repeat(16)}> <${"01".repeat(16)}>]`,
   })
 
-/** A file that begins like a PDF and is none. */
+/** A file that begins like a PDF and is not one. */
 export const brokenPdf = () =>
   Buffer.concat([Buffer.from("%PDF-1.7\n%\xe2\xe3\n1 0 obj\n", "latin1"), Buffer.alloc(2_000, "garbage \xff", "latin1")])
 
-/** A Word document of some kilobytes that unpacks into so many megabytes. */
+/** A Word document of some kilobytes that unpacks into this many megabytes. */
 export const zipBomb = (megabytes: number) =>
   archive({
     "[Content_Types].xml": contentTypes({ "word/document.xml": "wordprocessingml.document.main" }),

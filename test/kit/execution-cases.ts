@@ -26,7 +26,7 @@ export interface ExecutionCases {
   cases: ExecutionCase[]
 }
 
-/** A schema whose fields call what their parent has under their name, which the compiler does only for resolvers. */
+/** A schema whose fields call a function of their parent, which the compiler supports only with resolvers. */
 function resolving(text: string): GraphQLSchema {
   const schema = buildSchema(text)
   for (const type of Object.values(schema.getTypeMap()))
@@ -73,7 +73,7 @@ const basics: ExecutionCases = {
        fragment c on DataType { d e }`,
       { size: 100 },
     ],
-    // Names in the order of graphql-js, in which a fragment stands where it is spread.
+    // Names in the order of graphql-js, which puts the fields of a fragment where it is spread.
     ["C", "{ ...Two ...One f } fragment One on DataType { a b } fragment Two on DataType { c ...One d }"],
     ["C", "{ ... { e ... on DataType { d } } ...One c } fragment One on DataType { ...Two b } fragment Two on DataType { a }"],
     [
@@ -169,7 +169,7 @@ const given = (type: GraphQLInputType, defaultValue?: unknown) => ({
   args: { input: { type, defaultValue } },
   resolve: (_root: unknown, args: Record<string, unknown>) => ("input" in args ? inspect(toPlain(args["input"]), { depth: 9 }) : null),
 })
-/** Inputs that were written into the document have no prototype in graphql-js. */
+/** Literal inputs of the document have no prototype in graphql-js. */
 const toPlain = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(toPlain)
   if (!value || typeof value !== "object" || value instanceof Date) return value
@@ -177,7 +177,7 @@ const toPlain = (value: unknown): unknown => {
   return Object.fromEntries(keys.map((key) => [key, toPlain((value as Record<string, unknown>)[key])]))
 }
 
-/** Takes one text, and makes another of it. */
+/** Converts one text into another. */
 const Complex = new GraphQLScalarType({
   name: "Complex",
   parseValue(value) {
@@ -191,7 +191,7 @@ const Moment = new GraphQLScalarType({
   parseValue: (value) => new Date(String(value)),
   parseLiteral: (node) => ("value" in node ? new Date(String(node.value)) : undefined),
 })
-/** What graphql-js makes of a scalar without parsers: any JSON, with variables inside. */
+/** A scalar without parsers: any JSON, with variables inside. */
 const Anything = new GraphQLScalarType({ name: "Anything" })
 const Input = new GraphQLInputObjectType({
   name: "Input",
@@ -423,7 +423,7 @@ class Cat {
     readonly mother?: Cat,
   ) {}
 }
-/** The same schema with the types told by `isTypeOf`, by `resolveType`, and by promises of both. */
+/** The same schema with types from `isTypeOf`, from `resolveType`, and from promises of both. */
 const abstract = (["isTypeOf", "resolveType", "promised isTypeOf", "promised resolveType", "nothing"] as const).map(
   (by): ExecutionCases => {
     const schema = resolving(`

@@ -1,6 +1,6 @@
 import { type FakeModel, type FakeModelRequest, type FakeWords, piecesOf, startFakeModel } from "./fake-openai.js"
 
-/** Starts a fake Anthropic (`POST /v1/messages`) that answers "ok" until told otherwise; its controls are those of the fake OpenAI. */
+/** Starts a fake Anthropic (`POST /v1/messages`) that answers "ok" by default; it is controlled like the fake OpenAI. */
 export function startFakeAnthropic(): Promise<FakeModel> {
   return startFakeModel("/v1/messages", { whole, stream })
 }

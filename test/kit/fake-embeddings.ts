@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A request for embeddings as it reached the fake. */
+/** A request for embeddings that the fake received. */
 export interface EmbeddingRequest {
   path: string
   headers: IncomingHttpHeaders
@@ -9,10 +9,10 @@ export interface EmbeddingRequest {
   input: string[]
 }
 
-/** What the fake answers: vectors, an error status, silence, a broken connection, or something unreadable. */
+/** A response of the fake: vectors, an error status, no response, a broken connection, or an invalid body. */
 export type EmbeddingReply = { vectors: number[][]; order?: number[] } | { status: number; message?: string } | "hang" | "reset" | "garbage"
 
-/** An OpenAI-compatible embeddings vendor on a local port; set `reply` to decide each answer, read `requests` to see what was asked. */
+/** An OpenAI-compatible embeddings vendor on a local port; set `reply` to decide each answer, read `requests` for the requests. */
 export interface FakeEmbeddings {
   /** Base address, `http://127.0.0.1:port/v1`. */
   url: string
@@ -21,7 +21,7 @@ export interface FakeEmbeddings {
   close(): Promise<void>
 }
 
-/** Starts a fake that counts letters: texts of the same letters have the same vector, of 27 numbers and of no particular length. */
+/** Starts a fake whose vectors count letters: 27 numbers, not normalized; texts with the same letters have the same vector. */
 export async function startFakeEmbeddings(): Promise<FakeEmbeddings> {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
@@ -55,7 +55,7 @@ export async function startFakeEmbeddings(): Promise<FakeEmbeddings> {
   return Object.assign(fake, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
 }
 
-/** How often each letter is in a text; what is no letter of English counts as one more. */
+/** The count of each letter of English in a text, and of all other characters together. */
 export function letters(text: string): number[] {
   const counts = new Array<number>(27).fill(0)
   for (const letter of text.toLowerCase()) counts[/[a-z]/.test(letter) ? letter.charCodeAt(0) - 97 : 26]! += 1

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A request as it reached a fake model; `at` is milliseconds since the epoch. */
+/** A request that a fake model received; `at` is milliseconds since the epoch. */
 export interface FakeModelRequest {
   at: number
   path: string
@@ -10,21 +10,21 @@ export interface FakeModelRequest {
   body: any
 }
 
-/** A tool call for a fake to ask for; `arguments` as a string go over the wire as they are, broken or not. */
+/** A tool call in a response; `arguments` as a string are sent unchanged, valid or not. */
 export interface FakeToolCall {
   id?: string
   name: string
   arguments?: unknown
 }
 
-/** Words and calls; streamed in the given pieces, else word by word. The pieces "reset" and "end" break the stream off. */
+/** Text and calls; streamed in the given pieces, else word by word. The pieces "reset" and "end" cut the stream. */
 export interface FakeWords {
   text?: string
   pieces?: AsyncIterable<string>
   toolCalls?: FakeToolCall[]
 }
 
-/** What a fake answers: words, calls, an error status, silence, a broken connection, or something unreadable. */
+/** A response of a fake: text, calls, an error status, no response, a broken connection, or an invalid body. */
 export type FakeModelReply =
   | FakeWords
   | { status: number; message?: string; headers?: Record<string, string> }
@@ -32,7 +32,7 @@ export type FakeModelReply =
   | "reset"
   | "garbage"
 
-/** A model vendor on a local port; set `reply` to decide each answer (await in it to delay), read `requests` to see what was asked. */
+/** A model vendor on a local port; set `reply` to decide each answer (await in it to delay), read `requests` for the requests. */
 export interface FakeModel {
   /** Base address, `http://127.0.0.1:port/v1`. */
   url: string
@@ -44,13 +44,13 @@ export interface FakeModel {
 /** A local server that speaks OpenAI's `POST /chat/completions`. */
 export type FakeOpenAi = FakeModel
 
-/** How a vendor writes an answer: whole, and as a stream of server-sent events. */
+/** A vendor's format of a response: whole, and as a stream of server-sent events. */
 export interface Wire {
   whole(words: FakeWords, request: FakeModelRequest): unknown
   stream(words: FakeWords, request: FakeModelRequest): AsyncIterable<object | string>
 }
 
-/** Starts a fake OpenAI that answers "ok" until told otherwise. */
+/** Starts a fake OpenAI that answers "ok" by default. */
 export function startFakeOpenAi(): Promise<FakeOpenAi> {
   return startFakeModel("/v1/chat/completions", { whole, stream })
 }
@@ -87,13 +87,13 @@ async function* stream(words: FakeWords, { body }: FakeModelRequest) {
   yield "[DONE]"
 }
 
-/** The pieces that a text comes in: word by word when nothing else is said. */
+/** The pieces in which a text is streamed: word by word by default. */
 export async function* piecesOf({ text, pieces }: FakeWords): AsyncGenerator<string> {
   if (pieces) yield* pieces
   else yield* text?.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
 }
 
-/** Starts a fake vendor at one path, with its wire format: the machinery of every fake model. */
+/** Starts a fake vendor at one path, with its wire format; all fake models use it. */
 export async function startFakeModel(path: string, wire: Wire): Promise<FakeModel> {
   const fake: Omit<FakeModel, "url"> = {
     requests: [],

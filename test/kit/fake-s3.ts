@@ -3,23 +3,23 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
 
-/** What goes wrong at a request: a status, or a connection that is cut. */
+/** A fault of a request: a status, or a cut connection. */
 export type S3Fault = number | "reset"
 
-/** A server that speaks as much of the S3 protocol as the platform uses, over path-style addresses. */
+/** A server with the part of the S3 protocol that the platform uses, with path-style addresses. */
 export interface FakeS3 {
   endpoint: string
   bucket: string
-  /** What the bucket holds, by key; others may put their things in it too. */
+  /** The objects of the bucket by key; tests may add others. */
   objects: Map<string, { bytes: Buffer; at: Date }>
-  /** Methods and keys of what was asked, in order. */
+  /** Methods and keys of the requests, in order. */
   asked: string[]
-  /** Has the next requests of a method go wrong, one fault each. */
+  /** Makes the next requests of a method fail, one fault each. */
   fail(method: string, ...faults: S3Fault[]): void
   close(): Promise<void>
 }
 
-/** Starts a fake S3; a listing has two keys a page. */
+/** Starts a fake S3; a listing has two keys per page. */
 export async function fakeS3(): Promise<FakeS3> {
   const faults: [string, S3Fault][] = []
   const fake = {
@@ -51,7 +51,7 @@ export async function fakeS3(): Promise<FakeS3> {
 /** The secret that belongs to every key's id. */
 export const fakeS3Secret = "secret"
 
-/** Whether a request is signed as Amazon demands it (Signature Version 4), for now and with the secret. */
+/** Whether a request has a valid signature (Signature Version 4) for the current time and the secret. */
 function isSigned({ method, url, headers }: IncomingMessage): boolean {
   const [, scope = "", names = "", signature] =
     /^AWS4-HMAC-SHA256 Credential=[^/]+\/(.+), SignedHeaders=(.+), Signature=(\w+)$/.exec(headers.authorization ?? "") ?? []

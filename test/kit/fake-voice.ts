@@ -1,27 +1,27 @@
 import type { VoiceAgentSettings, VoiceProvider } from "../../src/ports/voice.js"
 
-/** What a fake voice provider was asked. */
+/** A call of a fake voice provider. */
 export interface VoiceCall {
   task: "provision" | "tearDown"
   assistantId: string
   agentId: string | null
-  wish: VoiceAgentSettings | null
+  settings: VoiceAgentSettings | null
   signal: AbortSignal
 }
 
 export interface FakeVoice {
   calls: VoiceCall[]
-  /** By assistant: the agent's id, and what it was told to be. */
-  agents: Map<string, { id: string; wish: VoiceAgentSettings }>
+  /** By assistant: the agent's id and settings. */
+  agents: Map<string, { id: string; settings: VoiceAgentSettings }>
   reply(call: VoiceCall): Promise<void>
-  /** Forgets what happened before. */
+  /** Forgets earlier calls. */
   reset(): void
-  /** Holds every call from here on; `next` is the next one that came. */
+  /** Holds every further call; `next` returns the next one. */
   hold(): { next(): Promise<HeldVoiceCall> }
   provider: VoiceProvider
 }
 
-/** A voice provider in this process: set `reply` to refuse (throw) or to delay (await); `agents` is what it has. */
+/** A voice provider in this process: set `reply` to refuse (throw) or to delay (await); `agents` holds its agents. */
 export function fakeVoice(name = "fake"): FakeVoice {
   let count = 0
   const fake: FakeVoice = {
@@ -47,16 +47,16 @@ export function fakeVoice(name = "fake"): FakeVoice {
     },
     provider: {
       name,
-      async provision(wish, signal) {
-        const call = { task: "provision" as const, assistantId: wish.assistantId, agentId: wish.agentId, wish, signal }
+      async provision(settings, signal) {
+        const call = { task: "provision" as const, assistantId: settings.assistantId, agentId: settings.agentId, settings, signal }
         fake.calls.push(call)
         await fake.reply(call)
-        const id = fake.agents.get(wish.assistantId)?.id ?? `${name}-${++count}`
-        fake.agents.set(wish.assistantId, { id, wish })
+        const id = fake.agents.get(settings.assistantId)?.id ?? `${name}-${++count}`
+        fake.agents.set(settings.assistantId, { id, settings })
         return id
       },
       async tearDown(agent, signal) {
-        const call = { task: "tearDown" as const, ...agent, wish: null, signal }
+        const call = { task: "tearDown" as const, ...agent, settings: null, signal }
         fake.calls.push(call)
         await fake.reply(call)
         fake.agents.delete(agent.assistantId)

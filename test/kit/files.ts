@@ -6,14 +6,14 @@ import supertest from "supertest"
 import { type Credential, headersOf } from "./doors.js"
 import type { World } from "./world.js"
 
-/** A folder for a world's files alone, gone after the test file: `world({ DATA_DIR: folder })`. */
+/** A new DATA_DIR, removed after the test file: `world({ DATA_DIR: folder })`. */
 export function folderOfItsOwn(): string {
   const folder = mkdtempSync(join(tmpdir(), "media-test-"))
   afterAll(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Every file below a folder, finished uploads and unfinished ones. */
+/** Every file below a folder, both finished and unfinished uploads. */
 export const filesBelow = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -50,7 +50,7 @@ export function compoundFile(streams: string[], below: string[] = []): Buffer {
   return Buffer.concat([header, table, padded(Buffer.concat(entries), sectors * 512)])
 }
 
-/** A ZIP archive with one entry, stored as it is. */
+/** A ZIP archive with one uncompressed entry. */
 export function zip(name: string, content = "x"): Buffer {
   const local = Buffer.alloc(30)
   local.writeUInt32LE(0x04034b50, 0)
@@ -67,7 +67,7 @@ const contentTypes = (main: string) =>
   zip("[Content_Types].xml", `<?xml version="1.0"?><Types><Override PartName="/x" ContentType="${main}.main+xml"/></Types>`)
 const openOffice = (kind: string) => contentTypes(`application/vnd.openxmlformats-officedocument.${kind}`)
 
-/** Small files that are what they are called. */
+/** Small files whose content matches their name. */
 export const samples = {
   png: hex(
     "89504e470d0a1a0a 0000000d49484452 0000000100000001 0806000000 1f15c489 0000000d49444154 789c626001000000ffff03000006000557bfabd4 0000000049454e44ae426082",
@@ -94,7 +94,7 @@ export const samples = {
   msi: compoundFile(["!_StringPool", "!_Tables"]),
 }
 
-/** Uploads over REST, as a form of a browser would. */
+/** Uploads over REST, like a form of a browser. */
 export const upload = (
   w: World,
   credential: Credential,
@@ -116,8 +116,8 @@ export const uploadByGraphql = (w: World, credential: Credential, bytes: Buffer,
     .field("map", JSON.stringify({ 0: ["variables.file"] }))
     .attach("0", bytes, { filename, contentType: "application/octet-stream" })
 
-/** An answer without the signatures of its addresses, which are of the moment. */
+/** A response without the signatures of its addresses, which differ each time. */
 export const unsigned = (body: unknown) => JSON.parse(JSON.stringify(body).replace(/\?expires=[^"]*/g, ""))
 
-/** The part of a file's address that a server of these tests is asked for. */
+/** Path and query of a file's address. */
 export const pathOf = (url: string) => url.slice(url.indexOf("/media/"))

@@ -1,11 +1,11 @@
 import pg from "pg"
 import type { World } from "./world.js"
 
-/** Any number, in no use elsewhere. */
+/** The key of an advisory lock that nothing else uses. */
 const lock = 4_711
 
 /**
- * Holds every transaction that is about to write such a row, in the middle of it, until the gate is opened.
+ * Blocks every transaction that writes such a row, by a trigger that waits for an advisory lock, until `open()` is called.
  * @example const gate = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
  */
 export async function gateOn(world: World, writes: string, condition: string) {
@@ -22,11 +22,11 @@ export async function gateOn(world: World, writes: string, condition: string) {
     return (await world.sql(asked))[0].count as number
   }
   return {
-    /** Resolves when so many transactions wait, at the gate or for one that does; or when something else has happened. */
+    /** Resolves when this many transactions are blocked, directly or by a blocked one, or when `orElse` returns true. */
     async waiting(count: number, orElse: () => boolean = () => false) {
       while (!orElse() && (await waiters()) < count) await new Promise((resolve) => setTimeout(resolve, 20))
     },
-    /** Lets everybody through, and takes the gate away. */
+    /** Lets the transactions continue, and removes the trigger. */
     async open() {
       await keeper.query(`select pg_advisory_unlock(${lock})`)
       while ((await waiters()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))

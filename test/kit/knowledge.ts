@@ -5,16 +5,16 @@ import type { World } from "./world.js"
 // biome-ignore lint/suspicious/noExplicitAny: a knowledge item as REST shows it.
 type Item = any
 
-/** Indexes everything that is due, and waits until nothing runs any more. */
+/** Indexes all due items, and waits until none is running. */
 export async function indexAll({ services }: { services: Services }) {
   do {
     await indexKnowledge.sweep.run(services)
     await services.running.idle()
-    // What changed while it was indexed is due again.
+    // An item that changed during its indexing is due again.
   } while (!services.stopping.aborted && (await indexKnowledge.counts(services)).due > 0)
 }
 
-/** Knowledge of a world's Acme. */
+/** Requests about the knowledge of Acme. */
 export function knowledgeOf(world: World) {
   const { acme, rest, sql } = world
   const path = "/api/assistant-knowledge-new"
@@ -23,7 +23,7 @@ export function knowledgeOf(world: World) {
     look: async (id: string): Promise<Item> => (await rest.as(acme.token).get(`${path}/${id}`).expect(200)).body,
     change: async (id: string, body: object): Promise<Item> => (await rest.as(acme.token).patch(`${path}/${id}`, body).expect(200)).body,
     remove: (id: string) => rest.as(acme.token).delete(`${path}/${id}`).expect(200),
-    /** The chunks that are searched, in their order. */
+    /** The chunks of the current index, in order. */
     chunks: (id: string) =>
       sql(
         `select c.id, c.position, c.content, c.embedding_model as model, array_length(c.embedding, 1) as dimensions
@@ -31,12 +31,12 @@ export function knowledgeOf(world: World) {
          where k.id = $1 and k.index_status = 'indexed' order by position`,
         [id],
       ),
-    /** Every chunk that is kept, of whatever generation. */
+    /** All stored chunks, of any generation. */
     kept: (id: string) =>
       sql("select content, generation from knowledge_chunk where knowledge_id = $1 order by generation, position", [id]),
   }
 }
 
-/** So many paragraphs, each as long as a chunk of 200 characters takes, so that each is a chunk of its own. */
+/** A number of paragraphs, each of which fills a chunk of 200 characters. */
 export const paragraphs = (count: number, word = "Paragraph") =>
   Array.from({ length: count }, (_, index) => `${word} ${index} ${"says something of some length. ".repeat(5)}`.trim())

@@ -13,13 +13,13 @@ export const orderStatus: ModelTool = {
     required: ["orderId"],
   },
 }
-/** The system tool that hands over. */
+/** The system tool for the hand-off. */
 export const turnOff: ModelTool = {
   name: "turnOffAiMode",
   description: "Hands over",
   parameters: { type: "object", properties: { reason: { type: "string" } } },
 }
-/** The system tool that searches. */
+/** The system tool for searching knowledge. */
 export const search: ModelTool = {
   name: "searchKnowledge",
   description: "Searches",
@@ -40,7 +40,7 @@ A: Yes, wrapping costs 3 EUR. Just ask at the till.
 Every device is covered for two years.`,
 }
 
-/** A request to a model of that shop, with nothing but messages unless told. */
+/** A request to the model of that shop, with only messages by default. */
 export function request(messages: ModelMessage[], rest: Partial<ModelRequest> = {}): ModelRequest {
   return {
     instructions: "You are Ada of Example Ltd.",

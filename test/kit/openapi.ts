@@ -5,10 +5,10 @@ import type { Response } from "supertest"
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is walked by name.
 type Document = any
 
-/** Holds an answer against the OpenAPI document: throws when it does not fit, or when its status is not in it. */
+/** Checks a response against the OpenAPI document: throws when it does not match, or when its status is not documented. */
 export type FitsOpenApi = (method: string, path: string, response: Pick<Response, "status" | "headers" | "body">) => void
 
-/** What holds answers against a document, by its text: the servers of a worker have the same one. */
+/** Checks by document text: all servers of a worker have the same document. */
 const compiled = new Map<string, FitsOpenApi>()
 
 /** Reads a server's own OpenAPI document. */
@@ -19,11 +19,11 @@ export async function readOpenApi(url: string): Promise<{ document: Document; fi
   return { document: JSON.parse(text), fits }
 }
 
-/** The schemas of a document are compiled as they are needed. */
+/** Compiles the schemas of a document on first use. */
 function compile(document: Document): FitsOpenApi {
   const ajv = new Ajv.default({ strict: false, allErrors: true })
   formats.default(ajv)
-  // Narrower than the words: ids in lower case, moments in UTC with milliseconds (contract, section 1).
+  // Stricter than the formats: ids in lower case, times in UTC with milliseconds (contract, section 1).
   ajv.addFormat("uuid", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
   ajv.addFormat("date-time", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   ajv.addSchema(document, "api")
@@ -39,7 +39,7 @@ function compile(document: Document): FitsOpenApi {
   }
 }
 
-/** The documented paths; a literal one before one with parameters, since an address may be both. */
+/** The documented paths; literal ones before those with parameters, since both may match an address. */
 function templatesOf(document: Document) {
   const templates = Object.keys(document.paths).sort((a, b) => a.split("{").length - b.split("{").length)
   return templates.map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}/?$`) }))

@@ -2,34 +2,34 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
 
-/** A request as it came: nothing decoded, nothing merged. */
+/** A raw request: nothing decoded, nothing merged. */
 export interface Received {
   method: string
-  /** Path and query, to the letter. */
+  /** Path and query, unchanged. */
   url: string
   /** Header names in lower case. */
   headers: IncomingMessage["headers"]
-  /** Names and values in turn, as they stood on the wire. */
+  /** Names and values in turn, as sent. */
   rawHeaders: string[]
   body: Buffer
 }
 
 /**
- * How an endpoint answers: with a status (and `{"ok":true}` where a body may be), with JSON, or badly. `hang` never answers, `reset` cuts
- * the connection, `redirect` points to another path of the receiver, `large` is 5 MB of JSON, `text` is no JSON, `drip` never ends.
+ * The response of an endpoint: a status (with `{"ok":true}` where a body is allowed), JSON, or a fault. `hang` never responds, `reset` cuts
+ * the connection, `redirect` points to another path of the receiver, `large` is 5 MB of JSON, `text` is not JSON, `drip` never ends.
  */
 export type Mode = number | { json: unknown; status?: number } | "hang" | "reset" | "redirect" | "large" | "text" | "drip"
 
 /** An integrator's endpoint. */
 export interface Receiver {
   url: string
-  /** Everything that came, in order. */
+  /** All requests, in order. */
   requests: Received[]
-  /** Connections that were opened. */
+  /** Number of opened connections. */
   connections: number
-  /** How it answers from now on; 200 at first. A function is asked for each request, and may wait. */
+  /** Sets the response; 200 by default. A function is called for each request, and may wait. */
   answer(mode: Mode | ((request: Received) => Mode | Promise<Mode>)): void
-  /** Resolves when so many requests have come. */
+  /** Resolves when this many requests have arrived. */
   arrived(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -76,7 +76,7 @@ export async function receiver(): Promise<Receiver> {
 const json = { "Content-Type": "application/json" }
 
 function respond(request: IncomingMessage, response: ServerResponse, mode: Mode) {
-  // A caller that has read enough goes away in the middle of an answer.
+  // A caller that has read enough disconnects during the response.
   response.on("error", () => {})
   if (mode === "hang") return
   if (mode === "reset") return void request.socket.resetAndDestroy()
@@ -89,7 +89,7 @@ function respond(request: IncomingMessage, response: ServerResponse, mode: Mode)
   else response.writeHead(status, json).end(JSON.stringify(value))
 }
 
-/** A blank now and then, for ever: JSON that never begins. */
+/** Sends blanks for ever: JSON that never begins. */
 function drip(response: ServerResponse) {
   response.writeHead(200, json)
   const timer = setInterval(() => response.write(" "), 50)

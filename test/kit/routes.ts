@@ -5,10 +5,10 @@ import { samples } from "./files.js"
 import { password } from "./make.js"
 import type { CompanyInWorld, World } from "./world.js"
 
-/** A company's own things, one of each, by the first part of the paths that name them. */
+/** A company's rows, one of each kind, by the first part of the paths with their ids. */
 export type Belongings = Record<string, string> & { company: CompanyInWorld }
 
-/** Gives a chat something of everything that it can show. */
+/** Fills a chat with one of each kind of content. */
 async function fill(company: CompanyInWorld, chatId: string, folderId: string, tagId: string, replyToMessageId: string) {
   const as = company.rest.as(company.token)
   await as.patch(`/api/chats/${chatId}/folder`, { folderId }).expect(200)
@@ -18,7 +18,7 @@ async function fill(company: CompanyInWorld, chatId: string, folderId: string, t
   await company.message({ chatId, mediaIds: [media.id], replyToMessageId })
 }
 
-/** Makes one of everything that a path can name. */
+/** Creates one row of each kind that a path can name. */
 export async function belongings(company: CompanyInWorld): Promise<Belongings> {
   const folder = await company.folder()
   const tag = await company.tag()
@@ -53,14 +53,14 @@ export const everyRoute = routeTable.map((route) => [`${route.method} ${route.pa
 /** Routes that take no credential. */
 export const isPublic = ({ path }: Route) => path === "/api/auth/sign-in" || path === "/api/auth/refresh"
 
-/** The credential that a route is meant for: a person's where an access token is refused, else an access token. */
+/** The credential for a route: a user's JWT where an access token is refused, else an access token. */
 export const credentialFor = ({ path }: Route, company: CompanyInWorld): Credential =>
   /^\/api\/auth\/me|access-tokens/.test(path) ? company.owner.jwt : company.token
 
 /** The names of a path's parameters. */
 export const parametersIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
 
-/** A route's address with ids in it: each parameter is an id of what the part before it names. */
+/** A route's address with ids: each parameter is the id of a row of the kind that the part before it names. */
 export function addressOf({ path }: Route, own: Belongings, instead: Record<string, string> = {}): string {
   return path.replace(/([\w-]+)\/\{(\w+)\}/g, (_all, part: string, name: string) => {
     const id = instead[name] ?? own[part]
@@ -69,11 +69,11 @@ export function addressOf({ path }: Route, own: Belongings, instead: Record<stri
   })
 }
 
-/** The query without which a route answers nobody. */
+/** The required query of a route. */
 export const queryFor = ({ method, path }: Route, own: Belongings) =>
   method === "GET" && path === "/api/messages" ? `?chatId=${own["chats"]}` : ""
 
-/** A body that a route takes. */
+/** A valid body for a route. */
 export function bodyFor({ method, path, body }: Route, own: Belongings): Record<string, unknown> | undefined {
   if (!body) return undefined
   const made = bodies(own)[`${method} ${path}`]
@@ -123,7 +123,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "POST /api/messages": { chatId: own["chats"], text: "Hello" },
 })
 
-/** Bodies that say all that a route takes, or what it shows no other way: the name of the route, and what is special. */
+/** Bodies with all fields of a route, or with special ones: the name of the route, and what is special. */
 export const fullBodies: [route: string, says: string, body: (own: Belongings) => Record<string, unknown>][] = [
   [
     "POST /api/chats",
@@ -202,7 +202,7 @@ export const fullBodies: [route: string, says: string, body: (own: Belongings) =
   ],
 ]
 
-/** Everything that is stored for a company, as one text: what must not change does not change this. */
+/** All rows of a company as one text, to check that nothing has changed. */
 export async function everythingOf(world: World, companyId: string): Promise<string> {
   const tables = await world.sql("select table_name from information_schema.columns where column_name = 'company_id' order by 1")
   const rows = await Promise.all(

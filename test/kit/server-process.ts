@@ -2,17 +2,17 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import type { World } from "./world.js"
 
-/** A built server on a world's database, as a process of its own: a test may try to end it. */
+/** A built server on the database of a test server, as a separate process that a test may try to crash. */
 export interface ServerProcess {
   url: string
-  /** How it ended; null while it runs. */
+  /** Its exit code or signal; null while it runs. */
   ended(): string | null
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   log(): string
   stop(): Promise<void>
 }
 
-/** Starts one with the world's secrets, so that the world's credentials are good for it. */
+/** Starts one with the secrets of the test server, so that it accepts the same credentials. */
 export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
   const { PATH = "", HOME = "", TEST_DATA_DIR = "" } = process.env
   const { config, secrets } = world.services

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** What a page of a site answers with; a function answers by itself. */
+/** The response of a page; a function writes the response itself. */
 export type SitePage =
   | { status?: number; headers?: Record<string, string>; body?: string | Buffer }
   | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** A web site on a local port; put pages under their paths, read `requests` to see who came. */
+/** A web site on a local port; set pages by path, read `requests` for the requests. */
 export interface Site {
   /** Base address, `http://127.0.0.1:port`. */
   url: string
@@ -15,7 +15,7 @@ export interface Site {
   close(): Promise<void>
 }
 
-/** Opens a site without a page; what is not there is 404. */
+/** Starts a site without pages; other paths are 404. */
 export async function openSite(): Promise<Site> {
   const site: Omit<Site, "url"> = {
     pages: {},
@@ -37,6 +37,6 @@ export async function openSite(): Promise<Site> {
   return Object.assign(site, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
-/** A page as browsers are sent it: a heading, paragraphs, and what stands around them. */
+/** An ordinary page: a heading, paragraphs, and navigation around them. */
 export const webPage = (title: string, ...paragraphs: string[]) =>
   `<!doctype html><html><head><title>${title}</title><script>track()</script></head><body><nav><a href="/">Home</a></nav><main><h1>${title}</h1>${paragraphs.map((text) => `<p>${text}</p>`).join("")}</main><footer>Imprint</footer></body></html>`

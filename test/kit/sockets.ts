@@ -5,7 +5,7 @@ import { WebSocket } from "ws"
 import { eventCursor } from "../../src/events/logged-event.js"
 import type { World } from "./world.js"
 
-/** What a test subscribes to. Without `after` it begins behind everything that was committed before; `after: null` sends no cursor. */
+/** The options of a subscription. Without `after` it begins after everything that was committed before; `after: null` sends no cursor. */
 export interface Wish {
   after?: string | null
   companyId?: string
@@ -16,7 +16,7 @@ export interface Wish {
   path?: "/graphql" | "/ws"
 }
 
-/** An event as a subscriber gets it. */
+/** An event as a subscriber receives it. */
 export interface HeardEvent {
   id: string
   type: string
@@ -35,7 +35,7 @@ export const parametersOf = (credential: string, auth?: string) => ({
 })
 
 /**
- * Subscribes over graphql-transport-ws with the stock client, without retries.
+ * Subscribes over graphql-transport-ws with the standard client, without retries.
  * @example const heard = await subscribe(w, acme.token, { chatId }); await acme.message({ chatId }); await heard.next()
  */
 export async function subscribe(world: World, credential: string, wish: Wish = {}) {
@@ -59,9 +59,9 @@ export async function subscribe(world: World, credential: string, wish: Wish = {
     return value.data!.events
   }
   return {
-    /** The next event; throws what the server refused the subscription with. */
+    /** The next event; throws the error of a refused subscription. */
     next,
-    /** So many next events. */
+    /** The next events. */
     async take(count: number) {
       const events: HeardEvent[] = []
       while (events.length < count) events.push(await next())
@@ -70,9 +70,9 @@ export async function subscribe(world: World, credential: string, wish: Wish = {
     async *[Symbol.asyncIterator]() {
       for (;;) yield await next()
     },
-    /** How the socket was closed. */
+    /** The close code and reason of the socket. */
     closed,
-    /** Leaves. */
+    /** Ends the subscription. */
     async stop() {
       await iterator.return?.()
       await client.dispose()
@@ -80,7 +80,7 @@ export async function subscribe(world: World, credential: string, wish: Wish = {
   }
 }
 
-/** A resume cursor behind everything that was committed so far. */
+/** A resume cursor after everything that is committed. */
 export async function endOfLog(world: World): Promise<string> {
   for (;;) {
     const [unplaced] = await world.sql("select 1 from event where position is null limit 1")
@@ -89,7 +89,7 @@ export async function endOfLog(world: World): Promise<string> {
   }
 }
 
-/** A bare socket: what it is told, and how it is closed. Messages sent are the protocol's own. */
+/** A raw socket: its received messages, and its close code. Sent messages are those of the protocol. */
 export async function rawSocket(world: World, path: "/graphql" | "/ws" = "/graphql", protocol = "graphql-transport-ws") {
   const socket = new WebSocket(`${world.url.replace("http", "ws")}${path}`, protocol)
   const heard: { type: string; id?: string; payload?: unknown }[] = []
@@ -101,7 +101,7 @@ export async function rawSocket(world: World, path: "/graphql" | "/ws" = "/graph
     heard,
     closed,
     send: (message: unknown) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
-    /** Asks on the open session; answers everything it was told about that, up to `complete` or `error`. */
+    /** Sends an operation on the open session; returns all its messages, up to `complete` or `error`. */
     // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
     async ask(query: string, variables: Record<string, unknown> = {}): Promise<any[]> {
       const id = randomUUID()
@@ -110,7 +110,7 @@ export async function rawSocket(world: World, path: "/graphql" | "/ws" = "/graph
       while (!["complete", "error"].includes(about().at(-1)?.type ?? "")) await once(socket, "message")
       return about()
     },
-    /** Opens the session: resolves with `acknowledged`, or with the code it was closed with. */
+    /** Opens the session: resolves with `acknowledged`, or with the close code. */
     async open(credential: string | null, auth?: string): Promise<"acknowledged" | number> {
       const told = once(socket, "message").then(() => "acknowledged" as const)
       socket.send(JSON.stringify({ type: "connection_init", payload: credential === null ? {} : parametersOf(credential, auth) }))

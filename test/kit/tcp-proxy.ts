@@ -1,19 +1,19 @@
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
-/** Stands between a server and its database, and breaks what goes through it. */
+/** A TCP proxy between a server and its database, which can inject faults. */
 export interface TcpProxy {
-  /** The database's address by way of the proxy. */
+  /** The database's address through the proxy. */
   url: string
-  /** Connections that were attempted so far. */
+  /** Number of attempted connections. */
   attempts(): number
-  /** Connections that are open. */
+  /** Number of open connections. */
   open(): number
-  /** Lets everything through: the state at the start. */
+  /** Forwards everything: the initial state. */
   pass(): void
   /** Resets all connections, and each new one as soon as it is made. */
   reset(): void
-  /** Takes connections and bytes, and answers nothing. */
+  /** Accepts connections and bytes, and sends nothing. */
   hang(): void
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ export async function tcpProxy(databaseUrl: string): Promise<TcpProxy> {
     open: () => pairs.size,
     pass() {
       mode = "pass"
-      // What was swallowed cannot be made up for.
+      // Dropped bytes cannot be sent later.
       for (const near of silent) near.resetAndDestroy()
     },
     reset() {

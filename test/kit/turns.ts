@@ -4,7 +4,7 @@ import type { RunningScheduler } from "../../src/jobs/kit/scheduler.js"
 import type { FakeModel, FakeModelReply, FakeModelRequest } from "./fake-openai.js"
 import type { World } from "./world.js"
 
-/** Stops the time of this process for the tests of a file: from here on only `pass` moves it. */
+/** Stops the clock of this process for the tests of a file: only `pass` moves it. */
 export function stillTime() {
   beforeAll(() => clock.stop())
   afterAll(() => clock.reset())
@@ -14,7 +14,7 @@ export function stillTime() {
   }
 }
 
-/** Stops what a server does by itself: turns are taken when the test sweeps, and by nobody else. */
+/** Stops the job scheduler of a server: turns run only when the test sweeps. */
 export const stopClockwork = ({ services }: { services: Services }) => (services.scheduler as RunningScheduler).stop()
 
 /** A call that a fake model holds until the test answers it. */
@@ -23,7 +23,7 @@ export interface HeldCall {
   answer(reply: FakeModelReply): void
 }
 
-/** Holds every call of a fake model; `next` is the next one that came. */
+/** Holds every call of a fake model; `next` returns the next one. */
 export function hold(fake: FakeModel) {
   const came: HeldCall[] = []
   const awaited: ((call: HeldCall) => void)[] = []
@@ -39,39 +39,39 @@ export function hold(fake: FakeModel) {
   }
 }
 
-/** What a fake model was told as its instructions. */
+/** The system prompt of a request to a fake model. */
 export const systemOf = ({ body }: FakeModelRequest): string => body.messages[0].content
 
-/** What a fake model was told of the conversation, as `role: text`. */
+/** The conversation of a request to a fake model, as `role: text`. */
 export const conversationOf = ({ body }: FakeModelRequest): string[] =>
   body.messages.slice(1).map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`)
 
-/** Looks at chats of a world's Acme. */
+/** Requests about chats of Acme. */
 export function chatViews({ acme, rest, gql, sql }: World) {
   return {
     /** A customer writes. */
     write: (chat: { id: string }, text = "Hello") => acme.message({ chatId: chat.id, text, role: "Customer" }),
     /** The chat as REST shows it. */
     look: async (chat: { id: string }) => (await rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)).body,
-    /** What was said, oldest first, as `role: text`; frames as `type`. */
+    /** The messages, oldest first, as `role: text`; frames as `type`. */
     async said(chat: { id: string }): Promise<string[]> {
       const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${chat.id}&take=100`).expect(200)
       return body.data
         .reverse()
         .map(({ role, type, text }: Record<string, string>) => (type === "Text" ? `${role}: ${text}` : `${role}: ${type}`))
     },
-    /** When the reply is due, in milliseconds since the epoch; null while nothing waits. */
+    /** The due time of the reply, in milliseconds since the epoch; null without one. */
     async due(chat: { id: string }): Promise<number | null> {
       const [row] = await sql("select extract(epoch from reply_due_at) * 1000 as due from chat where id = $1", [chat.id])
       return row.due === null ? null : Math.round(Number(row.due))
     },
-    /** Who or what changed control, oldest first. */
+    /** The changes of AI control, oldest first. */
     async controlChanges(chat: { id: string }) {
       const query = `query ($id: UUID!) { chat(id: $id) { controlChanges { isUnderAiControl aiDisableReason actorKind actorId } } }`
       const { data } = await gql(acme.token, query, { id: chat.id })
       return data.chat.controlChanges.reverse()
     },
-    /** A person switches AI on or off. */
+    /** A user switches AI on or off. */
     control: (chat: { id: string }, isUnderAiControl: boolean) =>
       rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl }).expect(200),
   }

@@ -33,7 +33,7 @@ const failure = async (work: Promise<unknown>): Promise<CrawlFailure> => {
 const redirect = (to: string, status = 302) => ({ status, headers: { location: to } })
 
 describe("a page", () => {
-  it("is read as what it says, without what is around it", async () => {
+  it("is read as its article, without navigation", async () => {
     site.pages["/"] = { body: webPage("Returns", "Goods may be returned within 30 days.", "Fees: 5 * 3 = $15 [net].") }
     expect(await textOf("/")).toBe("## Returns\n\nGoods may be returned within 30 days.\n\nFees: 5 * 3 = $15 [net].")
   })
@@ -46,7 +46,7 @@ describe("a page", () => {
     expect(await textOf("/")).toBe("# Shipping\n\n## Fees\n\n- Country: France; Fee: 5.90\n\n## Ways\n\n- By bike\n- By ship")
   })
 
-  it("is read whole when it is no article, such as a list of questions", async () => {
+  it("is read whole when it is not an article, such as a list of questions", async () => {
     const answers = Array.from({ length: 12 }, (_, index) => `<div><h3>Question ${index}?</h3><div>Answer ${index}.</div></div>`)
     site.pages["/"] = { body: `<html><body><div>${answers.join("")}</div></body></html>` }
     const text = await textOf("/")
@@ -92,7 +92,7 @@ describe("a page", () => {
     expect(site.requests[0]!.headers["accept-encoding"]).toContain(encoding)
   })
 
-  it("that comes packed in a way that was not asked for, or damaged, is refused", async () => {
+  it("with an unexpected or damaged encoding is refused", async () => {
     site.pages["/"] = { body: deflateSync("x"), headers: { "content-encoding": "compress" } }
     expect((await failure(fetched("/"))).message).toBe("The page came in an encoding that was not asked for")
     site.pages["/"] = { body: "not packed", headers: { "content-encoding": "gzip" } }
@@ -100,7 +100,7 @@ describe("a page", () => {
   })
 })
 
-describe("what is too large", () => {
+describe("a page that is too large", () => {
   it("is not read to its end", async () => {
     let sent = 0
     site.pages["/endless"] = (_request, response) => {
@@ -132,14 +132,14 @@ describe("a redirect", () => {
     expect(await textOf("/old")).toBe("Here")
   })
 
-  it("in a circle is a reason", async () => {
+  it("in a circle fails with a reason", async () => {
     site.pages["/a"] = redirect("/b")
     site.pages["/b"] = redirect("/a")
     expect(await failure(fetched("/a"))).toMatchObject({ message: "The page redirects in a circle", isWorthRetrying: false })
     expect(site.requests).toHaveLength(2)
   })
 
-  it("after redirect is followed five times", async () => {
+  it("after a redirect is followed five times", async () => {
     for (let hop = 0; hop < 20; hop += 1) site.pages[`/${hop}`] = redirect(`/${hop + 1}`)
     expect((await failure(fetched("/0"))).message).toBe("The page redirects more than 5 times")
     expect(site.requests).toHaveLength(6)
@@ -155,7 +155,7 @@ describe("a redirect", () => {
     expect((await failure(fetched("/"))).message).toBe(message)
   })
 
-  it("without a place is refused", async () => {
+  it("without a location is refused", async () => {
     site.pages["/"] = { status: 302 }
     expect((await failure(fetched("/"))).message).toBe("The page redirects to no address")
   })
@@ -172,8 +172,8 @@ describe("the guard", () => {
     "http://2130706433/",
   ])("refuses %s", async (url) => expect(await failure(webCrawler(guarded).fetch(url, null, signal))).toMatchObject(refused))
 
-  it("judges every hop, and none of a refused one is asked", async () => {
-    // The first hop is let through, as to a public page; the second goes the way that the server takes.
+  it("checks every hop, and sends no request to a refused one", async () => {
+    // The first hop is allowed, like a public page; the second uses the guard.
     const ways = [outside, guarded]
     const first = { request: (...asked: Parameters<GuardedHttpClient["request"]>) => ways.shift()!.request(...asked) } as GuardedHttpClient
     site.pages["/public"] = redirect(`${elsewhere.url}/private`)
@@ -183,7 +183,7 @@ describe("the guard", () => {
   })
 })
 
-describe("an answer that is none", () => {
+describe("an invalid response", () => {
   it.each([
     [404, "The page answered 404 Not Found", false],
     [403, "The page answered 403 Forbidden", false],
@@ -207,23 +207,23 @@ describe("an answer that is none", () => {
     expect(await failure(crawler.fetch(`${base()}/`, null, signal))).toMatchObject({ message, isWorthRetrying: true })
   })
 
-  it("that is not wanted any more is not waited for", async () => {
+  it("is not awaited after an abort", async () => {
     const stop = new AbortController()
     site.pages["/"] = () => stop.abort()
     expect((await failure(crawler.fetch(`${site.url}/`, null, stop.signal))).message).toBe("The request was stopped")
   })
 })
 
-describe("a page that is known", () => {
+describe("a page with a stored version", () => {
   const known = { etag: '"v1"', lastModified: "Sat, 21 Nov 2026 10:00:00 GMT" }
 
-  it("is asked for in its version, and null while it still is that", async () => {
+  it("is requested with its version, and null while it is unchanged", async () => {
     site.pages["/"] = { status: 304 }
     expect(await crawler.fetch(`${site.url}/`, known, signal)).toBeNull()
     expect(site.requests[0]!.headers).toMatchObject({ "if-none-match": '"v1"', "if-modified-since": known.lastModified })
   })
 
-  it("says which version it is", async () => {
+  it("has a version", async () => {
     site.pages["/"] = { body: "<p>x</p>", headers: { etag: 'W/"v2"', "last-modified": known.lastModified } }
     expect(await fetched("/")).toMatchObject({ etag: 'W/"v2"', lastModified: known.lastModified })
     expect(site.requests[0]!.headers["if-none-match"]).toBeUndefined()

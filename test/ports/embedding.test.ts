@@ -22,7 +22,7 @@ interface Adapter {
   name: string
   start?: () => Promise<FakeEmbeddings>
   make: (url: string, capMs?: number) => Embedding
-  /** Tests that the adapter does not take, with the reason. */
+  /** Tests that the adapter skips, with the reason. */
   skips: Record<string, string>
 }
 
@@ -98,10 +98,10 @@ describe.each(adapters)("embedding contract: $name", ({ name, start, make, skips
   proves("a withdrawn request ends at once", async () => {
     expect(await failureOf(embedding().embed(["x"], AbortSignal.abort()))).toMatchObject({ isWorthRetrying: false })
     if (fake) fake.reply = async () => "hang"
-    const wish = new AbortController()
-    const vectors = embedding().embed(["x"], wish.signal)
-    if (fake) setTimeout(() => wish.abort(), 50)
-    else wish.abort()
+    const controller = new AbortController()
+    const vectors = embedding().embed(["x"], controller.signal)
+    if (fake) setTimeout(() => controller.abort(), 50)
+    else controller.abort()
     expect((await failureOf(vectors)).message).toMatch(/no longer wanted/)
   })
 
@@ -151,14 +151,14 @@ describe.each(adapters)("embedding contract: $name", ({ name, start, make, skips
   })
 })
 
-describe("what goes over the wire", () => {
+describe("the HTTP requests", () => {
   let fake: FakeEmbeddings
   beforeEach(async () => {
     fake = await startFakeEmbeddings()
   })
   afterEach(() => fake.close())
 
-  it("the key, the model and the texts; no key where there is none", async () => {
+  it("have the key, the model and the texts; no key without one", async () => {
     await openAiEmbedding({ baseUrl: fake.url, apiKey: KEY, model: "m-1" }).embed(["one", "two"], patient)
     await openAiEmbedding({ baseUrl: `${fake.url}/`, model: "local" }).embed(["three"], patient)
     expect(fake.requests.map(({ path, headers, model, input }) => [path, headers.authorization, model, input])).toEqual([
@@ -167,7 +167,7 @@ describe("what goes over the wire", () => {
     ])
   })
 
-  it("many texts and long texts are several requests, one after the other", async () => {
+  it("are several for many texts and long texts, one after the other", async () => {
     let open = 0
     fake.reply = async ({ input }) => {
       expect(++open).toBe(1)
@@ -181,7 +181,7 @@ describe("what goes over the wire", () => {
     expect(fake.requests.map(({ input }) => input.length)).toEqual([96, 96, 10, 1, 1, 1])
   })
 
-  it("vectors that come in another order are put in the order of their texts", async () => {
+  it("return vectors in the order of their texts", async () => {
     fake.reply = async () => ({
       vectors: [
         [1, 0],
@@ -216,17 +216,17 @@ describe("the offline embedding", () => {
     expect(await likeness(text, like)).toBeGreaterThan((await likeness(text, unlike)) + 0.15)
   })
 
-  it("makes the same vectors as ever under the same id", async () => {
+  it("creates the same vectors under the same id", async () => {
     const { id, embed } = offlineEmbedding()
     const vectors = await embed(["How long does delivery take?", "Скільки коштує доставка?", "退货运费 4711"], patient)
     const digest = createHash("sha256")
       .update(vectors.map((vector) => [...vector].map((value) => value.toFixed(4)).join()).join())
       .digest("hex")
-    // Stored vectors do not change with the code: when this fails, the id has to change too, so that all of them are made anew.
+    // Stored vectors do not change with the code: when this fails, change the id, so that all of them are created again.
     expect([id, digest]).toEqual(["offline/words-1", "da24122bd4d5402e43ca823edc89328f1035f270a342b09a2ec3fe660e1ce1ee"])
   })
 
-  it("has nothing to compare in a text without a word", async () => {
+  it("creates an empty vector for a text without a word", async () => {
     expect(await likeness("?!", "?!")).toBe(0)
   })
 })

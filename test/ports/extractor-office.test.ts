@@ -36,7 +36,7 @@ describe("a Word file", () => {
       ),
     )
 
-  it("has headings by what its styles are, in any language", async () => {
+  it("has headings by its styles, in any language", async () => {
     const styled = (text: string, id: string) => paragraph(text, `<w:pStyle w:val="${id}"/>`)
     expect(
       await word(
@@ -49,7 +49,7 @@ describe("a Word file", () => {
     ).toBe("# One\n\n## Two\n\n## Three\n\n### Four\n\nFive")
   })
 
-  it("has lists with their depth, and none where a list was taken away", async () => {
+  it("has lists with their depth, and none where a list was removed", async () => {
     const list = (id: number, depth: number) => `<w:numPr><w:ilvl w:val="${depth}"/><w:numId w:val="${id}"/></w:numPr>`
     const items = '<w:pStyle w:val="Items"/>'
     expect(
@@ -57,20 +57,20 @@ describe("a Word file", () => {
     ).toBe("- One\n  - Two\n- Three\n\nText")
   })
 
-  it("has tables whose cells stand under their names", async () => {
+  it("has tables with column names in each row", async () => {
     const cell = (text: string, properties = "") => `<w:tc><w:tcPr>${properties}</w:tcPr>${paragraph(text)}</w:tc>`
     const row = (...cells: string[]) => `<w:tr>${cells.join("")}</w:tr>`
     const table = `<w:tbl>${row(cell("Country"), cell("Fee"), cell("Days"))}${row(cell("France", '<w:gridSpan w:val="2"/>'), cell("5"))}</w:tbl>`
     expect(await word(table)).toBe("- Country: France; Days: 5")
   })
 
-  it("has its notes behind the paragraph, what was inserted, and not what was deleted or only tells how it looks", async () => {
+  it("has notes after the paragraph, insertions, and neither deletions nor formatting", async () => {
     const text = `<w:p>${run("Kept")}<w:ins>${run(" and added")}</w:ins><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>
       <w:r><w:footnoteReference w:id="7"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r><w:hyperlink>${run(".")}</w:hyperlink></w:p>`
     expect(await word(text, paragraph("Next"))).toBe("Kept and added.\n\nThe note.\n\nNext")
   })
 
-  it("has what stands in boxes once, and what stands in controls", async () => {
+  it("has the text of boxes once, and that of controls", async () => {
     const box = `<w:txbxContent>${paragraph("In a box")}</w:txbxContent>`
     const drawn = `<w:p>${run("Beside")}<mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent></w:p>`
     const control = `<w:sdt><w:sdtPr/><w:sdtContent>${paragraph("In a control")}</w:sdtContent></w:sdt>`
@@ -91,7 +91,7 @@ describe("a Word file", () => {
     ["was cut", wordDocument(["Cut"]).subarray(0, 400), "is no Word file that can be read: it is damaged or incomplete"],
   ])("that %s says so", async (_what, bytes, message) => expect(await failure("word", bytes)).toBe(message))
 
-  it("whose entries lie about their size has no room for more", async () => {
+  it("whose entries have a wrong size is not unpacked beyond it", async () => {
     const bytes = wordDocument(["word ".repeat(100_000)])
     const entry = bytes.lastIndexOf("word/document.xml") - 46
     bytes.writeUInt32LE(1_000, entry + 24)
@@ -125,7 +125,7 @@ describe("an Excel file", () => {
     expect(await excel(rows)).toBe("# Fees\n\n- Country | Fee | Note\n- France | TRUE\n- 0.1")
   })
 
-  it("has dates, times and shares as they are shown", async () => {
+  it("has dates, times and percentages as displayed", async () => {
     const cells = [
       ["1", 45356], // a date by the number of its format
       ["2", 45356.5], // by what its format says
@@ -138,7 +138,7 @@ describe("an Excel file", () => {
     expect(await excel('<row><c s="1"><v>43894</v></c></row>', { properties: 'date1904="1"' })).toBe("# Fees\n\n- 2024-03-05")
   })
 
-  it("whose few cells stand far apart is not filled up without end", async () => {
+  it("with few cells far apart is not filled up", async () => {
     const rows = Array.from({ length: 100 }, () => '<row><c r="XFD1"><v>1</v></c></row>').join("")
     await expect(excel(rows)).rejects.toThrow("is too large to be read: split it")
     expect(await read("excel", workbook({ Empty: [], Full: [["One"]] }))).toBe("# Full\n\n- One")
@@ -151,7 +151,7 @@ describe("a PowerPoint file", () => {
   const paragraph = (text: string, properties = "") => `<a:p>${properties}<a:r><a:t>${text}</a:t></a:r></a:p>`
   const slide = (...shapes: string[]) => `<p:sld><p:cSld><p:spTree>${shapes.join("")}</p:spTree></p:cSld></p:sld>`
 
-  it("has its slides in their order, with titles, lists, tables and what the speaker has noted", async () => {
+  it("has its slides in order, with titles, lists, tables and speaker notes", async () => {
     const table = `<p:graphicFrame><a:tbl>${["Country|Fee", "France|5"]
       .map(
         (row) =>
@@ -187,11 +187,11 @@ describe("a PowerPoint file", () => {
 })
 
 describe("a PDF", () => {
-  /** What draws lines, each in its size at its place. */
+  /** The operators that draw lines, each with size and position. */
   const drawn = (...lines: [text: string, x: number, y: number, size?: number][]) =>
     `BT ${lines.map(([text, x, y, size = 10]) => `/F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${text}) Tj`).join(" ")} ET`
 
-  it("has headings by their size, and paragraphs of lines that belong together", async () => {
+  it("has headings by their size, and paragraphs of adjacent lines", async () => {
     const page = drawn(
       ["The handbook", 72, 760, 24],
       ["Returns", 72, 720, 16],

@@ -10,11 +10,11 @@ const extractor = new DocumentProcesses()
 afterAll(() => extractor.close())
 const { signal } = new AbortController()
 const html = (body: string, wanted = signal) => extractor.text({ bytes: Buffer.from(body), type: "text/html" }, wanted)
-/** Takes its parser minutes. */
+/** A document whose parsing takes minutes. */
 const poison = `${"<div>".repeat(100_000)}x`
 
-describe("a poisoned document", () => {
-  it("neither stops this process nor those that are read meanwhile, and is given up when it is not wanted", async () => {
+describe("a malicious document", () => {
+  it("blocks neither this process nor other documents, and is aborted on request", async () => {
     const stop = new AbortController()
     const delay = monitorEventLoopDelay({ resolution: 10 })
     delay.enable()
@@ -30,14 +30,14 @@ describe("a poisoned document", () => {
     expect(await html("<p>And after it</p>")).toBe("And after it")
   })
 
-  it("that needs too much memory ends its own process alone", async () => {
+  it("that needs too much memory ends only its own process", async () => {
     const failure = await extractor.split("x ".repeat(40_000_000), { size: 200, overlap: 0 }, signal).catch((error) => error)
     expect(failure).toBeInstanceOf(ExtractionFailure)
     expect(failure).toMatchObject({ message: "needs too much memory to be read", isWorthRetrying: false })
     expect(await html("<p>And after it</p>")).toBe("And after it")
   }, 60_000)
 
-  it("is not read on when the server is gone", async () => {
+  it("is not read further when the server is gone", async () => {
     const script = `
       import { DocumentProcesses } from "./dist/src/ports/extractor/processes.js"
       const extractor = new DocumentProcesses()
@@ -78,7 +78,7 @@ describe("the processes", () => {
 describe("a split text", () => {
   const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`)
 
-  it("has chunks of at most the size, with at most the overlap, and every word of it in their order", async () => {
+  it("has chunks of at most the size, with at most the overlap, and every word in order", async () => {
     const chunks = await extractor.split(words.join(" "), { size: 300, overlap: 60 }, signal)
     expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(300)
     let next = 0
@@ -134,7 +134,7 @@ describe("types", () => {
     ["video/mp4", null],
   ])("%s is read as %s", (type, format) => expect(formatOf(type)).toBe(format))
 
-  it("of a PDF is believed by its bytes alone", async () => {
+  it("of a PDF is detected only from its bytes", async () => {
     const text = await extractor.text({ bytes: pdf([["In a PDF."]]), type: "application/pdf" }, signal)
     expect(text).toBe("In a PDF.")
   })

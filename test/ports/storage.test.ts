@@ -47,7 +47,7 @@ const all = async (storage: Storage) => {
 }
 
 describe.each(Object.entries(adapters))("a storage: %s", (_name, { open, litter }) => {
-  it("gives back what was put in", async () => {
+  it("returns what was stored", async () => {
     const [storage, key] = [open(), newKey()]
     await storage.put(key, await finished("Hello, world"))
     expect(await text((await storage.read(key))!)).toBe("Hello, world")
@@ -62,19 +62,19 @@ describe.each(Object.entries(adapters))("a storage: %s", (_name, { open, litter 
     expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
   })
 
-  it("gives a range, both ends included", async () => {
+  it("returns a range, both ends included", async () => {
     const [storage, key] = [open(), newKey()]
     await storage.put(key, await finished("0123456789"))
     expect(await text((await storage.read(key, { start: 2, end: 4 }))!)).toBe("234")
     expect(await text((await storage.read(key, { start: 9, end: 9 }))!)).toBe("9")
   })
 
-  it("says that a file is not there", async () => {
+  it("reports a missing file", async () => {
     expect(await open().read(newKey())).toBeNull()
     expect(await open().read(newKey(), { start: 0, end: 1 })).toBeNull()
   })
 
-  it("removes files, those that are gone already too", async () => {
+  it("deletes files, also missing ones", async () => {
     const [storage, first, second] = [open(), newKey(), newKey()]
     await storage.put(first, await finished("a"))
     await storage.put(second, await finished("b"))
@@ -84,7 +84,7 @@ describe.each(Object.entries(adapters))("a storage: %s", (_name, { open, litter 
     await storage.remove([])
   })
 
-  it("lists all that is ours with its time, and nothing else", async () => {
+  it("lists all of its own files with their time, and no others", async () => {
     const storage = open()
     await storage.remove((await all(storage)).map((file) => file.key))
     const keys = [newKey(), newKey(), newKey(), newKey(), newKey()]
@@ -98,7 +98,7 @@ describe.each(Object.entries(adapters))("a storage: %s", (_name, { open, litter 
 })
 
 describe("disk", () => {
-  it("lists nothing before anything was stored", async () => {
+  it("lists nothing at first", async () => {
     expect(await all(diskStorage(join(folder, "nowhere")))).toEqual([])
   })
 
@@ -131,7 +131,7 @@ describe("s3", () => {
     expect(s3.asked.filter((asked) => asked === `PUT media/${key}`)).toHaveLength(faults.length + 1)
   })
 
-  it("gives up after three times, and at once when it is refused", async () => {
+  it("gives up after three tries, and at once when it is refused", async () => {
     const storage = s3Storage(bucket())
     s3.fail("PUT", 500, 500, 500)
     await expect(storage.put(newKey(), await finished("x"))).rejects.toThrow()
@@ -141,7 +141,7 @@ describe("s3", () => {
     expect(s3.asked.filter((asked) => asked.endsWith(key))).toHaveLength(1)
   })
 
-  it("reads and removes again after a fault, and a fault is no missing file", async () => {
+  it("retries reads and deletions after a fault, and a fault is not a missing file", async () => {
     const [storage, key] = [s3Storage(bucket()), newKey()]
     await storage.put(key, await finished("Hello"))
     s3.fail("GET", 503)
@@ -153,7 +153,7 @@ describe("s3", () => {
     expect(s3.objects.has(`media/${key}`)).toBe(false)
   })
 
-  it("is refused under a wrong secret, and a bucket that is not there is no missing file of it", async () => {
+  it("is refused with a wrong secret, and a missing bucket is not a missing file", async () => {
     const [stranger, key] = [s3Storage({ ...bucket(), secretAccessKey: "wrong" }), newKey()]
     await expect(stranger.put(key, await finished("x"))).rejects.toThrow("The bucket answered 403 SignatureDoesNotMatch")
     s3.fail("PUT", 404)
@@ -161,7 +161,7 @@ describe("s3", () => {
     expect(s3.objects.has(`media/${key}`)).toBe(false)
   })
 
-  it("leaves no connection waiting for what was not read", async () => {
+  it("closes the connection of an unread response", async () => {
     const [storage, key] = [s3Storage(bucket()), newKey()]
     await storage.put(key, await finished("Hello"))
     for (let index = 0; index < 100; index += 1) await storage.remove([newKey()])

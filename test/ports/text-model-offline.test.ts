@@ -51,7 +51,7 @@ describe("the offline model", () => {
     )
   })
 
-  it("answers only what came after the last answer", async () => {
+  it("answers only messages after the last answer", async () => {
     const messages: ModelMessage[] = [customer("delivery?"), { role: "assistant", text: "2 to 3 days." }, customer("and returns?")]
     expect((await model.answer(request(messages))).text).toBe("Returns are accepted within 30 days of purchase.")
   })
@@ -87,8 +87,8 @@ describe("the offline model", () => {
     "Quiero hablar con una persona",
     "Je veux parler à un conseiller",
     "Chcę rozmawiać z człowiekiem",
-  ])("hands over to a person on request: %s", async (wish) => {
-    expect(await does(wish)).toEqual(HANDS_OVER)
+  ])("hands over to a person on request: %s", async (message) => {
+    expect(await does(message)).toEqual(HANDS_OVER)
   })
 
   it.each(["I want a table for one person", "What does delivery cost per person?", "Is your delivery manager app free?"])(
@@ -99,7 +99,7 @@ describe("the offline model", () => {
     },
   )
 
-  it("says so when a person is asked for and the hand-off is off or has failed", async () => {
+  it("says so when a person is requested and the hand-off is off or has failed", async () => {
     expect(await says("operator")).toMatch(/person will have to take over/)
     const messages: ModelMessage[] = [
       customer("operator"),
@@ -129,7 +129,7 @@ describe("the offline model", () => {
     expect(await says("hi", { greeting: " ", language: "ja" })).toBe("Hello! How can I help you?")
   })
 
-  it("calls the tool that is named, with what the message gives it", async () => {
+  it("calls the named tool, with arguments from the message", async () => {
     const book: ModelTool = {
       name: "book_table",
       description: "Books",
@@ -173,7 +173,7 @@ describe("the offline model", () => {
     expect((await model.answer(request(messages, { tools: [orderStatus] }))).text).toBe(sentence)
   })
 
-  it("searches once when it does not know by heart, and answers from what was found", async () => {
+  it("searches once when the prompt has no answer, and answers from the results", async () => {
     const tools = [search, turnOff]
     expect(await does("Do you sell bicycles?", { tools })).toEqual([["searchKnowledge", { query: "Do you sell bicycles?" }]])
     const having = (output: unknown) =>

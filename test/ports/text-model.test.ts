@@ -20,7 +20,7 @@ interface Adapter {
   name: string
   start?: () => Promise<FakeModel>
   make: (url: string, capMs?: number) => TextModel
-  /** Tests that the adapter does not take, with the reason. */
+  /** Tests that the adapter skips, with the reason. */
   skips: Record<string, string>
 }
 
@@ -52,7 +52,7 @@ const adapters: Adapter[] = [
   },
 ]
 
-/** The same adapters, with somebody who listens while the answer is made. */
+/** The same adapters with streaming. */
 const streaming = adapters.map(
   (adapter): Adapter => ({
     ...adapter,
@@ -133,10 +133,10 @@ describe.each([...adapters, ...streaming])("text model contract: $name", ({ name
 
   proves("a withdrawn request ends at once", async () => {
     if (fake) fake.reply = async () => "hang"
-    const wish = new AbortController()
-    const answer = model().answer(request([customer("delivery?")], { signal: wish.signal }))
-    if (!fake) wish.abort()
-    else setTimeout(() => wish.abort(), 50)
+    const controller = new AbortController()
+    const answer = model().answer(request([customer("delivery?")], { signal: controller.signal }))
+    if (!fake) controller.abort()
+    else setTimeout(() => controller.abort(), 50)
     if (fake) expect((await failureOf(answer)).message).toMatch(/no longer wanted/)
     await failureOf(model().answer(request([customer("delivery?")], { signal: AbortSignal.abort() })))
   })
@@ -190,7 +190,7 @@ describe.each([...adapters, ...streaming])("text model contract: $name", ({ name
   })
 })
 
-describe("what goes over the wire", () => {
+describe("the HTTP requests", () => {
   let openai: FakeModel
   let claude: FakeModel
   beforeEach(async () => {
@@ -238,7 +238,7 @@ describe("what goes over the wire", () => {
     expect(body.messages[7].content).toBe("[human colleague] I am on it.")
   })
 
-  it("OpenAI: a local server without a key gets no Authorization, and its model's thinking is not passed on", async () => {
+  it("OpenAI: a local server without a key gets no Authorization, and its model's reasoning is removed", async () => {
     openai.reply = async () => ({ text: "<think>Customer is upset.</think>\n\n[human colleague] Sorry!" })
     const { text } = await openAiCompatible({ baseUrl: `${openai.url}/`, model: "local" }).answer(request([customer("Hi")]))
     expect(openai.requests[0]!.headers.authorization).toBeUndefined()

@@ -8,8 +8,8 @@ const adapters: Record<string, { open(): VoiceProvider }> = {
 
 const going = () => new AbortController().signal
 
-/** What an agent is asked to be. */
-const wish = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
+/** The settings of an agent. */
+const settings = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
   assistantId: v7(),
   agentId: null,
   name: "Ada",
@@ -25,26 +25,26 @@ const wish = (more: Partial<VoiceAgentSettings> = {}): VoiceAgentSettings => ({
 })
 
 describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open }) => {
-  it("is called as assistants name it", () => {
+  it("has the name that assistants use", () => {
     expect(open().name).toBe(name)
   })
 
-  it("makes one agent of an assistant, however often and by whichever instance it is asked", async () => {
-    const wanted = wish()
+  it("creates one agent for an assistant, however often and by whichever instance it is called", async () => {
+    const wanted = settings()
     const agentId = await open().provision(wanted, going())
     expect(agentId).toMatch(/\S/)
     expect(await open().provision(wanted, going())).toBe(agentId)
     expect(await open().provision({ ...wanted, agentId, name: "Bea", firstMessage: null }, going())).toBe(agentId)
   })
 
-  it("makes different agents of different assistants", async () => {
+  it("creates different agents for different assistants", async () => {
     const provider = open()
-    expect(await provider.provision(wish(), going())).not.toBe(await provider.provision(wish(), going()))
+    expect(await provider.provision(settings(), going())).not.toBe(await provider.provision(settings(), going()))
   })
 
-  it("removes an agent, also one whose id was never learnt, and one that is gone", async () => {
+  it("deletes an agent, also one whose id is unknown, and a missing one", async () => {
     const provider = open()
-    const wanted = wish()
+    const wanted = settings()
     const { assistantId } = wanted
     const agentId = await provider.provision(wanted, going())
     await provider.tearDown({ assistantId, agentId }, going())
@@ -54,9 +54,9 @@ describe.each(Object.entries(adapters))("a voice provider: %s", (name, { open })
     await provider.tearDown({ assistantId: v7(), agentId: null }, going())
   })
 
-  it("does nothing that was stopped, and says so as a failure of its own", async () => {
+  it("does nothing after an abort, and fails with its own error", async () => {
     const stopped = AbortSignal.abort()
-    await expect(open().provision(wish(), stopped)).rejects.toThrow(VoiceFailure)
+    await expect(open().provision(settings(), stopped)).rejects.toThrow(VoiceFailure)
     await expect(open().tearDown({ assistantId: v7(), agentId: null }, stopped)).rejects.toThrow(VoiceFailure)
   })
 })

@@ -15,15 +15,15 @@ afterEach(() => endpoint.close())
 
 const opened: GuardedHttpClient[] = []
 const open = (...options: ConstructorParameters<typeof GuardedHttpClient>) => {
-  const outside = new GuardedHttpClient(...options)
-  opened.push(outside)
-  return outside
+  const client = new GuardedHttpClient(...options)
+  opened.push(client)
+  return client
 }
 afterAll(async () => {
-  for (const outside of opened) await outside.close()
+  for (const client of opened) await client.close()
 })
 
-const wish = (more: Partial<GuardedRequestOptions> = {}): GuardedRequestOptions => ({
+const requestOptions = (more: Partial<GuardedRequestOptions> = {}): GuardedRequestOptions => ({
   method: "GET",
   timeoutMs: 10_000,
   maxBytes: 1_000,
@@ -31,10 +31,10 @@ const wish = (more: Partial<GuardedRequestOptions> = {}): GuardedRequestOptions 
 })
 const refused = { name: "OutsideFailure", reason: "refused", message: "The address is not on the public internet" }
 
-/** Within IPv6 that belongs to the public internet, and given to nobody. */
+/** A public IPv6 prefix without any host. */
 const publicButNobody = "3ffe::1"
 
-/** A look-up that answers each time with the next of these lists, and says which names it was asked for. */
+/** A look-up that returns the next of these lists each time, and records the names. */
 function lookUp(...answers: string[][]) {
   const asked: string[] = []
   const look = ((hostname, options, done) => {
@@ -66,7 +66,7 @@ describe("an address", () => {
     expect(addresses.filter(isPublic)).toEqual([])
   })
 
-  it("of the internet is public, IPv4 also when dressed as IPv6", () => {
+  it("of the internet is public, IPv4 also when mapped to IPv6", () => {
     const addresses = ["1.1.1.1", "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.63.0.1", "::ffff:8.8.8.8", "2606:4700::1111", publicButNobody]
     expect(addresses.filter((address) => !isPublic(address))).toEqual([])
   })
@@ -75,7 +75,7 @@ describe("an address", () => {
 describe("the guard", () => {
   const guarded = (...answers: string[][]) => {
     const { asked, look } = lookUp(...answers)
-    return { asked, outside: open(false, look) }
+    return { asked, client: open(false, look) }
   }
   const port = () => new URL(endpoint.url).port
 
@@ -101,18 +101,18 @@ describe("the guard", () => {
     ["unique to a site", "[fd00::1]"],
     ["link-local", "[fe80::1]"],
   ])("refuses %s (%s)", async (_what, host) => {
-    const { asked, outside } = guarded([publicButNobody])
+    const { asked, client } = guarded([publicButNobody])
     for (const scheme of ["http", "https"])
-      await expect(outside.request(`${scheme}://${host}:${port()}/`, wish())).rejects.toMatchObject(refused)
+      await expect(client.request(`${scheme}://${host}:${port()}/`, requestOptions())).rejects.toMatchObject(refused)
     expect(asked).toEqual([])
     expect(endpoint.connections).toBe(0)
   })
 
-  it("refuses names of this machine, as the system looks them up", async () => {
-    const outside = open(false)
+  it("refuses names of this machine, by the system's look-up", async () => {
+    const client = open(false)
     for (const name of ["localhost", "LOCALHOST", "localhost."])
-      await expect(outside.request(`http://${name}:${port()}/`, wish())).rejects.toMatchObject({ name: "OutsideFailure" })
-    await expect(outside.request(`http://localhost:${port()}/`, wish())).rejects.toMatchObject(refused)
+      await expect(client.request(`http://${name}:${port()}/`, requestOptions())).rejects.toMatchObject({ name: "OutsideFailure" })
+    await expect(client.request(`http://localhost:${port()}/`, requestOptions())).rejects.toMatchObject(refused)
     expect(endpoint.connections).toBe(0)
   })
 
@@ -122,114 +122,114 @@ describe("the guard", () => {
     ["the last", [publicButNobody, "8.8.8.8", "::ffff:127.0.0.1"]],
     ["none, since there is none", []],
   ])("refuses a name of whose addresses one is private: %s", async (_which, addresses) => {
-    const { outside } = guarded(addresses)
-    await expect(outside.request(`http://shop.example:${port()}/`, wish())).rejects.toMatchObject(refused)
+    const { client } = guarded(addresses)
+    await expect(client.request(`http://shop.example:${port()}/`, requestOptions())).rejects.toMatchObject(refused)
     expect(endpoint.connections).toBe(0)
   })
 
-  it("lets a public address pass", async () => {
-    const { asked, outside } = guarded([publicButNobody])
-    const failure = await outside.request(`http://shop.example:${port()}/`, wish({ timeoutMs: 300 })).catch((error) => error)
+  it("allows a public address", async () => {
+    const { asked, client } = guarded([publicButNobody])
+    const failure = await client.request(`http://shop.example:${port()}/`, requestOptions({ timeoutMs: 300 })).catch((error) => error)
     expect(["unreachable", "timeout"]).toContain(failure.reason)
     expect(asked).toEqual(["shop.example"])
   })
 
-  it("is not fooled by a name that resolves differently the second time", async () => {
-    const { asked, outside } = guarded([publicButNobody], ["127.0.0.1"])
+  it("checks the address that it connects to, also when a name resolves differently the second time", async () => {
+    const { asked, client } = guarded([publicButNobody], ["127.0.0.1"])
     const url = `http://rebind.example:${port()}/`
-    // What was judged is what is connected to: nobody asks again in between.
-    const first = await outside.request(url, wish({ timeoutMs: 300 })).catch((error) => error)
+    // It connects to the checked address, without another look-up.
+    const first = await client.request(url, requestOptions({ timeoutMs: 300 })).catch((error) => error)
     expect(["unreachable", "timeout"]).toContain(first.reason)
     expect(asked).toHaveLength(1)
-    // And nobody remembers the first answer: the next request is judged anew.
-    await expect(outside.request(url, wish())).rejects.toMatchObject(refused)
+    // The result is not cached: the next request is checked again.
+    await expect(client.request(url, requestOptions())).rejects.toMatchObject(refused)
     expect(asked).toHaveLength(2)
     expect(endpoint.connections).toBe(0)
   })
 
-  it("lets everything pass where private addresses are allowed, by the same look-up", async () => {
+  it("allows everything where private addresses are allowed, by the same look-up", async () => {
     const { asked, look } = lookUp(["127.0.0.1"])
-    const answer = await open(true, look).request(`http://shop.example:${port()}/`, wish())
+    const answer = await open(true, look).request(`http://shop.example:${port()}/`, requestOptions())
     expect(answer).toMatchObject({ status: 200, cut: false })
     expect(asked).toEqual(["shop.example"])
   })
 })
 
 describe("a request", () => {
-  const outside = open(true)
+  const client = open(true)
 
-  it("is sent as it was wished for, and its answer read whatever it is", async () => {
+  it("is sent with its options, and any response is read", async () => {
     endpoint.answer({ status: 418, json: { short: "stout" } })
-    const asked = wish({ method: "PUT", headers: { "X-Kind": "teapot" }, body: "bytes ü" })
-    const answer = await outside.request(`${endpoint.url}/a?b=c`, asked)
+    const asked = requestOptions({ method: "PUT", headers: { "X-Kind": "teapot" }, body: "bytes ü" })
+    const answer = await client.request(`${endpoint.url}/a?b=c`, asked)
     expect(answer).toMatchObject({ status: 418, cut: false, headers: { "content-type": "application/json" } })
     expect(answer.body.toString()).toBe('{"short":"stout"}')
     expect(endpoint.requests).toMatchObject([{ method: "PUT", url: "/a?b=c", body: Buffer.from("bytes ü") }])
     expect(endpoint.requests[0]!.rawHeaders).toContain("X-Kind")
   })
 
-  it("has a connection of its own, one after the other and side by side", async () => {
-    for (let count = 0; count < 3; count++) await outside.request(endpoint.url, wish())
-    await Promise.all(Array.from({ length: 5 }, () => outside.request(endpoint.url, wish())))
+  it("has its own connection, one after the other and concurrently", async () => {
+    for (let count = 0; count < 3; count++) await client.request(endpoint.url, requestOptions())
+    await Promise.all(Array.from({ length: 5 }, () => client.request(endpoint.url, requestOptions())))
     expect(endpoint.requests).toHaveLength(8)
     expect(endpoint.connections).toBe(8)
   })
 
-  it("is not sent again elsewhere: a redirect is an answer", async () => {
+  it("is not sent elsewhere: a redirect is a response", async () => {
     endpoint.answer("redirect")
-    expect(await outside.request(endpoint.url, wish())).toMatchObject({ status: 302, headers: { location: "/elsewhere" } })
+    expect(await client.request(endpoint.url, requestOptions())).toMatchObject({ status: 302, headers: { location: "/elsewhere" } })
     expect(endpoint.requests.map(({ url }) => url)).toEqual(["/"])
   })
 
-  it.each(["hang", "drip"] as const)("ends at its time when the address does this: %s", async (mode) => {
+  it.each(["hang", "drip"] as const)("ends at its timeout when the server does this: %s", async (mode) => {
     endpoint.answer(mode)
-    await expect(outside.request(endpoint.url, wish({ timeoutMs: 300 }))).rejects.toMatchObject({
+    await expect(client.request(endpoint.url, requestOptions({ timeoutMs: 300 }))).rejects.toMatchObject({
       reason: "timeout",
       message: "The address did not answer within 0.3 s",
     })
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  it("ends at its time, and when it is stopped, also while it is looking its address up", async () => {
+  it("ends at its timeout, and when it is aborted, also during the look-up", async () => {
     const lost = open(false, (() => {}) as LookupFunction)
-    await expect(lost.request("http://shop.example/", wish({ timeoutMs: 300 }))).rejects.toMatchObject({ reason: "timeout" })
+    await expect(lost.request("http://shop.example/", requestOptions({ timeoutMs: 300 }))).rejects.toMatchObject({ reason: "timeout" })
     const stop = new AbortController()
-    const asked = lost.request("http://shop.example/", wish({ signal: stop.signal }))
+    const asked = lost.request("http://shop.example/", requestOptions({ signal: stop.signal }))
     stop.abort()
     await expect(asked).rejects.toMatchObject({ reason: "aborted" })
   })
 
-  it("that was given up while it was connecting is not sent when the connection comes", async () => {
+  it("that was aborted while it was connecting is not sent when the connection opens", async () => {
     const late: (() => void)[] = []
     const look = ((_hostname, _options, done) => {
       late.push(() => done(null, [{ address: "127.0.0.1", family: 4 }]))
     }) as LookupFunction
     const { port } = new URL(endpoint.url)
-    await expect(open(true, look).request(`http://shop.example:${port}/`, wish({ timeoutMs: 100 }))).rejects.toMatchObject({
+    await expect(open(true, look).request(`http://shop.example:${port}/`, requestOptions({ timeoutMs: 100 }))).rejects.toMatchObject({
       reason: "timeout",
     })
     for (const tell of late) tell()
-    await outside.request(endpoint.url, wish())
+    await client.request(endpoint.url, requestOptions())
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  it("reads no more than it may", async () => {
+  it("reads no more than its limit", async () => {
     endpoint.answer("large")
-    const { body, cut } = await outside.request(endpoint.url, wish({ maxBytes: 10 }))
+    const { body, cut } = await client.request(endpoint.url, requestOptions({ maxBytes: 10 }))
     expect([body.toString(), cut]).toEqual(['{"text":"x', true])
     endpoint.answer({ json: 1234 })
-    expect(await outside.request(endpoint.url, wish({ maxBytes: 4 }))).toMatchObject({ body: Buffer.from("1234"), cut: false })
-    expect(await outside.request(endpoint.url, wish({ maxBytes: 3 }))).toMatchObject({ body: Buffer.from("123"), cut: true })
+    expect(await client.request(endpoint.url, requestOptions({ maxBytes: 4 }))).toMatchObject({ body: Buffer.from("1234"), cut: false })
+    expect(await client.request(endpoint.url, requestOptions({ maxBytes: 3 }))).toMatchObject({ body: Buffer.from("123"), cut: true })
   })
 
-  it("is stopped by its signal, also before it begins", async () => {
+  it("is aborted by its signal, also before it begins", async () => {
     endpoint.answer("hang")
     const stop = new AbortController()
-    const asked = outside.request(endpoint.url, wish({ signal: stop.signal }))
+    const asked = client.request(endpoint.url, requestOptions({ signal: stop.signal }))
     await endpoint.arrived(1)
     stop.abort()
     await expect(asked).rejects.toMatchObject({ reason: "aborted", message: "The request was stopped" })
-    await expect(outside.request(endpoint.url, wish({ signal: stop.signal }))).rejects.toMatchObject({ reason: "aborted" })
+    await expect(client.request(endpoint.url, requestOptions({ signal: stop.signal }))).rejects.toMatchObject({ reason: "aborted" })
     expect(endpoint.requests).toHaveLength(1)
   })
 
@@ -239,13 +239,13 @@ describe("a request", () => {
     ["ftp://shop.example/", "No usable answer came from the address"],
     ["nonsense", "No usable answer came from the address"],
   ])("that reaches nobody says why: %s", async (url, message) => {
-    await expect(outside.request(url, wish())).rejects.toMatchObject({ name: "OutsideFailure", reason: "unreachable", message })
+    await expect(client.request(url, requestOptions())).rejects.toMatchObject({ name: "OutsideFailure", reason: "unreachable", message })
   })
 
   it("is not sent again when its connection is cut", async () => {
     endpoint.answer("reset")
     for (const method of ["GET", "POST"])
-      await expect(outside.request(endpoint.url, wish({ method }))).rejects.toMatchObject({
+      await expect(client.request(endpoint.url, requestOptions({ method }))).rejects.toMatchObject({
         reason: "unreachable",
         message: "The connection was closed before an answer came",
       })
@@ -253,7 +253,7 @@ describe("a request", () => {
     expect(endpoint.connections).toBe(2)
   })
 
-  it("does not speak to a server with a certificate of its own making", async () => {
+  it("refuses a server with a self-signed certificate", async () => {
     const folder = await mkdtemp(join(tmpdir(), "certificate-"))
     const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
     const made = [
@@ -277,7 +277,7 @@ describe("a request", () => {
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const url = `https://localhost:${(server.address() as AddressInfo).port}/`
-    await expect(outside.request(url, wish())).rejects.toMatchObject({
+    await expect(client.request(url, requestOptions())).rejects.toMatchObject({
       reason: "unreachable",
       message: "The address has no valid certificate",
     })
