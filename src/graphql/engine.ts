@@ -18,6 +18,7 @@ import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { graphqlLimits } from "./limits.js"
+import { oncePerSchema } from "./once-per-schema.js"
 import { costOf, refuseShape, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
 
@@ -67,20 +68,26 @@ export interface OperationObserver {
   ended?(operation: ObservedOperation, outcome: string, milliseconds: number): void
 }
 
+/** The operations that are prepared on a schema, by name and text. */
+const preparedOn = oncePerSchema(
+  () =>
+    new LRUCache<string, PreparedOperation>({
+      max: graphqlLimits.preparedOperations,
+      maxSize: graphqlLimits.preparedOperationsLength,
+      sizeCalculation: (_prepared, key) => key.length,
+    }),
+)
+
+// No valid document holds NUL: where the name ends is never in doubt.
+const keyOf = ({ query, operationName }: AskedOperation) => `${operationName ?? ""}\u0000${query}`
+
 /** Prepares operations once and runs them within the limits, for every transport. */
 export class OperationEngine {
-  readonly #prepared = new LRUCache<string, PreparedOperation>({
-    max: graphqlLimits.preparedOperations,
-    maxSize: graphqlLimits.preparedOperationsLength,
-    sizeCalculation: (_prepared, key) => key.length,
-  })
-  readonly #schemas = new Map<GraphQLSchema, number>()
-
   constructor(private readonly observer?: OperationObserver) {}
 
   /** The operation, if it was prepared before. */
-  find(schema: GraphQLSchema, { query, operationName }: AskedOperation): PreparedOperation | undefined {
-    return this.#prepared.get(this.#keyOf(schema, query, operationName))
+  find(schema: GraphQLSchema, asked: AskedOperation): PreparedOperation | undefined {
+    return preparedOn(schema).get(keyOf(asked))
   }
 
   /** Parses, measures, validates and compiles an operation, unless that was done before; `parsed` is its query, where it is parsed. */
@@ -98,7 +105,7 @@ export class OperationEngine {
     const errors = validate(schema, document)
     if (errors.length > 0) throw new InvalidDocument(errors)
     const prepared = { schema, document, operation, cost, run: runOf(schema, document, operation) }
-    this.#prepared.set(this.#keyOf(schema, query, operationName), prepared)
+    preparedOn(schema).set(keyOf(asked), prepared)
     return prepared
   }
 
@@ -138,13 +145,6 @@ export class OperationEngine {
     } finally {
       observer.ended?.(observed, outcome, performance.now() - begin)
     }
-  }
-
-  // No valid document holds NUL: where the name ends is never in doubt.
-  #keyOf(schema: GraphQLSchema, query: string, operationName: string | null | undefined) {
-    const id = this.#schemas.get(schema) ?? this.#schemas.size
-    this.#schemas.set(schema, id)
-    return `${id}\u0000${operationName ?? ""}\u0000${query}`
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from "graphql"
 import type { OperationEngine } from "../../graphql/engine.js"
 import { refuseFieldResolvers } from "../../graphql/object-fields.js"
+import { oncePerSchema } from "../../graphql/once-per-schema.js"
 import { resources } from "../resources.js"
 import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
 
@@ -49,12 +50,8 @@ const selected = (set: SelectionSetNode | undefined): Selection =>
     ...fieldsIn(set).map((field) => ({ [field.name.value]: selected(field.selectionSet) })),
   )
 
-/** Makes the REST representation of stored rows by type, on REST's own schema; `complete` adds what is not stored of a row. */
-export function representer(
-  engine: OperationEngine,
-  restSchema: GraphQLSchema,
-  complete: (row: Row) => Row,
-): (type: string, row: Row) => unknown {
+/** REST's schema with a root field for each type of a resource, which returns the row that it is given. */
+const withShownRows = oncePerSchema((restSchema) => {
   const types = Object.keys(resources)
   const schema = mergeSchemas({
     schemas: [restSchema],
@@ -63,8 +60,18 @@ export function representer(
   })
   const [error] = validate(schema, parse(`{ ${types.map(shown).join(" ")} }`))
   if (error) throw new Error(`src/rest/resources.ts does not fit the schema: ${error.message}`)
+  return schema
+})
+
+/** Makes the REST representation of stored rows by type, on REST's own schema; `complete` adds what is not stored of a row. */
+export function representer(
+  engine: OperationEngine,
+  restSchema: GraphQLSchema,
+  complete: (row: Row) => Row,
+): (type: string, row: Row) => unknown {
+  const schema = withShownRows(restSchema)
   // What the Event type shows is checked at start; another type is compiled when the first row of it is shown.
-  const ofEvents = types.filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
+  const ofEvents = Object.keys(resources).filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
   const compiled = new Map<string, Represent>(ofEvents.map((type) => [type, compile(engine, schema, type)]))
   return (type, row) => {
     const represent = compiled.get(type) ?? compile(engine, schema, type)
