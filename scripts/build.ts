@@ -13,7 +13,7 @@ function build(): number {
     return 1
   }
   try {
-    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", process.argv[2] ?? "tsconfig.json"], { stdio: "inherit" })
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b", process.argv[2] ?? "tsconfig.json"], { stdio: "inherit" })
   } catch {
     // The compiler has printed its errors.
     return 1

@@ -17,7 +17,7 @@ import { eventStream } from "./events/stream.js"
 import { OpenSockets } from "./events/transports/open-sockets.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
 import { OperationEngine } from "./graphql/engine.js"
-import { buildPlatformSchema, inRestWords } from "./graphql/schema.js"
+import { inRestWords, platformSchema } from "./graphql/schema.js"
 import { operationObserver } from "./http/operation-observer.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
@@ -70,7 +70,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => database.close())
   await migrate(database)
 
-  const schema = buildPlatformSchema(database.orm)
+  const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
   const engine = new OperationEngine(operationObserver(metrics))
   const secrets = await loadSecrets(config)

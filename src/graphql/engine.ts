@@ -18,6 +18,7 @@ import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { graphqlLimits } from "./limits.js"
+import { oncePerSchema } from "./once-per-schema.js"
 import { costOf, refuseShape, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
 
@@ -67,27 +68,34 @@ export interface OperationObserver {
   ended?(operation: ObservedOperation, outcome: string, milliseconds: number): void
 }
 
+/** The prepared operations of the process, by schema, name and text: servers that share a schema share them. */
+const preparedOperations = new LRUCache<string, PreparedOperation>({
+  max: graphqlLimits.preparedOperations,
+  maxSize: graphqlLimits.preparedOperationsLength,
+  sizeCalculation: (_prepared, key) => key.length,
+})
+
+let schemas = 0
+const idOf = oncePerSchema(() => (schemas += 1))
+
+// NUL is a safe separator, because no valid document contains it.
+const keyOf = (schema: GraphQLSchema, { query, operationName }: RequestedOperation) =>
+  `${idOf(schema)}\u0000${operationName ?? ""}\u0000${query}`
+
 /** Prepares operations once and runs them within the limits, for every transport. */
 export class OperationEngine {
-  readonly #prepared = new LRUCache<string, PreparedOperation>({
-    max: graphqlLimits.preparedOperations,
-    maxSize: graphqlLimits.preparedOperationsLength,
-    sizeCalculation: (_prepared, key) => key.length,
-  })
-  readonly #schemas = new Map<GraphQLSchema, number>()
-
   constructor(private readonly observer?: OperationObserver) {}
 
   /** Returns the operation if it was prepared before. */
-  find(schema: GraphQLSchema, { query, operationName }: RequestedOperation): PreparedOperation | undefined {
-    return this.#prepared.get(this.#keyOf(schema, query, operationName))
+  find(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation | undefined {
+    return preparedOperations.get(keyOf(schema, requested))
   }
 
   /** Parses, measures, validates and compiles an operation, unless it was prepared before; `parsed` is its parsed query, if any. */
-  prepare(schema: GraphQLSchema, asked: RequestedOperation, parsed?: DocumentNode): PreparedOperation {
-    const known = this.find(schema, asked)
+  prepare(schema: GraphQLSchema, requested: RequestedOperation, parsed?: DocumentNode): PreparedOperation {
+    const known = this.find(schema, requested)
     if (known) return known
-    const { query, operationName, variables } = asked
+    const { query, operationName, variables } = requested
     const document = parsed ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
     const operation = getOperationAST(document, operationName || null)
     if (!operation) throw new BadUserInput("operationName must name an operation of the document")
@@ -98,7 +106,7 @@ export class OperationEngine {
     const errors = validate(schema, document)
     if (errors.length > 0) throw new InvalidDocument(errors)
     const prepared = { schema, document, operation, cost, run: runOf(schema, document, operation) }
-    this.#prepared.set(this.#keyOf(schema, query, operationName), prepared)
+    preparedOperations.set(keyOf(schema, requested), prepared)
     return prepared
   }
 
@@ -138,13 +146,6 @@ export class OperationEngine {
     } finally {
       observer.ended?.(observed, outcome, performance.now() - startedAt)
     }
-  }
-
-  // NUL is a safe separator, because no valid document contains it.
-  #keyOf(schema: GraphQLSchema, query: string, operationName: string | null | undefined) {
-    const id = this.#schemas.get(schema) ?? this.#schemas.size
-    this.#schemas.set(schema, id)
-    return `${id}\u0000${operationName ?? ""}\u0000${query}`
   }
 }
 

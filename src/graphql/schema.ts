@@ -25,6 +25,7 @@ import { SessionResolver } from "../resolvers/session.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./guard.js"
 import { checkObjectFields, readPropertiesDirectly } from "./object-fields.js"
+import { oncePerSchema } from "./once-per-schema.js"
 import { describeRootTypes, documentArguments } from "./schema-docs.js"
 
 type Resolver = new () => object
@@ -67,12 +68,21 @@ export function buildPlatformSchema(orm: MikroORM): GraphQLSchema {
   return guardRootFields(checkObjectFields(schema, orm))
 }
 
+let built: { from: Resolver[]; schema: GraphQLSchema } | undefined
+
+/** The schema of this process, built for its first server; it is built again only when other resolvers are declared. */
+export function platformSchema(orm: MikroORM): GraphQLSchema {
+  const isBuilt = built?.from.length === resolvers.length && built.from.every((resolver, index) => resolver === resolvers[index])
+  if (!built || !isBuilt) built = { schema: buildPlatformSchema(orm), from: [...resolvers] }
+  return built.schema
+}
+
 function neverPublish(): never {
   throw new Error("Events are rows of the log; nothing publishes them")
 }
 
 /** The same schema with the REST words of enums: `telegram-bot` instead of `TELEGRAM_BOT`. */
-export const inRestWords = (schema: GraphQLSchema): GraphQLSchema => mapSchema(schema, { [MapperKind.ENUM_TYPE]: restEnum as never })
+export const inRestWords = oncePerSchema((schema) => mapSchema(schema, { [MapperKind.ENUM_TYPE]: restEnum as never }))
 
 function restEnum(type: GraphQLEnumType): GraphQLScalarType {
   const list = type.getValues().map((value) => value.value as string)

@@ -16,7 +16,7 @@ import {
   parse,
   typeFromAST,
 } from "graphql"
-import { buildPlatformSchema } from "../../src/graphql/schema.js"
+import { platformSchema } from "../../src/graphql/schema.js"
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"
 import type { Credential } from "./doors.js"
@@ -108,7 +108,7 @@ class AskedOfGraphql implements Asked {
   }
 
   private async ask(): Promise<Answer> {
-    schema ??= buildPlatformSchema(this.world.services.database.orm)
+    schema = platformSchema(this.world.services.database.orm)
     const [address, query = ""] = this.path.split("?") as [string, string?]
     const route = routeOf(this.method, address)
     const document = parse(route.run).definitions[0] as OperationDefinitionNode

@@ -15,10 +15,16 @@ export function pageText(html: string): string {
   return text === "" || title === "" || isNamed ? text : `# ${title}\n\n${text}`
 }
 
+/** What is used of the parser's result, whose own type needs the types of a browser. */
+interface ParsedPage {
+  document: { querySelector(selector: string): { textContent: string | null } | null }
+}
+
 /** Reads the title of the page, and the part that looks like an article, if any. */
 function read(html: string) {
   // The parser does not add missing elements: a page without a body element would be empty.
-  const { document } = parseHTML(`<html><head></head><body>${html.replace(/<\/?(html|head|body)(?=[\s/>])[^>]*>/gi, "")}</body></html>`)
+  const page = `<html><head></head><body>${html.replace(/<\/?(html|head|body)(?=[\s/>])[^>]*>/gi, "")}</body></html>`
+  const { document } = parseHTML(page) as unknown as ParsedPage
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim() ?? ""
   const found = new Readability(document as never, { charThreshold: 0 }).parse()
   return { title, article: found?.content ? markdown(found.content) : null }

@@ -10,6 +10,7 @@ import {
 } from "graphql"
 import type { OperationEngine } from "../../graphql/engine.js"
 import { refuseFieldResolvers } from "../../graphql/object-fields.js"
+import { oncePerSchema } from "../../graphql/once-per-schema.js"
 import { resources } from "../resources.js"
 import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
 
@@ -49,12 +50,8 @@ const selected = (set: SelectionSetNode | undefined): Selection =>
     ...fieldsIn(set).map((field) => ({ [field.name.value]: selected(field.selectionSet) })),
   )
 
-/** Returns a function that converts stored rows to their REST representation; `complete` adds the fields that are not stored. */
-export function representer(
-  engine: OperationEngine,
-  restSchema: GraphQLSchema,
-  complete: (row: Row) => Row,
-): (type: string, row: Row) => unknown {
+/** The REST schema with a root field for each type of a resource, which returns the row that it is given. */
+const withShownRows = oncePerSchema((restSchema) => {
   const types = Object.keys(resources)
   const schema = mergeSchemas({
     schemas: [restSchema],
@@ -63,8 +60,18 @@ export function representer(
   })
   const [error] = validate(schema, parse(`{ ${types.map(rootFieldOf).join(" ")} }`))
   if (error) throw new Error(`src/rest/resources.ts does not fit the schema: ${error.message}`)
+  return schema
+})
+
+/** Returns a function that converts stored rows to their REST representation; `complete` adds the fields that are not stored. */
+export function representer(
+  engine: OperationEngine,
+  restSchema: GraphQLSchema,
+  complete: (row: Row) => Row,
+): (type: string, row: Row) => unknown {
+  const schema = withShownRows(restSchema)
   // Types of events are compiled at start, which checks them; other types are compiled at their first row.
-  const eventTypes = types.filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
+  const eventTypes = Object.keys(resources).filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
   const compiled = new Map<string, Represent>(eventTypes.map((type) => [type, compile(engine, schema, type)]))
   return (type, row) => {
     const represent = compiled.get(type) ?? compile(engine, schema, type)
