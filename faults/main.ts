@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
+import { awayCampaign } from "./away.js"
 import { freezeCampaign } from "./freeze.js"
 import { answeredOnce, killCampaign, type Point, points } from "./kill.js"
 import { type MutationName, mutations } from "./kit/builds.js"
@@ -47,6 +48,9 @@ const sound: Record<string, Record<string, Campaign>> = {
       knowledgeCampaign(...scene, { good: 280, poisonedOfEach: 4, kills: 10, patienceMs: 60_000 }),
   },
   write: { "messages while instances are killed": (...scene) => writeCampaign(...scene, 200) },
+  away: {
+    "PostgreSQL is stopped under load": (...scene) => awayCampaign(...scene, { seconds: [3, 30, 120], customers: 40, between: 400 }),
+  },
 }
 
 /** What has to notice that something was taken out, and the check that has to say so. */

@@ -223,6 +223,16 @@ describe("openapi.json", () => {
   ])("documents %s (%s)", (path, methods) => {
     expect(Object.keys(w.openapi.paths[path] ?? {})).toEqual(expect.arrayContaining(methods.split(" ")))
   })
+
+  it("says of every route that it answers 503 with Retry-After while a service is away", () => {
+    const operations = Object.values(w.openapi.paths).flatMap((methods) => Object.values(methods as object))
+    expect(operations).not.toEqual([])
+    for (const { responses } of operations) expect(responses["503"]).toEqual({ $ref: "#/components/responses/ServiceUnavailable" })
+    expect(w.openapi.components.responses.ServiceUnavailable).toMatchObject({
+      headers: { "Retry-After": { required: true, schema: { type: "integer" } } },
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    })
+  })
 })
 
 describe("REST and GraphQL", () => {

@@ -50,6 +50,8 @@ async function unavailable(path: string, init: RequestInit = {}): Promise<void> 
   if (body.errors) expect(body.errors).toMatchObject([{ message: expect.stringMatching(/try again/), extensions: described }])
   else expect({ status: answer.status, ...body }).toMatchObject({ status: 503, error: "Service Unavailable", ...described })
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+  if (path.startsWith("/api/"))
+    w.fits((init.method ?? "GET").toLowerCase(), path, { status: answer.status, headers: Object.fromEntries(answer.headers), body })
   expect(Date.now() - begin).toBeLessThan(5_000)
 }
 

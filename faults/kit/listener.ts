@@ -17,6 +17,8 @@ export class Listener {
   /** What no subscriber should ever be told. */
   readonly refusals: string[] = []
   cuts = 0
+  /** Whether it takes a 503 like a cut, and comes back; otherwise that is a refusal. */
+  isPatient = false
   #socket: WebSocket | null = null
   #closed = false
 
@@ -66,7 +68,9 @@ export class Listener {
     if (frame.type === "ping") socket.send(JSON.stringify({ type: "pong" }))
     if (frame.type === "connection_ack")
       socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query, variables: { after: this.after } } }))
-    if (frame.type === "error" || frame.payload?.errors) this.refusals.push(JSON.stringify(frame))
+    const errors = frame.type === "error" ? frame.payload : frame.payload?.errors
+    if (this.isPatient && errors?.[0]?.extensions?.statusCode === 503) return socket.terminate()
+    if (errors) this.refusals.push(JSON.stringify(frame))
     const event = frame.type === "next" && frame.payload?.data?.events
     if (!event) return
     this.after = event.id

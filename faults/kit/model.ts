@@ -20,9 +20,10 @@ export class SlowModel {
 
   private constructor(private readonly fake: FakeOpenAi) {
     fake.reply = async ({ body, headers }) => {
-      // The question that was asked last, whatever else the model is shown.
+      // The question that was asked last, whatever else the model is shown: its own answers name questions too.
+      const asked = body.messages.filter(({ role }: { role: string }) => role === "user")
       const [tag = ""] =
-        JSON.stringify(body.messages)
+        JSON.stringify(asked)
           .match(/question-[\w-]+/g)
           ?.slice(-1) ?? []
       const calls = this.callsFor(tag)

@@ -3,11 +3,11 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
-import { openEmbedded } from "../../src/database/embedded/open.js"
 import { copyBuild, type MutationName } from "./builds.js"
 import { administer, Instance, killAll } from "./instance.js"
 import { Listener } from "./listener.js"
 import { SlowModel } from "./model.js"
+import { Postgres } from "./postgres.js"
 import { must, until } from "./wait.js"
 
 const template = "faults_template"
@@ -27,6 +27,8 @@ const bare: Furniture = { companyId: "", token: "", widgetId: "", origin: "" }
 /** A database with its company, a model, and servers on both. */
 export interface Scene extends Furniture {
   model: SlowModel
+  /** What all scenes share: stopped only by a campaign that runs alone. */
+  postgres: Postgres
   // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
   sql(text: string, values?: unknown[]): Promise<any[]>
   /** A connection of its own, for a lock. */
@@ -59,22 +61,22 @@ export async function openStage(): Promise<Stage> {
     return build
   }
   try {
-    const database = await openEmbedded({ dataDir: join(folder, "data"), role: "server", log() {} })
+    const postgres = await Postgres.open(join(folder, "data"))
     const close = async () => {
       killAll()
-      await database.stop()
+      await postgres.close()
       remove()
     }
     try {
-      await statement(database.url, `create database ${template}`)
-      const furnishing = await openScene(database.url, template, buildOf(), bare)
+      await statement(postgres.url, `create database ${template}`)
+      const furnishing = await openScene(postgres, template, buildOf(), bare)
       const furniture = await furnish(furnishing, buildOf()).finally(() => furnishing.close())
       return {
         close,
         async scene(without) {
           const name = `scene_${randomBytes(4).toString("hex")}`
-          await statement(database.url, `create database ${name} template ${template}`)
-          return openScene(database.url, name, buildOf(without), furniture)
+          await statement(postgres.url, `create database ${name} template ${template}`)
+          return openScene(postgres, name, buildOf(without), furniture)
         },
       }
     } catch (error) {
@@ -97,8 +99,8 @@ interface OpenScene extends Scene {
   env: Record<string, string>
 }
 
-async function openScene(server: string, name: string, build: string, furniture: Furniture): Promise<OpenScene> {
-  const address = new URL(server)
+async function openScene(postgres: Postgres, name: string, build: string, furniture: Furniture): Promise<OpenScene> {
+  const address = new URL(postgres.url)
   address.pathname = `/${name}`
   const model = await SlowModel.start()
   const pool = new pg.Pool({ connectionString: address.href, max: 5 })
@@ -110,6 +112,7 @@ async function openScene(server: string, name: string, build: string, furniture:
     ...furniture,
     env,
     model,
+    postgres,
     sql: async (text, values) => (await pool.query(text, values)).rows,
     async connection() {
       const client = new pg.Client({ connectionString: address.href })

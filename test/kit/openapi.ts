@@ -59,9 +59,9 @@ function hold(
     throw new Error(`${asked}: openapi.json does not know this status\n${JSON.stringify(response.body)}`)
   if (method === "head") return
   if (!/^application\/json\b/.test(response.headers["content-type"] ?? "")) throw new Error(`${asked}: not application/json`)
-  const pointer = operation
-    ? `/paths/${pointerPart(template!)}/${method}/responses/${response.status}/content/application~1json/schema`
-    : "/components/schemas/Error"
+  const shared = operation?.responses[response.status].$ref?.slice(1)
+  const documented = operation && (shared ?? `/paths/${pointerPart(template!)}/${method}/responses/${response.status}`)
+  const pointer = documented ? `${documented}/content/application~1json/schema` : "/components/schemas/Error"
   const validate = validator(pointer)
   if (!validate(response.body)) {
     const wrong = validate.errors!.map((error) => `${error.instancePath} ${error.message}`).join("; ")

@@ -32,6 +32,19 @@ const error: JsonSchema = {
   required: ["statusCode", "error", "message", "code", "details", "requestId"],
 }
 
+/** What any route can answer: the database, or another service that the request needs, does not answer. */
+const unavailable: JsonSchema = {
+  description: STATUS_CODES[503],
+  headers: {
+    "Retry-After": {
+      description: "Seconds to wait before the request is sent again.",
+      required: true,
+      schema: { type: "integer", minimum: 1 },
+    },
+  },
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+}
+
 const securitySchemes = {
   "jwt-auth": { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "JWT of a signed-in user." },
   "access-token": { type: "apiKey", in: "header", name: "X-Access-Token", description: "Long-lived token of one company." },
@@ -53,7 +66,7 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
     },
     servers: [{ url: "/" }],
     paths,
-    components: { securitySchemes, schemas: { Error: error } },
+    components: { securitySchemes, schemas: { Error: error }, responses: { ServiceUnavailable: unavailable } },
   }
 }
 
@@ -84,6 +97,7 @@ function operationObject(operation: Operation): JsonSchema {
     responses: {
       [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation)) },
       ...Object.fromEntries(refusals),
+      503: { $ref: "#/components/responses/ServiceUnavailable" },
     },
   }
 }

@@ -1,0 +1,199 @@
+import type { Sample } from "./gauges.js"
+import type { Instance } from "./instance.js"
+import type { Listener } from "./listener.js"
+import type { Regular } from "./regular.js"
+import { type Report, worst } from "./report.js"
+import type { Asked } from "./requests.js"
+import type { Scene } from "./stage.js"
+import { gaps, misheard, notToldOnce, storedIn } from "./store.js"
+
+/** A time in which PostgreSQL was away; moments of `performance.now()`. */
+export interface Outage {
+  seconds: number
+  /** Turns that ran and replies that were due when it was stopped. */
+  running: number
+  due: number
+  /** It is told to stop, it is gone, it is started, it accepts connections. */
+  stopping: number
+  stopped: number
+  starting: number
+  back: number
+  /** When each instance was ready again. */
+  ready: number[]
+  /** When all of those were answered who waited at the return, or were given up, and who was not. */
+  answered: number
+  unanswered: string[]
+}
+
+/** A time of load without an outage. */
+export interface Phase {
+  begin: number
+  end: number
+  messages: number
+  /** Megabytes that each instance kept at its end. */
+  kept: number[]
+}
+
+/** All that was seen from outside. */
+export interface Seen {
+  requests: Asked[]
+  samples: Sample[]
+  /** One before each outage, and one after the last. */
+  phases: Phase[]
+  outages: Outage[]
+  instances: Instance[]
+}
+
+const limits = {
+  /** The contract's time for a 503. */
+  answerMs: 5_000,
+  readyMs: 10_000,
+  /** So many come at least, or the findings say little. */
+  askedPerSecond: 5,
+  /** How much more memory than before the first outage an instance may keep, and have at the worst moment: garbage that is not collected yet. */
+  moreKept: 48,
+  moreMeanwhile: 256,
+}
+
+/** Judges what clients and operators were told, and what the instances used. */
+export function judgeOutages(report: Report, seen: Seen) {
+  const { phases, outages } = seen
+  for (const { seconds, running, due, ready, back, answered } of outages) {
+    const readyIn = ready.map((at) => `${((at - back) / 1000).toFixed(1)} s`).join(" and ")
+    report.note(
+      `away for ${seconds} s: ${running} turns ran, ${due} replies were due; ready after ${readyIn}, all answered after ${worst([answered - back])}`,
+    )
+  }
+  const rates = phases.map(({ begin, end, messages }) => messages / ((end - begin) / 1000))
+  report.note(`messages a second between outages: ${rates.map((rate) => rate.toFixed(0)).join(", ")}`)
+  report.check(
+    "whoever waits at the return is answered within 60 s",
+    outages.flatMap(({ unanswered }) => unanswered),
+  )
+  judgeRefusals(report, seen)
+  report.check(
+    "each instance is ready within 10 s of the return",
+    outages.flatMap(({ seconds, ready, back }) =>
+      ready.filter((at) => at - back > limits.readyMs).map((at) => `away for ${seconds} s: after ${worst([at - back])}`),
+    ),
+  )
+  judgeGauges(report, seen)
+}
+
+const lasted = ({ beganAt, endedAt }: Asked) => endedAt - beganAt
+
+const described = ({ topic, instance, beganAt, endedAt, status, retryAfter, error }: Asked) =>
+  `${topic} at ${instance}: ${status || error} after ${Math.round(endedAt - beganAt)} ms, Retry-After ${retryAfter}`
+
+function judgeRefusals(report: Report, { requests, outages, instances }: Seen) {
+  const byTopic = (...topics: string[]) => requests.filter(({ topic }) => topics.includes(topic))
+  const isWithin = ({ beganAt, endedAt }: Asked) => outages.some(({ stopped, starting }) => beganAt >= stopped && endedAt <= starting)
+  /** Whether PostgreSQL was away, or the instance not ready yet, at a moment of the request. */
+  const touches = ({ instance, beganAt, endedAt }: Asked) => {
+    const index = instances.findIndex(({ name }) => name === instance)
+    return outages.some(({ stopping, ready }) => endedAt >= stopping && beganAt <= ready[index]!)
+  }
+  const isRefused = ({ status, retryAfter }: Asked) => status === 503 && retryAfter !== null && retryAfter > 0
+  const isServed = ({ status }: Asked) => status === 200 || status === 201
+  const asked = byTopic("message", "question")
+  const within = asked.filter(isWithin)
+  const touching = asked.filter((each) => touches(each) && !isWithin(each))
+  report.note(`${within.length} requests while PostgreSQL was away, ${touching.length} while it went or came, ${asked.length} in all`)
+  const took = requests.filter(touches)
+  report.note(`the longest of all that met an outage took ${worst(took.map(lasted))}`)
+  report.check(
+    "no request that meets an outage takes longer than 5 s",
+    took.filter((each) => lasted(each) > limits.answerMs).map(described),
+  )
+  report.check("while PostgreSQL is away every request is 503 with Retry-After", within.filter((each) => !isRefused(each)).map(described))
+  report.check(
+    "while it goes or comes every request is served or 503 with Retry-After",
+    touching.filter((each) => !isRefused(each) && !isServed(each)).map(described),
+  )
+  report.check("while it is there every request is served", asked.filter((each) => !touches(each) && !isServed(each)).map(described))
+  report.check(
+    "/health/live and /metrics are always 200",
+    byTopic("live", "metrics")
+      .filter(({ status }) => status !== 200)
+      .map(described),
+  )
+  const ready = byTopic("ready")
+  report.check("/health/ready is 503 while PostgreSQL is away, and 200 while it is there", [
+    ...ready.filter((each) => isWithin(each) && each.status !== 503).map(described),
+    ...ready.filter((each) => !touches(each) && each.status !== 200).map(described),
+  ])
+  const few = outages.filter(({ seconds, stopped, starting }) => {
+    const during = within.filter(({ beganAt }) => beganAt >= stopped && beganAt <= starting)
+    return during.length < seconds * limits.askedPerSecond
+  })
+  report.check(
+    `at least ${limits.askedPerSecond} requests a second come while it is away`,
+    few.map(({ seconds }) => `fewer in ${seconds} s`),
+  )
+}
+
+/** Compares each instance after an outage, under the same load, with itself before the first one. */
+function judgeGauges(report: Report, { samples, phases, outages, instances }: Seen) {
+  const faults = { connections: [] as string[], memory: [] as string[] }
+  const rounded = (values: number[]) => values.map((value) => Math.round(value)).join(", ")
+  for (const [index, { name }] of instances.entries()) {
+    const from = (begin: number, end: number) => samples.filter((each) => each.instance === name && each.at >= begin && each.at <= end)
+    const connections = (begin: number, end: number) => Math.max(...from(begin, end).map((each) => each.connections ?? 0))
+    const before = { connections: connections(phases[0]!.begin, phases[0]!.end), kept: phases[0]!.kept[index]! }
+    const after = outages.map(({ stopped, back, ready }, outage) => ({
+      connections: connections(back, phases[outage + 1]!.end),
+      kept: phases[outage + 1]!.kept[index]!,
+      most: Math.max(...from(stopped, ready[index]!).map(({ megabytes }) => megabytes)),
+    }))
+    report.note(`${name}: connections ${before.connections} before, ${after.map((each) => each.connections).join(", ")} after`)
+    report.note(
+      `${name}: keeps ${rounded([before.kept])} MB before, ${rounded(after.map(({ kept }) => kept))} MB after, has at most ${rounded(after.map(({ most }) => most))} MB meanwhile`,
+    )
+    for (const [outage, each] of after.entries()) {
+      const when = `${name}, away for ${outages[outage]!.seconds} s`
+      if (each.connections > before.connections) faults.connections.push(`${when}: ${each.connections} instead of ${before.connections}`)
+      if (each.kept > before.kept + limits.moreKept) faults.memory.push(`${when}: keeps ${rounded([each.kept])} MB`)
+      if (each.most > before.kept + limits.moreMeanwhile) faults.memory.push(`${when}: ${rounded([each.most])} MB at the worst moment`)
+    }
+  }
+  report.check("no instance has more connections than before, from the return on", faults.connections)
+  report.check(
+    `no instance keeps more memory than before and ${limits.moreKept} MB, or has ${limits.moreMeanwhile} MB more meanwhile`,
+    faults.memory,
+  )
+}
+
+/** Judges what is stored and what was heard. */
+export async function judgeStore(scene: Scene, report: Report, customers: Regular[], subscribers: Listener[]) {
+  const stored = await storedIn(
+    scene,
+    customers.map(({ chatId }) => chatId),
+  )
+  const written = customers.flatMap((customer) => customer.written)
+  const again = written.filter(({ sendings }) => sendings > 1).length
+  report.note(`${written.length} messages in ${customers.length} chats, ${again} sent again; ${stored.length - written.length} answers`)
+  const faults = { once: [] as string[], answered: [] as string[], twice: [] as string[], heard: [] as string[] }
+  for (const { name, chatId, listener, written } of customers) {
+    const mine = stored.filter((message) => message.chatId === chatId)
+    const [questions, answers] = ["Customer", "Assistant"].map((role) => mine.filter((message) => message.role === role)) as [
+      typeof mine,
+      typeof mine,
+    ]
+    for (const { tag, id, isLast } of written) {
+      const asked = questions.filter(({ text }) => text === `Please answer ${tag}`)
+      if (asked.length !== 1 || asked[0]!.id !== id)
+        faults.once.push(`${tag}: ${asked.length} times, ids ${asked.map((each) => each.id)}, not ${id}`)
+      const times = answers.filter(({ text }) => text.endsWith(` to ${tag}`)).length
+      if (isLast && times === 0) faults.answered.push(tag)
+      if (times > 1) faults.twice.push(`${tag}: ${times} answers`)
+    }
+    if (questions.length !== written.length) faults.once.push(`${name}: ${questions.length} stored, ${written.length} written`)
+    faults.heard.push(...misheard(name, listener, mine))
+  }
+  for (const [index, subscriber] of subscribers.entries()) faults.heard.push(...misheard(`subscriber ${index + 1}`, subscriber, stored))
+  report.check("every message is stored once, under the id that was acknowledged", faults.once)
+  report.check("every burst is answered", faults.answered)
+  report.check("no message is answered twice", faults.twice)
+  report.check("each customer and each subscriber heard each message once and in order", faults.heard)
+  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+}
