@@ -386,7 +386,7 @@ describe("while a tool is waited for", () => {
     await w.runDue()
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: I am Bob"])
     expect((await frames(chat))[1].status).toBe("cancelled")
-    expect(toldLast()[0]).toContain("given up")
+    expect(toldLast()[0]).toContain("ended before the result was known")
   })
 
   it("a worker that is lost leaves a call of which nobody knows: it ends as an error, and the next worker does not call again", async () => {
