@@ -142,8 +142,8 @@ export interface RestErrorBody {
 /** The only mapping from a thrown error to the caller's error. Unknown errors become a 500 without details. */
 export function describe(error: unknown): ErrorDescription {
   const known = asApiError(error)
-  const shown = known ?? new ApiError(500, "INTERNAL_SERVER_ERROR", unexpectedMessage)
-  const { statusCode, code, message, details, headers } = shown
+  const apiError = known ?? new ApiError(500, "INTERNAL_SERVER_ERROR", unexpectedMessage)
+  const { statusCode, code, message, details, headers } = apiError
   return { statusCode, error: STATUS_CODES[statusCode] ?? "Error", message, code, details, headers, unexpected: !known }
 }
 

@@ -116,7 +116,7 @@ describe("the voice registration of an assistant", () => {
       .as(acme.token)
       .post(path, { name: "Ada", vaRegistration: { provider: "elevenlabs" } })
       .expect(400)
-    expect(body.message).toMatch(/unusable.*"elevenlabs" is not configured here; there is simulated/)
+    expect(body.message).toMatch(/"elevenlabs" is not configured on this server; available providers: simulated/)
   })
 })
 

@@ -383,7 +383,7 @@ describe("during a call of a tool", () => {
     await w.runDue()
     expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: I am Bob"])
     expect((await frames(chat))[1].status).toBe("cancelled")
-    expect(toldLast()[0]).toContain("given up")
+    expect(toldLast()[0]).toContain("ended before the result was known")
   })
 
   it("a lost worker leaves a call with an unknown result: it ends as an error, and the next worker does not call again", async () => {

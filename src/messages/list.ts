@@ -5,7 +5,7 @@ import type { FilterTemplate } from "../database/reader.js"
 import { BadUserInput, Forbidden } from "../errors.js"
 import { chatReadModel } from "../schema/chat.js"
 import { type Connection, connection, pageOffset, pageSize } from "../schema/kit/page.js"
-import { placeOf } from "../schema/kit/walk.js"
+import { cursorValues } from "../schema/kit/walk.js"
 import { schemaLimits } from "../schema/limits.js"
 import { forVisitor, messageReadModel } from "../schema/message.js"
 
@@ -26,7 +26,7 @@ export async function listMessages(
   const { chatId } = page
   const walk = walkOf(page)
   // A malformed cursor is refused before a chat out of reach.
-  placeOf(walk)
+  cursorValues(walk)
   const { identity } = context
   if (identity.kind === "visitor" && identity.chatId !== chatId) throw noAccess()
   const chatExists = context.reader.byId(chatReadModel, chatId, {}).then((chat) => {

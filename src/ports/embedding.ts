@@ -10,7 +10,7 @@ export interface Embedding {
   embed(texts: string[], signal: AbortSignal): Promise<Float32Array[]>
 }
 
-/** Thrown when a request for vectors failed; `message` is one sentence that is safe to show and log, `status` the vendor's status, if any. */
+/** Thrown when a request for vectors failed; `message` is one sentence, safe to show and log, `status` the vendor's status, if any. */
 export class EmbeddingFailure extends Error {
   override name = "EmbeddingFailure"
 

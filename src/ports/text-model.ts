@@ -59,7 +59,7 @@ export interface TextModel {
   answer(request: ModelRequest): Promise<ModelAnswer>
 }
 
-/** Thrown when a model gave no usable answer; `message` is a short sentence without keys, safe to log, `status` the vendor's status, if any. */
+/** Thrown when a model gave no usable answer; `message` is a short sentence that is safe to log, `status` the vendor's status, if any. */
 export class ModelFailure extends Error {
   override name = "ModelFailure"
 

@@ -14,7 +14,7 @@ import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
-import { placeOf, type Walk } from "../schema/kit/walk.js"
+import { cursorValues, type Walk } from "../schema/kit/walk.js"
 import { resolverLimits } from "./limits.js"
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
@@ -102,7 +102,7 @@ export class ChatListResolver {
     ]
     const walk = walkOf(sortBy, sortOrder, first, after, skip)
     // A malformed cursor is refused before a company out of reach.
-    placeOf(walk)
+    cursorValues(walk)
     const isUnfiltered = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
     if (isUnfiltered) return connection(context.reader, chatReadModel, selectionOf(info), walk, allChats, context.reach(companyId))
     const matching = filtered(context, conditions)

@@ -43,11 +43,11 @@ const latest = <T extends "ControlChange" | "AssistantTurn">(target: ReadModel<T
     () => target,
     "chatId",
     (query, ids) => {
-      const places = sql`select id from (
-        select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as place
-        from ${sql.table(table)} where chat_id = ${ids}) ranked where place <= ${sql.lit(contextLimits.pageMax)}`
+      const latestIds = sql`select id from (
+        select id, row_number() over (partition by chat_id order by ${sql.ref(column)} desc, id desc) as rank
+        from ${sql.table(table)} where chat_id = ${ids}) ranked where rank <= ${sql.lit(contextLimits.pageMax)}`
       return query
-        .where(sql<boolean>`t.id in (${places})`)
+        .where(sql<boolean>`t.id in (${latestIds})`)
         .orderBy(sql.ref(`t.${column}`), "desc")
         .orderBy(sql.ref("t.id"), "desc")
     },

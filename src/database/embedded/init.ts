@@ -33,17 +33,17 @@ async function initIn(folder: string, home: Home): Promise<string> {
   writeFileSync(passwordFile, home.memory.password, { mode: 0o600 })
   for (const path of [folder, passwordFile]) if (home.account) chownSync(path, home.account.uid, home.account.gid)
   const made = join(folder, "data")
-  let said = ""
+  let output = ""
   for (const ctype of CTYPES) {
     const result = await initdb(made, passwordFile, ctype, home)
     if (result.code === 0) return made
-    said = result.said
-    if (!said.includes("invalid locale")) break
+    output = result.output
+    if (!output.includes("invalid locale")) break
   }
-  throw sentence(`PostgreSQL could not initialise ${home.data}: ${lastLines(said)}`)
+  throw sentence(`PostgreSQL could not initialise ${home.data}: ${lastLines(output)}`)
 }
 
-function initdb(data: string, passwordFile: string, ctype: string, home: Home): Promise<{ code: number | null; said: string }> {
+function initdb(data: string, passwordFile: string, ctype: string, home: Home): Promise<{ code: number | null; output: string }> {
   const encoding = ["--encoding=UTF8", "--locale=C", `--lc-ctype=${ctype}`, "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
   const access = ["--username=platform", "--auth=scram-sha-256", `--pwfile=${passwordFile}`]
   const program = join(home.binaries, "bin", "initdb")
@@ -53,13 +53,13 @@ function initdb(data: string, passwordFile: string, ctype: string, home: Home): 
     timeout: INIT_MS,
     killSignal: "SIGKILL",
   })
-  let said = ""
+  let output = ""
   child.stderr.on("data", (part) => {
-    said += part
+    output += part
   })
   return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ code: null, said: error.message }))
-    child.once("close", (code, signal) => resolve({ code, said: signal ? `${said}\ninitdb was ended by ${signal}` : said }))
+    child.once("error", (error) => resolve({ code: null, output: error.message }))
+    child.once("close", (code, signal) => resolve({ code, output: signal ? `${output}\ninitdb was ended by ${signal}` : output }))
   })
 }
 
@@ -70,7 +70,7 @@ export function lastLines(text: string): string {
       .trim()
       .split(/\s*\n\s*/)
       .slice(-5)
-      .join(" | ") || "it said nothing."
+      .join(" | ") || "it printed nothing."
   )
 }
 

@@ -86,7 +86,7 @@ async function open(stay: Stay): Promise<string> {
   if (stay.role === "server") Object.assign(home.memory, { keeper: "server", server: process.pid })
   else if (started) home.memory.keeper = "command"
   remember(stay.dataDir, home.memory)
-  const how = first ? "made and started" : started ? "started" : "found running"
+  const how = first ? "created and started" : started ? "started" : "found running"
   stay.log(`database ${how} on 127.0.0.1:${port} in ${Math.round(performance.now() - begin)} ms, data in ${home.data}`)
   return address(home, port)
 }

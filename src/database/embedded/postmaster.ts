@@ -88,13 +88,13 @@ export async function stopPostmaster(data: string): Promise<void> {
   if (!(await until(gone, HARD_STOP_MS))) throw sentence(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
 }
 
-function watch(child: ChildProcess, said: () => string): Launch {
+function watch(child: ChildProcess, readLog: () => string): Launch {
   let end: string | undefined
   child.once("error", (error) => {
     end = error.message
   })
   child.once("exit", (code, signal) => {
-    end ??= `${said()}\nit ended with ${signal ?? `exit code ${code}`}.`
+    end ??= `${readLog()}\nit ended with ${signal ?? `exit code ${code}`}.`
   })
   return { ended: () => end }
 }

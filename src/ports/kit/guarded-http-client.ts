@@ -38,7 +38,7 @@ export class GuardedRequestError extends Error {
   }
 }
 
-/** HTTP client for URLs that customers choose: webhooks, pages, files, event receivers. Every resolved address is checked when it connects. */
+/** HTTP client for URLs that customers choose: webhooks, pages, files, event receivers. It checks every address that it connects to. */
 export class GuardedHttpClient {
   private readonly connect: (options: buildConnector.Options, done: buildConnector.Callback) => Socket
   private readonly open = new Set<Socket>()
@@ -69,7 +69,7 @@ export class GuardedHttpClient {
 
   private async exchange(url: string | URL, wish: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
     const { origin, pathname, search } = new URL(url)
-    // Connections are not reused: an idle one may close during a request, and its address was checked for another one. One deadline covers all.
+    // Connections are not reused: an idle one may close during a request, and its address was checked for another. One deadline covers all.
     const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
       const { method, headers = {}, body = null, maxBytes } = wish

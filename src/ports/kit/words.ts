@@ -68,7 +68,7 @@ const latin = /(?:eries|ations|ation|ments|ment|ungen|ung|ings|ing|ies|ers|ery|e
 const cyrillic =
   /(?:ями|ами|ого|ому|ими|ыми|ах|ях|ов|ев|ів|еи|ою|ею|ои|ии|ыи|ая|яя|ое|ее|ие|ые|их|ых|им|ым|ти|ть|ам|ям|ом|ем|а|я|и|і|ы|у|ю|е|є|о|ь)$/
 
-/** Removes endings of a folded word, so that its forms have the same stem ("deliveries", "delivery", "deliver"); short words are unchanged. */
+/** Removes endings of a folded word, so that its forms share a stem ("deliveries", "delivery", "deliver"); short words are unchanged. */
 export function stem(word: string): string {
   const endings = /\p{sc=Cyrillic}/u.test(word) ? cyrillic : latin
   let rest = word

@@ -78,7 +78,7 @@ function addressOf({ bucket, endpoint, region }: BucketOptions): string {
   return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
 }
 
-/** Sends signed requests, with retries after errors of the server or the connection. Throws `Refusal` for every response that is no success. */
+/** Sends signed requests, with retries after errors of the server or the connection. Throws `Refusal` for every other error status. */
 function senderOf(options: BucketOptions): Send {
   const { accessKeyId, secretAccessKey, region } = options
   const { storageTimeoutMs: timeout } = portLimits

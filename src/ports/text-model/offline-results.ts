@@ -5,7 +5,7 @@ import { toolTitle } from "./offline-tools.js"
 /** Longest part of a tool's response that is quoted to a customer, in characters. */
 const LONGEST = 600
 
-/** Summarizes a tool's response in one sentence: its own text if there is one, otherwise its fields; a failure is reported without details. */
+/** Summarizes a tool's response in one sentence: its own text if any, otherwise its fields; a failure is reported without details. */
 export function resultSentence(name: string, output: unknown, language: Language): string {
   const say: Phrases = phrases[language]
   const title = toolTitle(name)

@@ -10,7 +10,7 @@ import { askedIn } from "./offline-topics.js"
 const HAND_OVER = "turnOffAiMode"
 const SEARCH = "searchKnowledge"
 
-/** The built-in model: without network, and deterministic. It quotes the knowledge, calls tools that are named, and hands over otherwise. */
+/** The built-in model: without network, and deterministic. It quotes the knowledge, calls tools that are named, or else hands over. */
 export function offlineModel(): TextModel {
   return {
     id: textModelId("offline", "offline"),

@@ -32,7 +32,7 @@ function knowledgeText(knowledge: ModelRequest["knowledge"]) {
 // A document must not be able to end its own delimiter.
 const unfenced = (text: string) => text.replace(/<(\/?\s*(?:knowledge|item)\b)/gi, "‹$1")
 
-/** Converts a conversation to the SDK's format: roles alternate, every call is followed by its result, the customer's side is first and last. */
+/** Converts a conversation to the SDK's format: roles alternate, results follow their calls, the customer's side is first and last. */
 export function conversation(messages: ModelMessage[]): SdkMessage[] {
   const turns: SdkMessage[] = []
   const results = messages.filter((message) => message.role === "result")

@@ -5,7 +5,7 @@ import { VoiceFailure, type VoiceProvider } from "../voice.js"
 const NAMESPACE = "0c2b9a54-7b7e-4b0b-8d3f-6c1f0f6c7a21"
 
 /**
- * The built-in voice provider, which makes no calls. Its agents exist in no external service; the ID of an agent derives from its assistant,
+ * The built-in voice provider, which makes no calls. Its agents exist in no external service; an agent's ID derives from its assistant,
  * so that it is the same on every instance and after every start.
  */
 export function simulatedVoice(): VoiceProvider {

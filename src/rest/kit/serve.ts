@@ -71,8 +71,8 @@ function shaped(route: Route, value: unknown): unknown {
 /** Sets fields that were not selected to null. */
 function withNulls(value: object, absent: string[]) {
   if (!value) return value
-  const shown = value as Record<string, unknown>
+  const fields = value as Record<string, unknown>
   // The compiled query sets a field that was not included to undefined.
-  for (const name of absent) shown[name] ??= null
-  return shown
+  for (const name of absent) fields[name] ??= null
+  return fields
 }

@@ -6,7 +6,7 @@ import type { Narrow, PlainRow, PlannedRow, ReadModel, Selection } from "../../d
 import type { FilterTemplate, Reader } from "../../database/reader.js"
 import type { EntityName } from "../../database/tables.js"
 import { BadUserInput } from "../../errors.js"
-import { cursorOf, ordered, placeOf, type Walk, walked, walkedTemplate } from "./walk.js"
+import { cursorOf, cursorValues, ordered, pageQuery, pageTemplate, type Walk } from "./walk.js"
 
 @ObjectType({ description: "Position of a page in its list." })
 export class PageInfo {
@@ -139,8 +139,8 @@ async function readPage<N extends EntityName>(
   isCounted: boolean,
   companyIds?: string[],
 ): Promise<PageRows<PlannedRow<N>>> {
-  const place = placeOf(walk)
-  const page: Narrow<N> = (query) => walked(query, walk, place)
+  const start = cursorValues(walk)
+  const page: Narrow<N> = (query) => pageQuery(query, walk, start)
   const order: Narrow<N> = (query) => ordered(query, walk)
   const matching: Narrow<N> = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
   if (isCounted && typeof filter === "function" && (await isRare(reader, model, walk, filter, companyIds))) {
@@ -151,7 +151,7 @@ async function readPage<N extends EntityName>(
       model,
       fields,
       // Each offset would need its own prepared statement.
-      typeof filter === "function" || walk.skip ? (query) => page(matching(query)) : walkedTemplate(filter, walk, place),
+      typeof filter === "function" || walk.skip ? (query) => page(matching(query)) : pageTemplate(filter, walk, start),
       companyIds,
     ),
     isCounted ? reader.count(model, matching, companyIds) : undefined,
@@ -168,7 +168,7 @@ async function isRare<N extends EntityName>(
   companyIds?: string[],
 ): Promise<boolean> {
   const near = { ...walk, size: walk.size * rarity, skip: null }
-  const nearest = walked(reader.scoped(model, companyIds), near, placeOf(walk)).select(sql.ref("t.id").as("id"))
+  const nearest = pageQuery(reader.scoped(model, companyIds), near, cursorValues(walk)).select(sql.ref("t.id").as("id"))
   return (await reader.count(model, (query) => filter(query.where(sql<boolean>`t.id in ${nearest}`)), companyIds)) <= walk.size
 }
 

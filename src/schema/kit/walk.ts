@@ -52,7 +52,7 @@ function isMoment(value: unknown): boolean {
 }
 
 /** Decodes the sort key values of the cursor of a walk; throws for a cursor that does not fit. */
-export function placeOf({ after, list, keys }: Walk): unknown[] | null {
+export function cursorValues({ after, list, keys }: Walk): unknown[] | null {
   if (!after) return null
   const parts = readCursor(list, after, keys.length)
   if (!keys.every((key, index) => partFits[key.type](parts[index]))) throw notOfThisList()
@@ -64,11 +64,11 @@ export const ordered = <N extends EntityName, O>(query: Query<N, O>, { keys, des
   keys.reduce((page, { column }) => page.orderBy(sql.ref(`t.${column}`), descending ? "desc" : "asc"), query)
 
 /** Limits a query to the page after a position, plus one row that shows whether there is a next page. */
-export function walked<N extends EntityName, O>(query: Query<N, O>, walk: Walk, place: unknown[] | null): Query<N, O> {
+export function pageQuery<N extends EntityName, O>(query: Query<N, O>, walk: Walk, start: unknown[] | null): Query<N, O> {
   let page = ordered(query, walk)
-  if (place) {
+  if (start) {
     const columns = sql.join(walk.keys.map((key) => sql.ref(`t.${key.column}`)))
-    const values = sql.join(walk.keys.map((key, index) => sql`${place[index]}::${sql.raw(key.type)}`))
+    const values = sql.join(walk.keys.map((key, index) => sql`${start[index]}::${sql.raw(key.type)}`))
     // One row comparison: the equivalent with OR is 3.7 times slower at page 1,000.
     page = page.where(sql<boolean>`(${columns}) ${sql.raw(walk.descending ? "<" : ">")} (${values})`)
   }
@@ -78,12 +78,12 @@ export function walked<N extends EntityName, O>(query: Query<N, O>, walk: Walk, 
 }
 
 /** The same as a query template. */
-export function walkedTemplate<N extends EntityName>(filter: FilterTemplate<N>, walk: Walk, place: unknown[] | null): ListTemplate<N> {
+export function pageTemplate<N extends EntityName>(filter: FilterTemplate<N>, walk: Walk, start: unknown[] | null): ListTemplate<N> {
   const count = filter.values.length
   const { keys, descending, size } = walk
   return {
-    key: JSON.stringify([filter.key, keys, descending, size, place !== null]),
-    values: [...filter.values, ...(place ?? [])],
-    build: (query, values) => walked(filter.build(query, values.slice(0, count)), walk, place && values.slice(count)),
+    key: JSON.stringify([filter.key, keys, descending, size, start !== null]),
+    values: [...filter.values, ...(start ?? [])],
+    build: (query, values) => pageQuery(filter.build(query, values.slice(0, count)), walk, start && values.slice(count)),
   }
 }
