@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 /**
  * Compiles the server into `dist`, and puts the files of its pages beside it, those of libraries too: a production installation has neither the
- * compiler nor these libraries. There it builds nothing and says what to do if nothing was built before. Usage: node scripts/build.ts [PROJECT]
+ * compiler nor these libraries. There it builds nothing and says what to do if nothing was built before. Usage: node scripts/build.ts [PROJECT …]
  */
 function build(): number {
   if (!existsSync("node_modules/typescript")) {
@@ -12,8 +12,9 @@ function build(): number {
     process.stderr.write("Nothing is built, and this installation has no compiler. Run: npm ci && npm run build && npm prune --omit=dev\n")
     return 1
   }
+  const projects = process.argv.length > 2 ? process.argv.slice(2) : ["tsconfig.json"]
   try {
-    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b", process.argv[2] ?? "tsconfig.json"], { stdio: "inherit" })
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b", ...projects], { stdio: "inherit" })
   } catch {
     // The compiler has said what is wrong.
     return 1
