@@ -3,6 +3,7 @@ import { inTransaction } from "../src/context/transaction.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
+import { reply } from "../src/jobs/reply.js"
 import type { Script } from "./script.js"
 import type { Endpoints, TestServer } from "./test-server.js"
 
@@ -12,6 +13,8 @@ export interface Client {
   rest(method: string, path: string, body?: unknown): Promise<any>
   // biome-ignore lint/suspicious/noExplicitAny: answers of any shape.
   gql(query: string, variables: object): Promise<any>
+  /** Takes the turns that are due, and waits until they are done; the job scheduler would look up to seconds later. */
+  runDue(): Promise<void>
 }
 
 /** Creates a company with a subscription and a token. */
@@ -36,6 +39,10 @@ export async function createCompany({ server, url }: TestServer): Promise<Client
   return {
     rest: send,
     gql: async (query, variables) => ((await send("POST", "/graphql", { query, variables })) as { data: unknown }).data,
+    async runDue() {
+      await reply.sweep.run(server.services)
+      await server.services.running.idle()
+    },
   }
 }
 

@@ -29,7 +29,7 @@ async function say(client: Client, chatId: string, line: Line): Promise<Reaction
   }
   const begin = performance.now()
   for (;;) {
-    await sleep(pollMs)
+    await client.runDue()
     const { data } = await client.rest("GET", `/api/messages?chatId=${chatId}&take=100`)
     // biome-ignore lint/suspicious/noExplicitAny: as answered.
     const since: any[] = data.filter((message: any) => message.sequence > last).reverse()
@@ -46,6 +46,7 @@ async function say(client: Client, chatId: string, line: Line): Promise<Reaction
         outputTokens: turn.outputTokens,
       }
     }
+    await sleep(pollMs)
     if (performance.now() - begin > patienceMs) throw new Error(`Nothing came after ${JSON.stringify(line.customer)}`)
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 /**
  * Compiles the server into `dist`, and copies the files of its pages there, also those of libraries: a production installation has neither the
- * compiler nor these libraries. There it builds nothing, and prints what to do when there is no build. Usage: node scripts/build.ts [PROJECT]
+ * compiler nor these libraries. There it builds nothing, and prints what to do when there is no build. Usage: node scripts/build.ts [PROJECT …]
  */
 function build(): number {
   if (!existsSync("node_modules/typescript")) {
@@ -12,8 +12,9 @@ function build(): number {
     process.stderr.write("Nothing is built, and this installation has no compiler. Run: npm ci && npm run build && npm prune --omit=dev\n")
     return 1
   }
+  const projects = process.argv.length > 2 ? process.argv.slice(2) : ["tsconfig.json"]
   try {
-    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b", process.argv[2] ?? "tsconfig.json"], { stdio: "inherit" })
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b", ...projects], { stdio: "inherit" })
   } catch {
     // The compiler has printed its errors.
     return 1

@@ -131,8 +131,8 @@ async function paste(commands: string): Promise<Ran> {
 beforeAll(async () => {
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
-  const { PATH = "", HOME = "" } = process.env
-  environment = { PATH, HOME, PORT: String(port), DATA_DIR: data }
+  const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env
+  environment = { PATH, HOME, NODE_COMPILE_CACHE, PORT: String(port), DATA_DIR: data }
   await start()
   // In another chat than the test that measures.
   tour = runTour()

@@ -10,10 +10,13 @@ export const adminProcess: RunAdmin = (args, env) => runNode(["dist/src/admin/ma
 
 /** Runs Node in a separate process with this environment. */
 function runNode(args: string[], env: Record<string, string>): ReturnType<RunAdmin> {
-  const { PATH = "", HOME = "" } = process.env
+  const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--enable-source-maps", ...args], { env: { PATH, HOME, ...env } }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    execFile(
+      process.execPath,
+      ["--enable-source-maps", ...args],
+      { env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
   })
 }

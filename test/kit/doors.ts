@@ -1,8 +1,12 @@
+import { Agent } from "node:http"
 import supertest, { type Test } from "supertest"
 import type { FitsOpenApi } from "./openapi.js"
 
 /** An access token, a JWT, headers as they are, or nothing. */
 export type Credential = string | Record<string, string> | null
+
+/** Keeps connections open, as clients do: a connection for each request is a fifth of its CPU. */
+const agent = new Agent({ keepAlive: true })
 
 /** The headers that carry a credential. */
 export function headersOf(credential: Credential): Record<string, string> {
@@ -20,7 +24,7 @@ export type Method = "get" | "post" | "put" | "patch" | "delete" | "head"
  */
 export function makeRest(url: () => string, fits: FitsOpenApi) {
   const ask = (method: Method, path: string, credential: Credential): Test => {
-    const test = supertest(url())[method](path).set(headersOf(credential))
+    const test = supertest(url())[method](path).agent(agent).set(headersOf(credential))
     return path.startsWith("/api/") ? test.expect((response) => fits(method, path, response)) : test
   }
   const as = (credential: Credential) => ({
@@ -48,6 +52,7 @@ export interface GqlAnswer {
 export const makeGql =
   (url: () => string) =>
   async (credential: Credential, query: string, variables: Record<string, unknown> = {}): Promise<GqlAnswer> => {
-    const { status, headers, body } = await supertest(url()).post("/graphql").set(headersOf(credential)).send({ query, variables })
+    const request = supertest(url()).post("/graphql").agent(agent).set(headersOf(credential))
+    const { status, headers, body } = await request.send({ query, variables })
     return { status, headers, data: body.data, errors: body.errors }
   }

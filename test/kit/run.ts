@@ -2,19 +2,17 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { constants, tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import pg from "pg"
 import { connect } from "../../src/database/connect.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
 import { migrate } from "../../src/database/migrate.js"
-import { build } from "./jest/build.js"
 
 /** The migrated, empty database that every world is a copy of. */
 const TEMPLATE = "template_world"
 
-/** `npm test`: the build, one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
+/** `npm test`, after the build: one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
 async function main(): Promise<number> {
-  const built = build()
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
   // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
   chmodSync(folder, 0o755)
@@ -22,7 +20,6 @@ async function main(): Promise<number> {
   try {
     await prepareCluster(database.url)
     await makeTemplate(database.url)
-    await built
     return await jest({ TEST_DATABASE_URL: database.url, TEST_TEMPLATE: TEMPLATE, TEST_DATA_DIR: folder })
   } finally {
     await database.stop()
@@ -48,10 +45,13 @@ async function makeTemplate(url: string) {
   await template.close()
 }
 
+/** What one process compiled of the server and its libraries, those that tests start load. */
+const compiled = { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") }
+
 /** Runs Jest and answers its exit code; an interrupt goes to Jest, and the database is stopped when Jest has ended. */
 async function jest(env: Record<string, string>): Promise<number> {
   const args = ["node_modules/jest/bin/jest.js", ...process.argv.slice(2)]
-  const child = spawn(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...compiled, ...env } })
   const interrupt = () => child.kill("SIGINT")
   stopping.addEventListener("abort", interrupt)
   if (stopping.aborted) interrupt()

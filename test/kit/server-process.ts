@@ -14,12 +14,13 @@ export interface ServerProcess {
 
 /** Starts one with the secrets of the test server, so that it accepts the same credentials. */
 export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
-  const { PATH = "", HOME = "", TEST_DATA_DIR = "" } = process.env
+  const { PATH = "", HOME = "", TEST_DATA_DIR = "", NODE_COMPILE_CACHE = "" } = process.env
   const { config, secrets } = world.services
   const child = spawn(process.execPath, ["--enable-source-maps", "dist/src/main.js"], {
     env: {
       PATH,
       HOME,
+      NODE_COMPILE_CACHE,
       PORT: "0",
       DEMO: "false",
       DATA_DIR: TEST_DATA_DIR,

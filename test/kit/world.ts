@@ -114,7 +114,7 @@ async function start(made: World, options: WorldOptions): Promise<{ server: Runn
 /** A database of its own, copied from the migrated template. */
 async function copyOfTemplate() {
   const { TEST_DATABASE_URL: url, TEST_TEMPLATE: template } = process.env
-  if (!url) throw new Error("No database to test with: run the tests with `npm test`, or `node --import tsx test/kit/run.ts FILE`")
+  if (!url) throw new Error("No database to test with: run the tests with `npm test`, or `node dist/test/kit/run.js FILE`")
   const name = `world_${randomBytes(6).toString("hex")}`
   const databaseUrl = new URL(url)
   databaseUrl.pathname = `/${name}`

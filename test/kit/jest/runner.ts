@@ -18,6 +18,8 @@ export default function run(globalConfig: unknown, config: unknown, environment:
   runtime.unstable_shouldLoadAsEsm = () => true
   runtime.unstable_importModule = (file) => import(builtOf(file))
   clock.reset()
+  // Jest's limit is 100. Each assertion on a request takes a stack, whose frames are translated.
+  Error.stackTraceLimit = 20
   Object.assign(globalThis, { jest: runtime.requireModuleOrMock(path, "@jest/globals").jest })
   return circus(globalConfig, config, environment, runtime, path, send)
 }
