@@ -10,7 +10,7 @@ export async function build() {
   }
 }
 
-/** Jest's global setup: whoever watches has changed something since the run was built. */
+/** Jest's global setup: in watch mode, files have changed since the run was built. */
 export default async ({ watch, watchAll }: { watch: boolean; watchAll: boolean }) => {
   if (watch || watchAll) await build()
 }
