@@ -36,7 +36,7 @@ const meant: [pattern: RegExp, reason: string][] = [
 ]
 
 /** Folders and files that the rule covers. */
-const cleaned = ["docs/", "test/", "eval/", "bench/", "scripts/", "README.md"]
+const cleaned = ["docs/", "test/", "faults/", "eval/", "bench/", "scripts/", "README.md"]
 /** The rule itself and its test have to name the words; the texts of fixtures are prose of an invented shop. */
 const exempt = ["test/kit/plain-words.ts", "test/plain-words.test.ts", "test/fixtures/"]
 
