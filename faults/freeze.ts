@@ -2,21 +2,21 @@ import { type Chance, count } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
 import type { Instance } from "./kit/instance.js"
 import { type Report, worst } from "./kit/report.js"
-import type { Scene } from "./kit/stage.js"
 import { comeToRest, misheard, storedIn } from "./kit/store.js"
+import type { Deployment } from "./kit/test-bed.js"
 import { must, sleep } from "./kit/wait.js"
 
-/** A worker stands still longer than its lease, another answers, and the first goes on as if nothing had happened. */
-export async function freezeCampaign(scene: Scene, report: Report, chance: Chance, chats: number) {
-  const instances = await Promise.all(["a", "b"].map((name) => scene.start(`freeze-${name}`)))
-  const customers = count(chats).map((index) => new Customer(scene, `question-freeze-${index}`, instances))
+/** A worker is paused for longer than its lease, another answers, and the first continues. */
+export async function freezeCampaign(deployment: Deployment, report: Report, chance: Chance, chats: number) {
+  const instances = await Promise.all(["a", "b"].map((name) => deployment.start(`freeze-${name}`)))
+  const customers = count(chats).map((index) => new Customer(deployment, `question-freeze-${index}`, instances))
   for (const [index, customer] of customers.entries()) {
-    scene.model.thinks(customer.tag, chance.whole(3_000, 4_000))
+    deployment.model.thinks(customer.tag, chance.whole(3_000, 4_000))
     await customer.ask(instances[index % 2]!)
   }
-  const calls = customers.map(({ tag }) => scene.model.callsFor(tag))
+  const calls = customers.map(({ tag }) => deployment.model.callsFor(tag))
   await must("everybody reaches the model", () => calls.every(({ length }) => length > 0))
-  // Whoever has more turns in its hands just now.
+  // The instance that runs more turns now.
   const inHands = (name: string) => calls.filter(([call]) => call!.by === name && !call!.answeredAt).length
   const [frozen] = instances.toSorted((one, other) => inHands(other.name) - inHands(one.name)) as [Instance, Instance]
   const hit = inHands(frozen.name)
@@ -24,7 +24,7 @@ export async function freezeCampaign(scene: Scene, report: Report, chance: Chanc
   frozen.freeze(true)
   const stored = () =>
     storedIn(
-      scene,
+      deployment,
       customers.map(({ chatId }) => chatId),
     )
   const answers = async () => (await stored()).filter(({ role }) => role === "Assistant")
@@ -35,7 +35,7 @@ export async function freezeCampaign(scene: Scene, report: Report, chance: Chanc
   await must("the other instance answers", all).finally(() => frozen.freeze(false))
   const frozenMs = performance.now() - begin
   await must("everybody hears the answer", () => customers.every((customer) => customer.answers.length > 0))
-  await comeToRest(scene, instances)
+  await comeToRest(deployment, instances)
   const messages = await stored()
   report.note(
     `one instance of two stood still for ${worst([frozenMs])} with ${hit} of ${chats} turns in its hands; ${calls.flat().length} calls of the model`,

@@ -2,14 +2,14 @@ import type { Chance } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
 import type { Instance } from "./kit/instance.js"
 import { type Report, tally, worst } from "./kit/report.js"
-import type { Scene } from "./kit/stage.js"
 import { comeToRest, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import type { Deployment } from "./kit/test-bed.js"
 import { must, sleep, until } from "./kit/wait.js"
 
-/** The lock under which events get their places: who holds it keeps a stored answer from becoming an event that is heard. */
+/** The lock of the sequencer: while it is held, a stored answer gets no position and is not delivered. */
 const sequencerLock = 7_304_212
 
-/** Where in a turn a kill strikes. */
+/** The point of a turn at which the worker is killed. */
 export const points = ["at the hook", "before due", "when due", "in the model", "at the answer", "before sequencing"] as const
 export type Point = (typeof points)[number]
 
@@ -32,18 +32,18 @@ export interface KillSize {
 export const answeredOnce = "each question has exactly one answer in the store"
 
 /** Kills the server that works on a turn, with -9, and starts it again; every customer asks once and expects one answer. */
-export async function killCampaign(scene: Scene, report: Report, chance: Chance, size: KillSize) {
+export async function killCampaign(deployment: Deployment, report: Report, chance: Chance, size: KillSize) {
   const plans = size.points.map((point): Plan => ({ point, thinksMs: chance.whole(200, 1_200), share: chance.whole(0, 100) / 100 }))
   const names = ["a", "b"].slice(0, size.instances)
-  const instances = await Promise.all(names.map((name) => scene.start(`${size.lane}-${name}`)))
+  const instances = await Promise.all(names.map((name) => deployment.start(`${size.lane}-${name}`)))
   const customers: Customer[] = []
   const restarts: number[] = []
   let lastStart = 0
   for (const [index, plan] of plans.entries()) {
-    const customer = new Customer(scene, `question-${size.lane}-${index}`, instances)
+    const customer = new Customer(deployment, `question-${size.lane}-${index}`, instances)
     customers.push(customer)
-    scene.model.thinks(customer.tag, plan.thinksMs)
-    const victim = await strike(scene, plan, customer, instances, index)
+    deployment.model.thinks(customer.tag, plan.thinksMs)
+    const victim = await strike(deployment, plan, customer, instances, index)
     const begin = performance.now()
     await victim.start()
     lastStart = performance.now()
@@ -53,10 +53,10 @@ export async function killCampaign(scene: Scene, report: Report, chance: Chance,
   await until(() => customers.every(({ answers }) => answers.length > 0), size.patienceMs)
   const waited = customers.flatMap(({ answers, askedAt }) => answers.slice(0, 1).map(({ at }) => at - askedAt))
   const unanswered = customers.length - waited.length
-  // Where nobody will ever answer there is no rest to wait for.
-  if (unanswered === 0) await comeToRest(scene, instances)
+  // With unanswered customers the work never ends.
+  if (unanswered === 0) await comeToRest(deployment, instances)
 
-  const calls = customers.map(({ tag }) => scene.model.callsFor(tag).length)
+  const calls = customers.map(({ tag }) => deployment.model.callsFor(tag).length)
   report.note(`${plans.length} kills on ${instances.length} instance(s): ${tally(plans.map(({ point }) => point))}`)
   report.note(
     `${calls.filter((each) => each > 1).length} turns asked the model again; ${tally(customers.map(({ sendings }) => `sent ${sendings > 1 ? "again" : "once"}`))}`,
@@ -64,7 +64,7 @@ export async function killCampaign(scene: Scene, report: Report, chance: Chance,
   const afterwards = customers.flatMap(({ answers }) => answers.slice(0, 1).map(({ at }) => at - lastStart))
   report.note(`longest wait for an answer ${worst(waited)}, after the last start ${worst(afterwards)}; longest start ${worst(restarts)}`)
   const stored = await storedIn(
-    scene,
+    deployment,
     customers.map(({ chatId }) => chatId),
   )
   const faults = { answers: [] as string[], questions: [] as string[], heard: [] as string[] }
@@ -81,49 +81,49 @@ export async function killCampaign(scene: Scene, report: Report, chance: Chance,
   report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
 }
 
-/** Lets a customer ask, waits for the planned point of the turn, and kills who works on it there. */
-async function strike(scene: Scene, plan: Plan, customer: Customer, instances: Instance[], index: number): Promise<Instance> {
-  const door = instances[index % instances.length]!
-  const asking = customer.ask(door)
-  // Looked at when it is awaited, below or by the campaign.
+/** Sends a question, waits for the planned point of the turn, and kills the instance that works on it. */
+async function strike(deployment: Deployment, plan: Plan, customer: Customer, instances: Instance[], index: number): Promise<Instance> {
+  const entry = instances[index % instances.length]!
+  const asking = customer.ask(entry)
+  // A rejection is handled where it is awaited, below or by the campaign.
   asking.catch(() => {})
   if (plan.point === "at the hook") {
     await sleep(plan.share * 40)
-    return killed(door)
+    return killed(entry)
   }
   await asking
   if (plan.point === "before due") {
     await sleep(plan.share * 280)
-    return killed(door)
+    return killed(entry)
   }
   if (plan.point === "when due") {
     await sleep(280 + plan.share * 100)
-    return killed(door)
+    return killed(entry)
   }
-  if (plan.point === "before sequencing") return beforeSequencing(scene, customer, instances)
-  const calls = scene.model.callsFor(customer.tag)
+  if (plan.point === "before sequencing") return beforeSequencing(deployment, customer, instances)
+  const calls = deployment.model.callsFor(customer.tag)
   await must(`${customer.tag} reaches the model`, () => calls.length > 0)
   await sleep(plan.point === "in the model" ? plan.share * plan.thinksMs : plan.thinksMs + plan.share * 40)
-  return killed(workerOf(scene, customer, instances))
+  return killed(workerOf(deployment, customer, instances))
 }
 
 /** Holds the sequencer until the answer is stored: it is killed with the answer committed and its event without a place. */
-async function beforeSequencing(scene: Scene, customer: Customer, instances: Instance[]): Promise<Instance> {
-  const client = await scene.connection()
+async function beforeSequencing(deployment: Deployment, customer: Customer, instances: Instance[]): Promise<Instance> {
+  const client = await deployment.connection()
   try {
     await client.query("begin")
     await client.query("select pg_advisory_xact_lock($1)", [sequencerLock])
     const stored = "select 1 from message where chat_id = $1 and role = 'Assistant'"
-    await must(`the answer to ${customer.tag} is stored`, async () => (await scene.sql(stored, [customer.chatId])).length > 0)
-    return await killed(workerOf(scene, customer, instances))
+    await must(`the answer to ${customer.tag} is stored`, async () => (await deployment.sql(stored, [customer.chatId])).length > 0)
+    return await killed(workerOf(deployment, customer, instances))
   } finally {
     await client.end()
   }
 }
 
-/** Who asked the model last for this customer. */
-function workerOf(scene: Scene, { tag }: Customer, instances: Instance[]): Instance {
-  const by = scene.model.callsFor(tag).at(-1)?.by
+/** The instance that called the model last for this customer. */
+function workerOf(deployment: Deployment, { tag }: Customer, instances: Instance[]): Instance {
+  const by = deployment.model.callsFor(tag).at(-1)?.by
   return instances.find(({ name }) => name === by)!
 }
 

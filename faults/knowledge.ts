@@ -7,7 +7,7 @@ import type { Chance } from "./kit/chance.js"
 import type { Instance } from "./kit/instance.js"
 import { type Book, fill, goodBooks, poisonedBooks, privateBooks } from "./kit/library.js"
 import { type Report, tally, worst } from "./kit/report.js"
-import { post, type Scene } from "./kit/stage.js"
+import { type Deployment, post } from "./kit/test-bed.js"
 import { must, sleep, until } from "./kit/wait.js"
 
 export const comesToAnEnd = "every item is indexed or failed, none is pending, in time after the last start"
@@ -27,7 +27,7 @@ export interface KnowledgeSize {
  * Hundreds of items are indexed, some of them poisoned, by a worker that is killed again and again. Pages of the campaign are on this machine,
  * so most of it runs with the private network allowed; what a guarded server has to refuse comes last, under a server with its guard on.
  */
-export async function knowledgeCampaign(scene: Scene, report: Report, chance: Chance, size: KnowledgeSize) {
+export async function knowledgeCampaign(deployment: Deployment, report: Report, chance: Chance, size: KnowledgeSize) {
   const [site, vendor] = [await openSite(), await startFakeEmbeddings()]
   const folder = mkdtempSync(join(tmpdir(), "knowledge-faults-"))
   try {
@@ -36,21 +36,21 @@ export async function knowledgeCampaign(scene: Scene, report: Report, chance: Ch
     const open = [...goodBooks(site, chance, size.good - guardedShare, true), ...poisonedBooks(site, size.poisonedOfEach)]
     const guarded = [...goodBooks(site, chance, guardedShare, false), ...privateBooks(site, size.poisonedOfEach)]
     const lastKills = Math.floor(size.kills / 5)
-    const first = await scene.start("knowledge", { ...env, ALLOW_PRIVATE_NETWORK: "true" })
-    const assistant = await post(`${first.url}/api/assistants-new`, scene.token, { name: "Librarian", prompt: "Answer." })
+    const first = await deployment.start("knowledge", { ...env, ALLOW_PRIVATE_NETWORK: "true" })
+    const assistant = await post(`${first.url}/api/assistants-new`, deployment.token, { name: "Librarian", prompt: "Answer." })
     const assistantId = assistant.body.id
-    const strikes = { scene, vendor, chance, assistantId }
+    const strikes = { deployment, vendor, chance, assistantId }
     const ids = await killedMeanwhile(strikes, first, chance.shuffled(open), size.kills - lastKills)
-    await settled(scene, size.patienceMs)
+    await finished(deployment, size.patienceMs)
     await first.kill()
-    const second = await scene.start("guarded", { ...env, ALLOW_PRIVATE_NETWORK: "false" })
+    const second = await deployment.start("guarded", { ...env, ALLOW_PRIVATE_NETWORK: "false" })
     for (const [name, id] of await killedMeanwhile(strikes, second, chance.shuffled(guarded), lastKills)) ids.set(name, id)
     const begin = performance.now()
-    const isSettled = await settled(scene, size.patienceMs)
-    report.note(`${ids.size} items, ${size.kills} kills; all settled ${worst([performance.now() - begin])} after the last start`)
-    await judge(scene, report, [...open, ...guarded], ids, isSettled)
+    const isFinished = await finished(deployment, size.patienceMs)
+    report.note(`${ids.size} items, ${size.kills} kills; all finished ${worst([performance.now() - begin])} after the last start`)
+    await judge(deployment, report, [...open, ...guarded], ids, isFinished)
     checkEmbeddings(report, vendor, size.kills)
-    await checkSearch(report, scene, second, assistantId, [...open, ...guarded])
+    await checkSearch(report, deployment, second, assistantId, [...open, ...guarded])
   } finally {
     await Promise.all([site.close(), vendor.close()])
     rmSync(folder, { recursive: true, force: true })
@@ -58,14 +58,14 @@ export async function knowledgeCampaign(scene: Scene, report: Report, chance: Ch
 }
 
 interface Strikes {
-  scene: Scene
+  deployment: Deployment
   vendor: FakeEmbeddings
   chance: Chance
   assistantId: string
 }
 
-/** Gives the assistant its items while nothing of them can be embedded, lets the work begin, and kills the worker in the midst of it. */
-async function killedMeanwhile({ scene, vendor, chance, assistantId }: Strikes, server: Instance, books: Book[], kills: number) {
+/** Creates the items while embedding is blocked, unblocks it, and kills the worker several times during the indexing. */
+async function killedMeanwhile({ deployment, vendor, chance, assistantId }: Strikes, server: Instance, books: Book[], kills: number) {
   const pauses = Array.from({ length: kills }, () => chance.whole(50, 900))
   const embed = vendor.reply
   let begin = () => {}
@@ -77,12 +77,12 @@ async function killedMeanwhile({ scene, vendor, chance, assistantId }: Strikes, 
     await sleep(150)
     return embed(request)
   }
-  const ids = await fill(scene, server, assistantId, books)
+  const ids = await fill(deployment, server, assistantId, books)
   begin()
   for (const pause of pauses) {
     await must(
       "an item is being indexed",
-      async () => (await scene.sql("select 1 from knowledge where index_run is not null limit 1")).length > 0,
+      async () => (await deployment.sql("select 1 from knowledge where index_run is not null limit 1")).length > 0,
     )
     await sleep(pause)
     await server.kill()
@@ -92,15 +92,15 @@ async function killedMeanwhile({ scene, vendor, chance, assistantId }: Strikes, 
   return ids
 }
 
-/** Waits until nothing is pending or being worked at; answers whether it came to that in time. */
-const settled = (scene: Scene, patienceMs: number) =>
+/** Waits until nothing is pending or running; returns whether that happened in time. */
+const finished = (deployment: Deployment, patienceMs: number) =>
   until(async () => {
     const open = "select 1 from knowledge where index_status = 'pending' or index_due_at is not null or index_run is not null limit 1"
-    return (await scene.sql(open)).length === 0
+    return (await deployment.sql(open)).length === 0
   }, patienceMs)
 
-async function judge(scene: Scene, report: Report, books: Book[], ids: Map<string, string>, isSettled: boolean) {
-  const rows = await scene.sql(
+async function judge(deployment: Deployment, report: Report, books: Book[], ids: Map<string, string>, isFinished: boolean) {
+  const rows = await deployment.sql(
     `select id, name, index_status as status, index_error as error, chunk_count as chunks,
        (select count(*)::integer from knowledge_chunk c where c.knowledge_id = k.id) as kept,
        (select count(distinct position)::integer from knowledge_chunk c
@@ -119,7 +119,7 @@ async function judge(scene: Scene, report: Report, books: Book[], ids: Map<strin
     if (row?.status === "indexed" && (row.searched !== row.chunks || row.kept !== row.chunks))
       faults.chunks.push(`${name}: ${row.chunks} chunks, ${row.searched} searched, ${row.kept} kept`)
   }
-  if (!isSettled && faults.pending.length === 0) faults.pending.push("something was still due or running")
+  if (!isFinished && faults.pending.length === 0) faults.pending.push("something was still due or running")
   report.note(tally(rows.map((row) => row.status)))
   report.check(comesToAnEnd, faults.pending)
   report.check("every item that can be indexed is", faults.good)
@@ -140,10 +140,10 @@ function checkEmbeddings(report: Report, vendor: FakeEmbeddings, kills: number) 
   report.check("a kill costs no more embeddings than were on their way", again <= most ? [] : [`${again} were made again, ${most} at most`])
 }
 
-async function checkSearch(report: Report, scene: Scene, server: Instance, assistantId: string, books: Book[]) {
+async function checkSearch(report: Report, deployment: Deployment, server: Instance, assistantId: string, books: Book[]) {
   const faults: string[] = []
   for (const { name, mark } of books.filter((book) => !book.fails).filter((_, index) => index % 30 === 0)) {
-    const { body } = await post(`${server.url}/api/assistant-knowledge-new/query`, scene.token, { assistantId, query: mark, take: 1 })
+    const { body } = await post(`${server.url}/api/assistant-knowledge-new/query`, deployment.token, { assistantId, query: mark, take: 1 })
     if (body.data?.[0]?.knowledgeName !== name) faults.push(`${mark}: ${JSON.stringify(body.data?.[0] ?? body)}`)
   }
   report.check("what is indexed is found", faults)

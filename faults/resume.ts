@@ -2,8 +2,8 @@ import { type Chance, count } from "./kit/chance.js"
 import type { Instance } from "./kit/instance.js"
 import type { Listener } from "./kit/listener.js"
 import type { Report } from "./kit/report.js"
-import { post, type Scene } from "./kit/stage.js"
 import { allPlaced, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import { type Deployment, post } from "./kit/test-bed.js"
 import { sleep, until } from "./kit/wait.js"
 
 /** How much a resume campaign writes and cuts. */
@@ -13,9 +13,9 @@ export interface ResumeSize {
 }
 
 /** Subscribers are cut again and again, and come back to the other instance, while many write to many chats. */
-export async function resumeCampaign(scene: Scene, report: Report, chance: Chance, size: ResumeSize) {
-  const instances = await Promise.all(["a", "b"].map((name) => scene.start(name)))
-  const chats = await openChats(scene, instances[0]!, 8)
+export async function resumeCampaign(deployment: Deployment, report: Report, chance: Chance, size: ResumeSize) {
+  const instances = await Promise.all(["a", "b"].map((name) => deployment.start(name)))
+  const chats = await openChats(deployment, instances[0]!, 8)
   const plans = count(size.messages).map((index) => ({ chatId: chance.pick(chats), role: chance.pick(["User", "Customer"]), index }))
   // The first tenth and the last fifth are left whole, so that every cut comes while messages are written: writers are a tenth ahead at most.
   const moments = () =>
@@ -23,11 +23,11 @@ export async function resumeCampaign(scene: Scene, report: Report, chance: Chanc
       .map(() => chance.whole(size.messages / 10, (size.messages * 8) / 10))
       .sort((one, other) => one - other)
   let written = 0
-  const subscribers = [moments(), moments()].map((cuts, index) => subscriber(scene, instances, cuts, index, () => written))
+  const subscribers = [moments(), moments()].map((cuts, index) => subscriber(deployment, instances, cuts, index, () => written))
   const writers = count(6).map(async (writer) => {
     for (const { chatId, role, index } of plans.filter(({ index }) => index % 6 === writer)) {
       const { url } = instances[index % 2]!
-      const { status } = await post(`${url}/api/messages`, scene.token, { chatId, role, text: `message ${index}` })
+      const { status } = await post(`${url}/api/messages`, deployment.token, { chatId, role, text: `message ${index}` })
       if (status !== 201) throw new Error(`A message was refused with ${status}`)
       written += 1
       // Nobody is to be cut when all is over: writers wait for subscribers that are far behind.
@@ -35,8 +35,8 @@ export async function resumeCampaign(scene: Scene, report: Report, chance: Chanc
     }
   })
   await Promise.all(writers)
-  await allPlaced(scene)
-  const stored = await storedIn(scene, chats)
+  await allPlaced(deployment)
+  const stored = await storedIn(deployment, chats)
   await until(() => subscribers.every(({ messages }) => messages() >= stored.length), 30_000)
   // Whatever is told twice is told by now: a last message comes after it.
   await sleep(100)
@@ -59,13 +59,13 @@ export async function resumeCampaign(scene: Scene, report: Report, chance: Chanc
 }
 
 /** A subscriber of the whole company that cuts itself when it has heard so and so many messages. */
-function subscriber(scene: Scene, instances: Instance[], cuts: number[], first: number, written: () => number) {
+function subscriber(deployment: Deployment, instances: Instance[], cuts: number[], first: number, written: () => number) {
   let turn = first
   let last = 0
   const messages = (): number => listener.heard.filter(({ type }) => type === "MESSAGE_CREATED").length
-  const listener: Listener = scene.listen(
+  const listener: Listener = deployment.listen(
     () => instances[turn++ % instances.length]!.url,
-    { accessToken: scene.token },
+    { accessToken: deployment.token },
     () => {
       if (cuts[0] === undefined || messages() < cuts[0]) return
       cuts.shift()
@@ -77,11 +77,11 @@ function subscriber(scene: Scene, instances: Instance[], cuts: number[], first: 
 }
 
 /** Opens chats without an assistant. */
-export async function openChats(scene: Scene, { url }: Instance, chats: number): Promise<string[]> {
+export async function openChats(deployment: Deployment, { url }: Instance, chats: number): Promise<string[]> {
   const ids: string[] = []
   for (const index of count(chats)) {
     const body = { messenger: "playground", fromId: "campaign", externalId: `customer-${index}` }
-    ids.push((await post(`${url}/api/chats`, scene.token, body)).body.id)
+    ids.push((await post(`${url}/api/chats`, deployment.token, body)).body.id)
   }
   return ids
 }

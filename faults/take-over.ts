@@ -2,8 +2,8 @@ import { type Chance, count } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
 import type { Instance } from "./kit/instance.js"
 import { type Report, tally, worst } from "./kit/report.js"
-import { post, type Scene } from "./kit/stage.js"
 import { gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import { type Deployment, post } from "./kit/test-bed.js"
 import { must, sleep, until } from "./kit/wait.js"
 
 /** A take-over that is planned: at any moment of the turn, while the model thinks, or just around the moment of its answer. */
@@ -15,7 +15,7 @@ interface Plan {
   around: "anywhere" | "thinking" | "answer"
 }
 
-/** What came of it. */
+/** The outcome. */
 interface TakenOver {
   customer: Customer
   plan: Plan
@@ -29,8 +29,8 @@ interface TakenOver {
 export const nothingAfter = "no AI message is stored after the take-over answered"
 
 /** Persons take chats over, on the other instance than the customer's, while a slow model answers. */
-export async function takeOverCampaign(scene: Scene, report: Report, chance: Chance, chats: number) {
-  const instances = await Promise.all(["a", "b"].map((name) => scene.start(name)))
+export async function takeOverCampaign(deployment: Deployment, report: Report, chance: Chance, chats: number) {
+  const instances = await Promise.all(["a", "b"].map((name) => deployment.start(name)))
   const plans = count(chats).map((index): Plan => {
     const around = (["anywhere", "thinking", "answer"] as const)[index % 3]!
     const thinksMs = chance.whole(around === "thinking" ? 500 : 0, 2_000)
@@ -41,9 +41,9 @@ export async function takeOverCampaign(scene: Scene, report: Report, chance: Cha
     }[around]
     return { startMs: index * chance.whole(60, 120), thinksMs, afterMs, around }
   })
-  const all = await Promise.all(plans.map((plan, index) => takeOver(scene, instances, plan, index)))
-  await must("the model has answered everybody", () => scene.model.isQuiet)
-  await witness(scene, instances)
+  const all = await Promise.all(plans.map((plan, index) => takeOver(deployment, instances, plan, index)))
+  await must("the model has answered everybody", () => deployment.model.isQuiet)
+  await witness(deployment, instances)
   await Promise.all(instances.map((instance) => instance.stop()))
 
   report.note(`${chats} chats taken over on the other instance: ${tally(all.map(({ moment }) => moment))}`)
@@ -51,10 +51,10 @@ export async function takeOverCampaign(scene: Scene, report: Report, chance: Cha
     `${all.filter(({ before }) => before.length > 0).length} were answered before; longest take-over ${worst(all.map((each) => each.tookMs))}`,
   )
   const stored = await storedIn(
-    scene,
+    deployment,
     all.map(({ customer }) => customer.chatId),
   )
-  const late = await storedLate(scene)
+  const late = await storedLate(deployment)
   const faults = { after: [] as string[], told: [] as string[], heard: [] as string[] }
   for (const { customer, before, answeredAt } of all) {
     const mine = stored.filter(({ chatId }) => chatId === customer.chatId)
@@ -74,9 +74,9 @@ export async function takeOverCampaign(scene: Scene, report: Report, chance: Cha
   report.check("enough take-overs came while the model thought", during >= chats / 5 ? [] : [`only ${during}`])
 }
 
-async function takeOver(scene: Scene, instances: Instance[], plan: Plan, index: number): Promise<TakenOver> {
-  const customer = new Customer(scene, `question-${index}`, instances)
-  const { model, token } = scene
+async function takeOver(deployment: Deployment, instances: Instance[], plan: Plan, index: number): Promise<TakenOver> {
+  const customer = new Customer(deployment, `question-${index}`, instances)
+  const { model, token } = deployment
   model.thinks(customer.tag, plan.thinksMs)
   await sleep(plan.startMs)
   await customer.ask(instances[index % 2]!)
@@ -89,14 +89,14 @@ async function takeOver(scene: Scene, instances: Instance[], plan: Plan, index: 
   const answer = await post(url, token, { isUnderAiControl: false }, "PATCH")
   const answeredAt = performance.now()
   if (answer.status !== 200) throw new Error(`The take-over was refused: ${JSON.stringify(answer.body)}`)
-  const rows = await scene.sql("select id from message where chat_id = $1 and role = 'Assistant'", [customer.chatId])
+  const rows = await deployment.sql("select id from message where chat_id = $1 and role = 'Assistant'", [customer.chatId])
   return { customer, plan, moment, before: rows.map(({ id }) => id), answeredAt, tookMs: answeredAt - begin }
 }
 
 /** A customer of each instance whom nobody takes over: their answers come after all that was on its way before. */
-async function witness(scene: Scene, instances: Instance[]) {
+async function witness(deployment: Deployment, instances: Instance[]) {
   for (const instance of instances) {
-    const customer = new Customer(scene, `question-witness-${instance.name}`, [instance])
+    const customer = new Customer(deployment, `question-witness-${instance.name}`, [instance])
     await customer.ask(instance)
     await must("the witness is answered", () => until(() => customer.answers.length > 0, 1_000))
     customer.listener?.close()
@@ -104,8 +104,8 @@ async function witness(scene: Scene, instances: Instance[]) {
 }
 
 /** Answers that stand behind the take-over of their chat: both hold the chat's lock when they number their event, so the order is theirs. */
-async function storedLate(scene: Scene): Promise<Set<string>> {
-  const rows = await scene.sql(
+async function storedLate(deployment: Deployment): Promise<Set<string>> {
+  const rows = await deployment.sql(
     `select told.payload->'message'->>'id' as id from event told
      join event taken on taken.chat_id = told.chat_id and taken.type = 'CHAT_MODE_CHANGED' and taken.id < told.id
        and not (taken.payload->'value'->>'isUnderAiControl')::boolean

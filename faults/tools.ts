@@ -3,8 +3,8 @@ import { Customer } from "./kit/customer.js"
 import { Endpoint } from "./kit/endpoint.js"
 import type { Instance } from "./kit/instance.js"
 import { type Report, tally, worst } from "./kit/report.js"
-import { post, type Scene } from "./kit/stage.js"
 import { comeToRest, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import { type Deployment, post } from "./kit/test-bed.js"
 import { must, sleep, until } from "./kit/wait.js"
 
 /** A kill that is planned: so long after its customers asked, or after one of their calls arrived; the model and the endpoint think as long. */
@@ -25,7 +25,7 @@ const toolName = "lookUp"
 export const framesInPairs = "each call in a chat has exactly one output, behind it"
 
 /** Kills a server again and again, with -9, at random points of turns that call a tool; every customer expects one answer. */
-export async function toolCampaign(scene: Scene, report: Report, chance: Chance, { lane, kills, customers }: ToolSize) {
+export async function toolCampaign(deployment: Deployment, report: Report, chance: Chance, { lane, kills, customers }: ToolSize) {
   const plans = count(kills).map((index): Plan => {
     // Every third is aimed: by chance alone a small campaign may never strike while a tool is waited for.
     const from = index % 3 === 0 ? "a call" : "the questions"
@@ -36,23 +36,23 @@ export async function toolCampaign(scene: Scene, report: Report, chance: Chance,
     }
   })
   const endpoint = await Endpoint.start()
-  const instance = await scene.start(lane)
+  const instance = await deployment.start(lane)
   try {
-    await giveTool(scene, instance, endpoint)
-    scene.model.callsTool(toolName)
+    await giveTool(deployment, instance, endpoint)
+    deployment.model.callsTool(toolName)
     const all: Customer[] = []
     const struck: string[] = []
     for (const [index, plan] of plans.entries()) {
       const asking = plan.customers.map(async ({ modelMs, endpointMs }, place) => {
-        const customer = new Customer(scene, `question-${lane}-${index}-${place}`, [instance])
+        const customer = new Customer(deployment, `question-${lane}-${index}-${place}`, [instance])
         all.push(customer)
-        scene.model.thinks(customer.tag, modelMs)
+        deployment.model.thinks(customer.tag, modelMs)
         endpoint.thinks(customer.tag, endpointMs)
         await customer.ask(instance)
       })
       if (plan.from === "a call") await must("a call reaches the endpoint", () => endpoint.inHands > 0)
       await sleep(plan.afterMs)
-      struck.push(endpoint.inHands > 0 ? "in a call" : scene.model.isQuiet ? "in between" : "in the model")
+      struck.push(endpoint.inHands > 0 ? "in a call" : deployment.model.isQuiet ? "in between" : "in the model")
       await instance.kill()
       await instance.start()
       await Promise.all(asking)
@@ -60,10 +60,10 @@ export async function toolCampaign(scene: Scene, report: Report, chance: Chance,
     const lastStart = performance.now()
     await until(() => all.every(({ answers }) => answers.length > 0), 60_000)
     const afterwards = all.flatMap(({ answers }) => answers.slice(0, 1).map(({ at }) => at - lastStart))
-    if (afterwards.length === all.length) await comeToRest(scene, [instance])
+    if (afterwards.length === all.length) await comeToRest(deployment, [instance])
     report.note(`${kills} kills during ${all.length} turns: ${tally(struck)}; ${endpoint.requests.length} requests reached the endpoint`)
     report.note(`longest wait for an answer after the last start ${worst(afterwards)}`)
-    await judge(scene, report, endpoint, all)
+    await judge(deployment, report, endpoint, all)
     report.check(
       "enough kills struck while a tool was waited for",
       struck.filter((where) => where === "in a call").length >= kills / 5 ? [] : ["too few"],
@@ -73,20 +73,20 @@ export async function toolCampaign(scene: Scene, report: Report, chance: Chance,
   }
 }
 
-/** Gives the scene's assistant a tool at the endpoint. */
-async function giveTool(scene: Scene, { url }: Instance, endpoint: Endpoint) {
-  const [assistant] = await scene.sql("select id from assistant where company_id = $1", [scene.companyId])
+/** Gives the deployment's assistant a tool at the endpoint. */
+async function giveTool(deployment: Deployment, { url }: Instance, endpoint: Endpoint) {
+  const [assistant] = await deployment.sql("select id from assistant where company_id = $1", [deployment.companyId])
   const params = { type: "object", properties: { question: { type: "string" } }, required: ["question"] }
   const tool = { assistantId: assistant.id, name: toolName, description: "Looks something up.", params, apiCallUrl: endpoint.url }
-  const made = await post(`${url}/api/assistant-tools-new`, scene.token, tool)
+  const made = await post(`${url}/api/assistant-tools-new`, deployment.token, tool)
   await must("the tool is made", () => made.status === 201, 0)
 }
 
-async function judge(scene: Scene, report: Report, endpoint: Endpoint, all: Customer[]) {
+async function judge(deployment: Deployment, report: Report, endpoint: Endpoint, all: Customer[]) {
   const { requests } = endpoint
   const twice = (names: string[]) => names.filter((name, index) => names.indexOf(name) !== index)
   const stored = await storedIn(
-    scene,
+    deployment,
     all.map(({ chatId }) => chatId),
   )
   const faults = { answers: [] as string[], heard: [] as string[] }
@@ -100,14 +100,14 @@ async function judge(scene: Scene, report: Report, endpoint: Endpoint, all: Cust
   report.check("the endpoint was asked for each customer once at most", twice(requests.map(({ question }) => question)))
   report.check("each question has exactly one answer", faults.answers)
   report.check("each customer heard what was said, each once and in order", faults.heard)
-  report.check(framesInPairs, await unpaired(scene))
-  report.check("each request is in the log, and no entry is left pending", await unlogged(scene, requests))
+  report.check(framesInPairs, await unpaired(deployment))
+  report.check("each request is in the log, and no entry is left pending", await unlogged(deployment, requests))
   report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
 }
 
 /** Calls without their output, outputs without their call, and pairs that disagree with the log. */
-async function unpaired(scene: Scene): Promise<string[]> {
-  const rows = await scene.sql(
+async function unpaired(deployment: Deployment): Promise<string[]> {
+  const rows = await deployment.sql(
     `select coalesce(c.id, o.id) as id, count(*) over (partition by coalesce(c.id, o.id)) as outputs, c.sequence as call, o.sequence as output, o.status
      from (select function_call->>'callId' as id, sequence from message where function_call is not null) c
      full join (select function_call_output->>'callId' as id, function_call_output->>'status' as status, sequence from message
@@ -118,8 +118,8 @@ async function unpaired(scene: Scene): Promise<string[]> {
     .map(({ id, outputs, call, output }) => `${id}: call at ${call}, output at ${output}, ${outputs} in all`)
 }
 
-async function unlogged(scene: Scene, requests: Endpoint["requests"]): Promise<string[]> {
-  const rows = await scene.sql("select id, status from tool_call")
+async function unlogged(deployment: Deployment, requests: Endpoint["requests"]): Promise<string[]> {
+  const rows = await deployment.sql("select id, status from tool_call")
   const known = new Map(rows.map(({ id, status }) => [id, status]))
   const missing = requests.filter(({ callId }) => !known.has(callId)).map(({ callId }) => `${callId} is not in the log`)
   return [...missing, ...rows.filter(({ status }) => status === "pending").map(({ id }) => `${id} is pending`)]

@@ -1,18 +1,18 @@
 import { type Chance, count } from "./kit/chance.js"
 import type { Instance } from "./kit/instance.js"
 import { type Report, tally, worst } from "./kit/report.js"
-import { post, type Scene } from "./kit/stage.js"
 import { allPlaced, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
+import { type Deployment, post } from "./kit/test-bed.js"
 import { must, sleep, until } from "./kit/wait.js"
 import { openChats } from "./resume.js"
 
-/** What became of a message. */
+/** The outcome of a message. */
 type Outcome = "answered 201" | "left in doubt"
 
 /** Eight clients write to ten chats through two instances, while one after the other is killed and started again. */
-export async function writeCampaign(scene: Scene, report: Report, chance: Chance, messages: number) {
-  const instances = await Promise.all(["a", "b"].map((name) => scene.start(name)))
-  const chats = await openChats(scene, instances[0]!, 10)
+export async function writeCampaign(deployment: Deployment, report: Report, chance: Chance, messages: number) {
+  const instances = await Promise.all(["a", "b"].map((name) => deployment.start(name)))
+  const chats = await openChats(deployment, instances[0]!, 10)
   const outcomes = new Map<string, Outcome>()
   const took: number[] = []
   const plans = count(messages).map((index) => ({
@@ -23,12 +23,12 @@ export async function writeCampaign(scene: Scene, report: Report, chance: Chance
     index,
   }))
   let turn = 0
-  const listener = scene.listen(() => instances[turn++ % 2]!.url, { accessToken: scene.token })
+  const listener = deployment.listen(() => instances[turn++ % 2]!.url, { accessToken: deployment.token })
   const clients = count(8).map(async (client) => {
     for (const { text, chatId, role, pauseMs, index } of plans.filter(({ index }) => index % 8 === client)) {
       await sleep(pauseMs)
       const begin = performance.now()
-      outcomes.set(text, await send(scene, instances, index, { chatId, role, text }))
+      outcomes.set(text, await send(deployment, instances, index, { chatId, role, text }))
       took.push(performance.now() - begin)
     }
   })
@@ -39,8 +39,8 @@ export async function writeCampaign(scene: Scene, report: Report, chance: Chance
     await instances[index]!.start()
   }
   await Promise.all(clients)
-  await allPlaced(scene)
-  const stored = await storedIn(scene, chats)
+  await allPlaced(deployment)
+  const stored = await storedIn(deployment, chats)
   await until(() => listener.heard.filter(({ message }) => message).length >= stored.length, 30_000)
 
   report.note(
@@ -62,10 +62,10 @@ export async function writeCampaign(scene: Scene, report: Report, chance: Chance
 }
 
 /** Posts once; only what surely never arrived, since nobody listened, goes to the other instance. */
-async function send(scene: Scene, instances: Instance[], index: number, body: object): Promise<Outcome> {
+async function send(deployment: Deployment, instances: Instance[], index: number, body: object): Promise<Outcome> {
   for (let turn = index; ; turn += 1) {
     try {
-      const { status } = await post(`${instances[turn % 2]!.url}/api/messages`, scene.token, body)
+      const { status } = await post(`${instances[turn % 2]!.url}/api/messages`, deployment.token, body)
       if (status !== 201) throw new Error(`A message was refused with ${status}`)
       return "answered 201"
     } catch (error) {

@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
 import { administration, adminProcess } from "./kit/command-line.js"
-import { password } from "./kit/make.js"
+import { password } from "./kit/company-fixture.js"
 import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 

@@ -5,7 +5,7 @@ import { TurnProgress } from "../src/assistant/progress.js"
 import { reply } from "../src/jobs/reply.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { parametersOf } from "./kit/sockets.js"
-import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
+import { chatViews, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -19,7 +19,7 @@ let ada: { id: string }
 const leave: (() => unknown)[] = []
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada" })
 })
 beforeEach(() => {
@@ -93,7 +93,7 @@ async function chatToAnswer() {
 
 it("is published while the model streams, on another instance than the worker's, and the message follows", async () => {
   const second = await w.another()
-  await stopClockwork(second)
+  await stopScheduler(second)
   const chat = await chatToAnswer()
   const watching = await watch(chat, second)
   await known(chat)

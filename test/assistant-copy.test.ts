@@ -4,13 +4,13 @@ import { systemContext } from "../src/context/request-context.js"
 import { clock } from "../src/entities/kit/clock.js"
 import { forgetMedia } from "../src/jobs/forget-media.js"
 import { searchChunks } from "../src/knowledge/search.js"
-import { headersOf } from "./kit/doors.js"
+import { blockWrites } from "./kit/blocked-writes.js"
+import { headersOf } from "./kit/clients.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { pathOf, upload } from "./kit/files.js"
-import { gateOn } from "./kit/gate.js"
 import { indexAll, knowledgeOf, paragraphs } from "./kit/knowledge.js"
 import { receiver } from "./kit/receiver.js"
-import { stopClockwork } from "./kit/turns.js"
+import { stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const vendor = await startFakeEmbeddings()
@@ -23,7 +23,7 @@ const path = "/api/assistants-new"
 // biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
 type Resource = any
 
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 
 const copy = async ({ id }: { id: string }, body: object = {}): Promise<Resource> =>
   (await rest.as(acme.token).post(`${path}/${id}/copy`, body).expect(201)).body
@@ -325,7 +325,7 @@ describe("copies during concurrent changes", () => {
     const source = await acme.makeAssistant()
     const item = await searchable(source, paragraphs(4, "Old"))
     await indexAll(w)
-    const gate = await gateOn(w, "insert on knowledge", "true")
+    const gate = await blockWrites(w, "insert on knowledge", "true")
     const copying = copy(source)
     await gate.waiting(1)
     let isChanged = false

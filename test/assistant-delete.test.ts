@@ -3,8 +3,8 @@ import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
 import { Assistant } from "../src/entities/assistant.js"
 import { voiceAgent } from "../src/jobs/voice-agent.js"
+import { blockWrites } from "./kit/blocked-writes.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
-import { gateOn } from "./kit/gate.js"
 import { subscribe } from "./kit/sockets.js"
 import { chatViews, hold } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -221,7 +221,7 @@ describe("a chat that is assigned to an assistant during its deletion", () => {
   it.each(cases)("%s (%s) is freed by the deletion, which waits for it", async (_way, _kind, give, voice) => {
     const [assistant, chat] = [await acme.makeAssistant(voice), await acme.chat()]
     await sql(widget, [assistant.id, acme.widget.id])
-    const gate = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
+    const gate = await blockWrites(w, "insert or update on chat", "new.assistant_id is not null")
     // The assignment has read the assistant and is not committed yet.
     const giving = Promise.resolve(give(assistant, chat))
     await gate.waiting(1)

@@ -1,6 +1,6 @@
 import supertest from "supertest"
 import { v7 } from "uuid"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
 import { world } from "./kit/world.js"
 
@@ -19,7 +19,7 @@ afterAll(() => endpoint.close())
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   let count = 0
   const newName = () => `tool${++count}`

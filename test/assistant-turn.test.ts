@@ -3,7 +3,7 @@ import { jobLimits } from "../src/jobs/limits.js"
 import { reply } from "../src/jobs/reply.js"
 import { retention } from "../src/jobs/retention.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
-import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
+import { chatViews, hold, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -16,7 +16,7 @@ const time = stillTime()
 let ada: { id: string }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada" })
 })
 
@@ -102,7 +102,7 @@ describe("a turn is stored with its cost", () => {
   it("when its server stopped, or was lost", async () => {
     const model = hold(openAi)
     const [stopped, lost] = [await w.another(), await w.another()]
-    for (const server of [stopped, lost]) await stopClockwork(server)
+    for (const server of [stopped, lost]) await stopScheduler(server)
     const chat = await chatToAnswer()
     await reply.sweep.run(stopped.services)
     await model.next()

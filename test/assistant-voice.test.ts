@@ -4,7 +4,7 @@ import { Assistant } from "../src/entities/assistant.js"
 import { voiceAgent } from "../src/jobs/voice-agent.js"
 import { VoiceFailure } from "../src/ports/voice.js"
 import { fakeVoice } from "./kit/fake-voice.js"
-import { stillTime, stopClockwork } from "./kit/turns.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -15,7 +15,7 @@ const other = fakeVoice("other")
 const path = "/api/assistants-new"
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   w.services.voices.push(fake.provider, other.provider)
 })
 beforeEach(async () => {
@@ -413,7 +413,7 @@ describe("a worker", () => {
   /** A second server that does nothing by itself and knows the same provider. */
   async function another() {
     const server = await w.another()
-    await stopClockwork(server)
+    await stopScheduler(server)
     server.services.voices.push(fake.provider)
     return server
   }

@@ -3,7 +3,7 @@ import { autoResume } from "../src/jobs/auto-resume.js"
 import { quietChats } from "../src/jobs/quiet-chats.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, conversationOf, stillTime, stopClockwork, systemOf } from "./kit/turns.js"
+import { chatViews, conversationOf, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const minute = 60_000
@@ -22,7 +22,7 @@ describe("the return of a chat, with a stopped clock", () => {
   let ada: { id: string }
 
   beforeAll(async () => {
-    await stopClockwork(w)
+    await stopScheduler(w)
     ada = await acme.makeAssistant({ name: "Ada", prompt: "You are Ada." })
   })
   afterEach(() => {
@@ -217,7 +217,7 @@ describe("the return and a customer's message at the same instant", () => {
 
   it(`${races} times on two instances: no message is lost, none is answered twice, one archive is made`, async () => {
     const second = await w.another()
-    for (const server of [w, second]) await stopClockwork(server)
+    for (const server of [w, second]) await stopScheduler(server)
     const ada = await acme.makeAssistant({ name: "Ada" })
     const template = await acme.chat({ assistantId: ada.id })
     await acme.message({ chatId: template.id, role: "Customer", text: "I want a person" })

@@ -1,12 +1,12 @@
 import { v7 } from "uuid"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, gql, clock } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   const control = (id: string, body: object, company = acme) => rest.as(company.token).patch(`/api/chats/${id}/ai-control`, body)
   const assign = (id: string, assistantId: unknown) => rest.as(acme.token).patch(`/api/chats/${id}/assign-assistant`, { assistantId })

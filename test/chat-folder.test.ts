@@ -1,10 +1,10 @@
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   const path = "/api/chat-folders"
 

@@ -1,10 +1,10 @@
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   const post = (path: string, body: object, as = acme.token) => rest.as(as).post(path, body)
 

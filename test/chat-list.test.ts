@@ -1,11 +1,11 @@
 import { v7 } from "uuid"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql, clock } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   // biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
   type Chat = any

@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { doors } from "./kit/graphql-door.js"
+import { protocols } from "./kit/graphql-client.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -131,9 +131,9 @@ describe("every condition on chats", () => {
         `filter=${encodeURIComponent(filled(filter).replace(/[0-9a-f-]{36}/g, (id) => id.toUpperCase()))}`,
       ]
       if (parameter) asked.push(filled(parameter))
-      for (const [name, door] of doors) {
+      for (const [name, clientOf] of protocols) {
         for (const query of asked) {
-          const { body } = await door(w).as(acme.owner.jwt).get(`/api/chats?${query}`).expect(200)
+          const { body } = await clientOf(w).as(acme.owner.jwt).get(`/api/chats?${query}`).expect(200)
           expect([name, query, lettersOf(body.data), body.totalCount]).toEqual([name, query, letters, letters.length])
         }
       }
@@ -144,8 +144,8 @@ describe("every condition on chats", () => {
   )
 
   it.each(parameters)("%s finds %s, over both protocols", async (query, letters) => {
-    for (const [name, door] of doors) {
-      const { body } = await door(w)
+    for (const [name, clientOf] of protocols) {
+      const { body } = await clientOf(w)
         .as(acme.owner.jwt)
         .get(`/api/chats?${filled(query)}`)
         .expect(200)
@@ -173,7 +173,7 @@ describe("every condition on chats", () => {
 
   it("me is refused under an access token, which has no user", async () => {
     for (const query of ["managerId=me", "filter=managerId:eq:me", "filter=managerId:in:null,me"]) {
-      for (const [, door] of doors) await door(w).as(acme.token).get(`/api/chats?${query}`).expect(400)
+      for (const [, clientOf] of protocols) await clientOf(w).as(acme.token).get(`/api/chats?${query}`).expect(400)
     }
     const { errors } = await gql(acme.token, typed.replace("WHERE", 'managerId: { eq: "me" }'))
     expect(errors![0]!.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "managerId" }] })
@@ -220,11 +220,14 @@ describe("a connection", () => {
       ["ASC", "abcd"],
       ["DESC", "dcba"],
     ]) {
-      for (const [, door] of doors) {
-        const { body } = await door(w).as(acme.token).get(`/api/chats?sortBy=createdAt&sortOrder=${order}`).expect(200)
+      for (const [, clientOf] of protocols) {
+        const { body } = await clientOf(w).as(acme.token).get(`/api/chats?sortBy=createdAt&sortOrder=${order}`).expect(200)
         expect(body.data.map((chat: { externalId: string }) => chat.externalId).join("")).toBe(expected)
         expect(body.nextCursor).toBeNull()
-        const { body: some } = await door(w).as(acme.token).get(`/api/chats?sortBy=createdAt&sortOrder=${order}&skip=1&take=2`).expect(200)
+        const { body: some } = await clientOf(w)
+          .as(acme.token)
+          .get(`/api/chats?sortBy=createdAt&sortOrder=${order}&skip=1&take=2`)
+          .expect(200)
         expect(some.data).toEqual(body.data.slice(1, 3))
       }
     }
@@ -248,10 +251,10 @@ describe("a connection", () => {
     ["chats desc", moment, unknown, 1],
     ["chats asc", moment, unknown],
   ])("forged as [%s, %s, %s] is no cursor", async (...parts) => {
-    for (const [, door] of doors)
+    for (const [, clientOf] of protocols)
       expect(
         (
-          await door(w)
+          await clientOf(w)
             .as(acme.token)
             .get(`/api/chats?cursor=${forged(parts)}`)
             .expect(400)
@@ -260,9 +263,9 @@ describe("a connection", () => {
   })
 
   it.each([9007199254740991, 2 ** 31, -(2 ** 31), 1.5, "1", null])("of messages forged as %s is no cursor", async (place) => {
-    for (const [, door] of doors) {
+    for (const [, clientOf] of protocols) {
       const query = `chatId=${ids["a"]}&cursor=${forged([`messages ${ids["a"]}`, place])}`
-      expect((await door(w).as(acme.token).get(`/api/messages?${query}`).expect(400)).body.details[0].path).toBe("cursor")
+      expect((await clientOf(w).as(acme.token).get(`/api/messages?${query}`).expect(400)).body.details[0].path).toBe("cursor")
     }
   })
 })

@@ -1,4 +1,4 @@
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 const path = "/api/chat-tags"
@@ -6,7 +6,7 @@ const path = "/api/chat-tags"
 describe("chat tags over both protocols", () => {
   const w = world()
   const { acme, globex } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
   const post = (body: object, as = acme.token) => rest.as(as).post(path, body)
   const patch = (id: string, body: object) => rest.as(acme.token).patch(`${path}/${id}`, body)
 

@@ -1,7 +1,7 @@
 import { v7 } from "uuid"
 import { quietChats } from "../src/jobs/quiet-chats.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
-import { stillTime, stopClockwork } from "./kit/turns.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 /**
@@ -63,7 +63,7 @@ const minute = 60_000
 let drafts: Map<string, string>
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   // The fixtures use the offline model: these assistants use the model of this test.
   for (const company of [acme, globex]) Object.assign(company.assistant, await company.makeAssistant({ name: "Ada" }))
   drafts = new Map([

@@ -1,12 +1,12 @@
 import { v7 } from "uuid"
 import { messengers } from "../src/entities/channel.js"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   const create = (fields: object = {}) => rest.as(acme.token).post("/api/chats", { messenger: "telegram", fromId: "shop", ...fields })
   const read = async (id: string, query = "") => (await rest.as(acme.token).get(`/api/chats/${id}${query}`).expect(200)).body

@@ -3,7 +3,7 @@ import { assistantLimits } from "../src/assistant/limits.js"
 import { reply } from "../src/jobs/reply.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
+import { chatViews, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -18,7 +18,7 @@ let ada: { id: string }
 let tool: { id: string }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada" })
   const client = { assistantId: ada.id, name: "showSeat", type: "webhook_client", apiCallUrl: undefined, params }
   tool = await acme.tool({ ...client, timeoutSeconds: 30 })
@@ -77,7 +77,7 @@ const entry = async (id: string) => {
 describe("a tool that a client executes", () => {
   it("is requested by an event, answered by a mutation on any instance, and the assistant continues at once", async () => {
     const second = await w.another()
-    await stopClockwork(second)
+    await stopScheduler(second)
     const { chat, asked, done } = await chatInCall()
     expect(asked).toEqual({
       toolCallId: expect.any(String),
@@ -150,7 +150,7 @@ describe("a tool that a client executes", () => {
 
   it("is abandoned by a server that stops, and another continues without it", async () => {
     const stopped = await w.another()
-    await stopClockwork(stopped)
+    await stopScheduler(stopped)
     const chat = await acme.chat({ assistantId: ada.id })
     await write(chat, "Where do I sit?")
     time.pass(4_000)

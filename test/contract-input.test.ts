@@ -1,6 +1,6 @@
 import { request } from "node:http"
 import type { Route } from "../src/rest/kit/routes.js"
-import { headersOf, type Method } from "./kit/doors.js"
+import { headersOf, type Method } from "./kit/clients.js"
 import { unsigned } from "./kit/files.js"
 import { addressOf, type Belongings, belongings, bodyFor, credentialFor, everyRoute, queryFor } from "./kit/routes.js"
 import { world } from "./kit/world.js"

@@ -4,10 +4,10 @@ import { BadUserInput } from "../src/errors.js"
 import { inRestWords } from "../src/graphql/schema.js"
 import type { Route } from "../src/rest/kit/routes.js"
 import { routeTable } from "../src/rest/table.js"
-import { bothDoors } from "./kit/both-doors.js"
-import type { Method } from "./kit/doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
+import type { Method } from "./kit/clients.js"
 import { unsigned } from "./kit/files.js"
-import { type Door, doors } from "./kit/graphql-door.js"
+import { type ApiClient, protocols } from "./kit/graphql-client.js"
 import { platformSchema } from "./kit/platform-schema.js"
 import {
   addressOf,
@@ -26,7 +26,7 @@ import { world } from "./kit/world.js"
 
 const w = world()
 const { acme, globex, rest } = w
-const both = bothDoors(w)
+const both = bothProtocols(w)
 let own: Belongings
 let foreign: Belongings
 
@@ -48,8 +48,8 @@ const ask = (route: Route, address: string, credential = credentialFor(route, ac
     .send(bodyFor(route, own) as object)
 
 /** The same over either protocol. */
-const askThrough = (door: Door, route: Route, address: string, things = own, body = bodyFor(route, things)) =>
-  door.as(credentialFor(route, things.company))[route.method.toLowerCase() as "post"](address, body)
+const askThrough = (client: ApiClient, route: Route, address: string, things = own, body = bodyFor(route, things)) =>
+  client.as(credentialFor(route, things.company))[route.method.toLowerCase() as "post"](address, body)
 
 describe("credentials", () => {
   it.each(guarded)("%s requires them, whatever the body", async (_name, route) => {
@@ -236,12 +236,12 @@ describe("openapi.json", () => {
 })
 
 describe("REST and GraphQL", () => {
-  const graphql = () => doors.find(([name]) => name === "GraphQL")![1](w)
+  const graphql = () => protocols.find(([name]) => name === "GraphQL")![1](w)
 
   it.each(reading)("%s returns the same object", async (_name, route) => {
     const include = Object.keys(route.include ?? {})
     const query = include.length > 0 ? `?include=${include.join(",")}` : queryFor(route, own)
-    const shown = await askThrough(w.rest as unknown as Door, route, addressOf(route, own) + query).expect(200)
+    const shown = await askThrough(w.rest as unknown as ApiClient, route, addressOf(route, own) + query).expect(200)
     const asked = await askThrough(graphql(), route, addressOf(route, own) + query).expect(200)
     expect(unsigned(asked.body)).toEqual(unsigned(shown.body))
   })
@@ -249,21 +249,21 @@ describe("REST and GraphQL", () => {
   const changing = everyRoute.filter(([, route]) => route.method !== "GET" && !isPublic(route) && !route.multipart)
 
   /** The response of a route over a protocol, for fresh rows that are equal each time. */
-  async function aboutOwn(door: Door, route: Route, bodyOf = (things: Belongings) => bodyFor(route, things)) {
+  async function aboutOwn(client: ApiClient, route: Route, bodyOf = (things: Belongings) => bodyFor(route, things)) {
     const things = await belongings(acme)
-    const { status, body } = await askThrough(door, route, addressOf(route, things), things, bodyOf(things))
+    const { status, body } = await askThrough(client, route, addressOf(route, things), things, bodyOf(things))
     return { status, body: alike(body) }
   }
 
   it.each(changing)("%s returns the same object, for equal rows", async (_name, route) => {
-    const shown = await aboutOwn(w.rest as unknown as Door, route)
+    const shown = await aboutOwn(w.rest as unknown as ApiClient, route)
     expect(shown.status).toBe(route.status ?? (route.method === "POST" ? 201 : 200))
     expect(await aboutOwn(graphql(), route)).toEqual(shown)
   })
 
   it.each(fullBodies)("%s %s returns the same object", async (name, _says, body) => {
     const route = everyRoute.find(([named]) => named === name)![1]
-    const shown = await aboutOwn(w.rest as unknown as Door, route, body)
+    const shown = await aboutOwn(w.rest as unknown as ApiClient, route, body)
     expect(shown.status).toBe(route.status ?? (route.method === "POST" ? 201 : 200))
     expect(await aboutOwn(graphql(), route, body)).toEqual(shown)
   })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { gateOn } from "./kit/gate.js"
+import { blockWrites } from "./kit/blocked-writes.js"
 import { type ServerProcess, serverProcess } from "./kit/server-process.js"
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"
 import { type TcpProxy, tcpProxy } from "./kit/tcp-proxy.js"
@@ -129,7 +129,7 @@ it("transactions that lose their connection free its place in the pool", async (
   const chats = await Promise.all(Array.from({ length: 12 }, () => acme.chat()))
   const rename = ({ id }: { id: string }, name: string) =>
     fetch(`${server.url}/api/chats/${id}`, { method: "PATCH", headers: asToken(), body: JSON.stringify({ name }) })
-  const gate = await gateOn(w, "update on chat", "new.name = 'Held'")
+  const gate = await blockWrites(w, "update on chat", "new.name = 'Held'")
   const held = Promise.all(chats.map((chat) => rename(chat, "Held")))
   // As many as the pool has connections; the others wait for one.
   await gate.waiting(10)

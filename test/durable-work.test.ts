@@ -6,7 +6,7 @@ import { Assistant } from "../src/entities/assistant.js"
 import { doubling, type Failure, listed } from "../src/entities/kit/work-state.js"
 import { makeScheduler } from "../src/jobs/kit/scheduler.js"
 import { defineWork, type WorkDeclaration } from "../src/jobs/kit/work.js"
-import { stillTime, stopClockwork } from "./kit/turns.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -16,7 +16,7 @@ const time = stillTime()
 let second: { services: Services }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   second = await another()
 })
 beforeEach(() => sql("update assistant set voice_due_at = null, voice_work_id = null, voice_lease_until = null, voice_failures = 0"))
@@ -24,7 +24,7 @@ beforeEach(() => sql("update assistant set voice_due_at = null, voice_work_id = 
 /** A second server that does nothing by itself. */
 async function another() {
   const server = await w.another()
-  await stopClockwork(server)
+  await stopScheduler(server)
   return server
 }
 

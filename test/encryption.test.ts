@@ -154,7 +154,7 @@ describe("a new key", () => {
     const foreign = seal("lost", randomBytes(32))
     await keep(lost.id, foreign)
     await keep(found.id, seal("found", before))
-    expect(await refused(1, "encryption:rotate", { from })).toBe(`Sealed anew: 1. Neither key opens 1: assistant_tool ${lost.id}`)
+    expect(await refused(1, "encryption:rotate", { from })).toBe(`Encrypted again: 1. Neither key decrypts 1: assistant_tool ${lost.id}`)
     expect(await sql("select sealed_secret from assistant_tool where id = $1", [lost.id])).toEqual([{ sealed_secret: foreign }])
     expect(await call(found)).toMatchObject({ success: true })
     expect(await call(lost)).toMatchObject({ success: false })

@@ -3,7 +3,7 @@ import { messengers } from "../src/entities/channel.js"
 import { BadUserInput } from "../src/errors.js"
 import { chatFilterFields } from "../src/schema/chat-filter.js"
 import { type Condition, formatFilter, parseFilter, whereConditions } from "../src/schema/kit/filter.js"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 const parse = (text: string) => parseFilter(chatFilterFields, text)
@@ -114,7 +114,7 @@ describe("the filter grammar", () => {
 describe("the list of chats over both protocols", () => {
   const w = world()
   const { acme } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
   const list = async (query: string, as = acme.token) => (await rest.as(as).get(`/api/chats?${query}`).expect(200)).body
   const names = async (query: string, as = acme.token) => (await list(query, as)).data.map((chat: { name: string }) => chat.name).sort()
   const filter = (text: string) => `filter=${encodeURIComponent(text)}`

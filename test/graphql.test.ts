@@ -15,7 +15,7 @@ import {
 } from "graphql"
 import { auditServer } from "graphql-http"
 import { v7 } from "uuid"
-import { type Credential, headersOf } from "./kit/doors.js"
+import { type Credential, headersOf } from "./kit/clients.js"
 import { world } from "./kit/world.js"
 
 const w = world()

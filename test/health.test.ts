@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { gateOn } from "./kit/gate.js"
+import { blockWrites } from "./kit/blocked-writes.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
@@ -36,7 +36,7 @@ describe("a stop", () => {
     const leaving = await w.another()
     const logged = w.logged.length
     const { id } = await acme.chat()
-    const gate = await gateOn(w, "update on chat", "new.name = 'Late'")
+    const gate = await blockWrites(w, "update on chat", "new.name = 'Late'")
     const client = new AbortController()
     const asked = fetch(`${leaving.url}/api/chats/${id}`, {
       method: "PATCH",

@@ -12,10 +12,10 @@ import { world } from "./kit/world.js"
 const source = sourcesBelow("src")
 const code = source.filter(({ path }) => path.endsWith(".ts"))
 
-/** A file that nobody wrote: at this path, with these lines. */
+/** An invented file with this path and these lines. */
 const made = (path: string, ...lines: string[]): Source => ({ path, text: lines.join("\n") })
 
-/** A rule holds in the house, reports what breaks it, and leaves alone what does not. */
+/** Tests that a rule holds, reports violations, and accepts the rest. */
 function rule(says: string, { of, breaks, keeps = [], among = code }: { of: Rule; breaks: Source[]; keeps?: Source[]; among?: Source[] }) {
   describe(says, () => {
     it("holds", () => expect(complaints(of, among)).toEqual([]))
@@ -23,7 +23,7 @@ function rule(says: string, { of, breaks, keeps = [], among = code }: { of: Rule
       for (const broken of breaks) expect({ broken, complaints: complaints(of, [broken]).length }).toEqual({ broken, complaints: 1 })
       expect(complaints(of, breaks)[0]).toContain(of.teaches)
     })
-    if (keeps.length > 0) it("leaves the rest alone", () => expect(complaints(of, keeps)).toEqual([]))
+    if (keeps.length > 0) it("accepts the rest", () => expect(complaints(of, keeps)).toEqual([]))
   })
 }
 
@@ -44,7 +44,7 @@ describe("directions", () => {
       ),
     ],
   })
-  rule("a REST file knows documents, no resolver and no entity", {
+  rule("a REST file imports documents, no resolver and no entity", {
     of: rules.restKnowsDocuments,
     breaks: [
       made("src/rest/chat.ts", 'import { ChatResolver } from "../resolvers/chat.js"'),
@@ -60,7 +60,7 @@ describe("directions", () => {
       ),
     ],
   })
-  describe("folders import one another in no circle, type imports included", () => {
+  describe("folders have no circular imports, type imports included", () => {
     it("holds", () => expect(rules.folderCircles(code)).toEqual([]))
     it("is reported when it is broken", () => {
       const circle = [
@@ -97,7 +97,7 @@ describe("directions", () => {
       made("src/resolvers/chat.ts", 'import { reply } from "../jobs/reply.js"'),
     ],
   })
-  rule("a resolver holds no SQL", {
+  rule("a resolver has no SQL", {
     of: rules.resolversHoldNoSql,
     breaks: [
       made("src/resolvers/chat.ts", 'const known = "select id from chat where company_id = $1"'),
@@ -118,11 +118,11 @@ describe("directions", () => {
       made("src/chats/chat-tag.ts", 'const known = "select id from chat_tag where company_id = $1"'),
     ],
   })
-  rule("a resolver touches no adapter", {
+  rule("a resolver imports no adapter", {
     of: rules.resolversTouchNoPort,
     breaks: [made("src/resolvers/assistant.ts", 'import { offlineModel } from "../ports/text-model/offline.js"')],
   })
-  rule("an adapter knows its interface and its neighbours", {
+  rule("an adapter imports its interface and its own folder", {
     of: rules.adaptersKnowTheirInterface,
     breaks: [
       made("src/ports/channel/telegram.ts", 'import type { Chat } from "../../entities/chat.js"'),
@@ -146,7 +146,7 @@ describe("directions", () => {
     ],
     keeps: [made("src/ports/index.ts", 'import { offlineModel } from "./text-model/offline.js"')],
   })
-  rule("a job is called like its file and gets a company", {
+  rule("a job is named like its file and gets a company", {
     of: rules.jobsGetACompany,
     breaks: [
       made("src/jobs/deliver.ts", 'export const deliver: Job = { name: "deliver", async run(services, id) {} }'),
@@ -167,7 +167,7 @@ describe("directions", () => {
   })
 })
 
-describe("the company border", () => {
+describe("the separation of companies", () => {
   rule("raw access to the database is listed", {
     of: rules.rawAccessIsListed,
     breaks: [
@@ -186,7 +186,7 @@ describe("the company border", () => {
     ],
     keeps: [made("src/knowledge/search.ts", "await runQuery(reader, query)")],
   })
-  rule("what makes queries fast is used by the database's own files alone", {
+  rule("the kit of database/ is used by database/ only", {
     of: rules.databaseKitStaysInside,
     breaks: [made("src/knowledge/search.ts", 'import { pipelined } from "../database/kit/pipelined.js"')],
     keeps: [
@@ -194,11 +194,11 @@ describe("the company border", () => {
       made("src/database/reader.ts", 'import { pipelined } from "./kit/pipelined.js"'),
     ],
   })
-  rule("who reads past the border is listed, with a reason", {
+  rule("callers of unscoped() are listed, with a reason", {
     of: rules.unscopedCallersAreListed,
     breaks: [made("src/resolvers/chat.ts", "await unscoped(database, everything)")],
   })
-  rule("who hands over a statement of its own is listed", {
+  rule("files with their own statements are listed", {
     of: rules.statementCallersAreListed,
     breaks: [
       made("src/resolvers/chat.ts", "await context.statement(markRead, [id])"),
@@ -213,7 +213,7 @@ describe("the company border", () => {
     ],
   })
 
-  it("has no reason left for what is gone", () => {
+  it("has no entry for code that does not exist", () => {
     const paths = new Set(code.map(({ path }) => path))
     const named = [rules.rawAccess, rules.unscopedCallers, rules.statementCallers, rules.sweeps].flatMap((list) => Object.keys(list))
     expect(named.filter((path) => !paths.has(path))).toEqual([])
@@ -223,7 +223,7 @@ describe("the company border", () => {
 
   const here = world()
 
-  it("is shut for a read that does not say whose rows it wants", async () => {
+  it("refuses a read without companies", async () => {
     await here.acme.chat()
     const { database } = here.services
     await expect(database.orm.em.fork().findOne(Chat, {})).rejects.toThrow(/company/)
@@ -233,7 +233,7 @@ describe("the company border", () => {
     expect(await scopedManager(database, []).find(Chat, {})).toEqual([])
   })
 
-  /** References without a foreign key that carries the company, each with its reason. */
+  /** References without a foreign key on the company, each with its reason. */
   const excused: Record<string, string> = {
     "assistant.text_model_id": "text models are configuration, not rows",
     "assistant.voice_work_id": "the fence of work on a voice agent, which is no row",
@@ -251,7 +251,7 @@ describe("the company border", () => {
     "message.reply_to_message_id": "looked up in the same chat in the transaction that stores it",
   }
 
-  it("is kept by the database: a reference inside a company carries the company", async () => {
+  it("is checked by the database: a reference inside a company includes the company", async () => {
     const references: { name: string }[] = await here.sql(`
       with owned as (
         select c.oid, c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -264,12 +264,12 @@ describe("the company border", () => {
       )
       order by 1`)
     const unkept = references.map(({ name }) => name)
-    // Give it a row in migrations/*_references.ts: foreign key (company_id, x_id) references x (company_id, id). Or list it above, with a reason.
+    // Add a foreign key in migrations/*_references.ts: foreign key (company_id, x_id) references x (company_id, id). Or list it above, with a reason.
     expect(unkept.filter((name) => !excused[name])).toEqual([])
     expect(Object.keys(excused).filter((name) => !unkept.includes(name))).toEqual([])
   })
 
-  it("refuses a foreign row by name, whatever the code above it does", async () => {
+  it("refuses a reference to another company's row, whatever the code above does", async () => {
     const [chat, folder] = [await here.acme.chat(), await here.globex.folder()]
     await expect(here.sql("update chat set folder_id = $1 where id = $2", [folder.id, chat.id])).rejects.toThrow(/foreign key/)
   })
@@ -302,17 +302,17 @@ describe("access", () => {
       pubSub: { publish() {}, subscribe: () => [] as never },
     })
 
-  it("is a rule on every root field, or the server does not start", () => {
+  it("has a rule on every root field, or the server does not start", () => {
     expect(() => guardRootFields(schemaOf(Guarded))).not.toThrow()
     expect(() => guardRootFields(schemaOf(Guarded, Forgotten))).toThrow(/without one: Query\.unguarded$/)
   })
 })
 
-describe("the house", () => {
+describe("the repository", () => {
   const documents = [...sourcesBelow("docs", /\.md$/), { path: "README.md", text: readFileSync(posix.join(root, "README.md"), "utf8") }]
   const everything = committedSources().filter(({ path }) => !path.endsWith("package-lock.json"))
 
-  it("has documents whose links lead somewhere", () => {
+  it("has documents with valid links", () => {
     const links = documents.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => ({ path, link, to: posix.join(posix.dirname(path), link!) })),
     )
@@ -320,7 +320,7 @@ describe("the house", () => {
     expect(links.filter(({ to }) => !existsSync(posix.join(root, to)))).toEqual([])
   })
 
-  it("tells a newcomer the true size of a feature", () => {
+  it("documents the real size of a feature", () => {
     const table = documents.find(({ path }) => path === "docs/adding-a-feature.md")!.text
     const told = [...table.matchAll(/^\| `(src\/\w+\/chat-folder\.ts)` *\| (\d+) *\|/gm)].map(([, path, lines]) => [path, Number(lines)])
     const real = told.map(([path]) => [
@@ -334,14 +334,14 @@ describe("the house", () => {
     expect(table).toContain(`| **${real.reduce((sum, [, lines]) => sum + Number(lines), 0)}** |`)
   })
 
-  it("has no limit that nothing keeps", () => {
+  it("has no unused limit", () => {
     expect(rules.unusedLimits(code)).toEqual([])
     const limits = made("src/limits.ts", "export const limits = {", "  kept: 1,", "  taken: 2,", "  forgotten: 3,", "}")
     const user = made("src/app.ts", "const { taken: most } = limits", "// limits.forgotten", "use(limits.kept)")
     expect(rules.unusedLimits([limits, user])).toEqual(["forgotten"])
   })
 
-  rule("a limit stands in limits.ts", {
+  rule("limits are in limits.ts", {
     of: rules.limitsStandInLimits,
     breaks: [made("src/resolvers/chat.ts", "const most = 250"), made("src/jobs/reply.ts", "setTimeout(look, 30_000)")],
     keeps: [
@@ -359,8 +359,8 @@ describe("the house", () => {
     breaks: [made("src/entities/chat.ts", ...Array<string>(331).fill("// line"))],
     among: source,
   })
-  rule("a folder says what it holds", {
-    of: rules.roomsHaveNames,
+  rule("a folder has a subject", {
+    of: rules.foldersHaveSubjects,
     breaks: [made("src/utils/dates.ts"), made("src/schema/helpers/x.ts")],
     among: source,
   })
@@ -373,7 +373,7 @@ describe("the house", () => {
     breaks: [made("src/app.ts", `// ${["TO", "DO"].join("")}: later`), made("test/chat.test.ts", `it${".only"}("works", () => {})`)],
     among: everything,
   })
-  rule("nothing tells of the machine it was written on", {
+  rule("nothing mentions the developer's machine", {
     of: rules.nothingOfThisMachine,
     breaks: [
       made("src/app.ts", `const file = "${["", "tmp", "x.json"].join("/")}"`),

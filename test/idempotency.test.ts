@@ -1,10 +1,10 @@
-import { doors } from "./kit/graphql-door.js"
+import { protocols } from "./kit/graphql-client.js"
 import { world } from "./kit/world.js"
 
-describe.each(doors)("over %s:", (_name, door) => {
+describe.each(protocols)("over %s:", (_name, clientOf) => {
   const w = world()
   const { acme, sql, clock } = w
-  const rest = door(w)
+  const rest = clientOf(w)
 
   const post = (key: string, body: object, path = "/api/messages", as = acme.token) =>
     rest.as(as).post(path, body).set("Idempotency-Key", key)

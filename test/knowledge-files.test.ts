@@ -4,14 +4,14 @@ import { retention } from "../src/jobs/retention.js"
 import { brokenPdf, encryptedPdf, pdf, presentation, wordDocument, workbook, zipBomb } from "./kit/documents.js"
 import { folderOfItsOwn, samples, upload } from "./kit/files.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"
-import { stillTime, stopClockwork } from "./kit/turns.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const w = world({ DATA_DIR: folderOfItsOwn() })
 const { acme, globex, rest, sql } = w
 const { path, look, change, remove, kept } = knowledgeOf(w)
 const time = stillTime()
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 
 const file = async (bytes: Buffer, filename: string, company = acme) =>
   (await upload(w, company.token, bytes, filename).expect(201)).body as { id: string; mimeType: string }

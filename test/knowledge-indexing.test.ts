@@ -3,7 +3,7 @@ import { indexKnowledge } from "../src/jobs/index-knowledge.js"
 import { knowledgeLimits } from "../src/knowledge/limits.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf, paragraphs } from "./kit/knowledge.js"
-import { stillTime, stopClockwork } from "./kit/turns.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const vendor = await startFakeEmbeddings()
@@ -16,7 +16,7 @@ const { acme, globex, sql } = w
 const { look, change, remove, chunks, kept } = knowledgeOf(w)
 const time = stillTime()
 
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 beforeEach(() => {
   vendor.requests.length = 0
   vendor.reply = ordinary
@@ -307,7 +307,7 @@ describe("workers", () => {
 
   it("of two instances never index the same item", async () => {
     const other = await w.another(environment)
-    await stopClockwork(other)
+    await stopScheduler(other)
     const made = await Promise.all(Array.from({ length: 20 }, () => searchable(some(1))))
     await Promise.all([indexAll(w), indexAll(other), indexAll(w), indexAll(other)])
     for (const { id } of made) expect((await look(id)).indexStatus).toBe("indexed")
@@ -317,7 +317,7 @@ describe("workers", () => {
 
   it("that die leave their item to another when the lease has expired, and store nothing after that", async () => {
     const other = await w.another(environment)
-    await stopClockwork(other)
+    await stopScheduler(other)
     const texts = some(2)
     const { id } = await searchable(texts)
     const hold = held()
@@ -339,7 +339,7 @@ describe("workers", () => {
 
   it("that are stopped release their item at once, without counting a try", async () => {
     const other = await w.another(environment)
-    await stopClockwork(other)
+    await stopScheduler(other)
     const { id } = await searchable(some(1))
     const hold = held()
     void indexAll(other)
@@ -385,7 +385,7 @@ describe("another embedding", () => {
   it("makes a server index everything again at its start; items stay indexed meanwhile", async () => {
     const id = await indexed(some(2))
     const other = await w.another({ ...environment, EMBEDDING_MODEL: "other-letters" })
-    await stopClockwork(other)
+    await stopScheduler(other)
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", chunkCount: 2 })
     await indexAll(other)
     expect((await chunks(id)).map(({ model }) => model)).toEqual(["openai/other-letters", "openai/other-letters"])

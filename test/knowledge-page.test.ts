@@ -5,7 +5,7 @@ import { administration } from "./kit/command-line.js"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"
 import { openSite, webPage } from "./kit/site.js"
-import { stopClockwork } from "./kit/turns.js"
+import { stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const [vendor, site] = [await startFakeEmbeddings(), await openSite()]
@@ -17,7 +17,7 @@ const { acme, globex, sql, clock } = w
 const { look, change, chunks } = knowledgeOf(w)
 const { done, run } = administration(w)
 
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 beforeEach(() => {
   vendor.requests.length = site.requests.length = 0
   vendor.reply = ordinary
@@ -85,7 +85,7 @@ describe("a page", () => {
 
   it("on a private network is refused", async () => {
     const guarded = await w.another({ ALLOW_PRIVATE_NETWORK: "false", EMBEDDING_BASE_URL: vendor.url, EMBEDDING_MODEL: "letters" })
-    await stopClockwork(guarded)
+    await stopScheduler(guarded)
     const { id } = await pageItem(returns(30))
     await indexAll(guarded)
     expect(await look(id)).toMatchObject({ indexStatus: "failed", indexError: "The address is not on the public internet" })

@@ -1,7 +1,7 @@
 import { v7 } from "uuid"
 import { startFakeEmbeddings } from "./kit/fake-embeddings.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"
-import { stopClockwork } from "./kit/turns.js"
+import { stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const vendor = await startFakeEmbeddings()
@@ -12,7 +12,7 @@ const w = world({ EMBEDDING_BASE_URL: vendor.url, EMBEDDING_MODEL: "letters" })
 const { acme, globex, rest, gql, sql } = w
 const { path, change, chunks, remove } = knowledgeOf(w)
 
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 afterEach(() => {
   vendor.reply = ordinary
 })

@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
 import { samples, upload } from "./kit/files.js"
-import { stopClockwork } from "./kit/turns.js"
+import { stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -21,7 +21,7 @@ const kinds = {
   file: { kind: "file", fileId: "" },
 }
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   kinds.file.fileId = (await upload(w, acme.token, samples.txt, "notes.txt").expect(201)).body.id
 })
 

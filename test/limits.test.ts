@@ -36,8 +36,8 @@ describe("limits, before anything runs", () => {
       `{ ${many(9, page)} }`,
       `{ ${many(10, page)} less: chats(first: -100) { nodes { tags { id } } } }`,
     ],
-  ])("%s", async (_name, within, beyond) => {
-    const passed = await gql(acme.token, within)
+  ])("%s", async (_name, allowed, beyond) => {
+    const passed = await gql(acme.token, allowed)
     expect(passed.errors?.filter(({ extensions }) => extensions.code !== "NOT_FOUND") ?? []).toEqual([])
     const { data, errors } = await gql(acme.token, beyond)
     expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: "BAD_USER_INPUT", statusCode: 400 } }] })

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { folderOfItsOwn, pathOf, samples, unsigned, upload, uploadByGraphql } from "./kit/files.js"
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
@@ -9,7 +9,7 @@ import { world } from "./kit/world.js"
 describe("over both protocols:", () => {
   const w = world({ DATA_DIR: folderOfItsOwn() })
   const { acme, globex, sql, gql } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   const file = async (name: keyof typeof samples = "png", company = acme) =>
     (await upload(w, company.token, samples[name], `file.${name}`).expect(201)).body

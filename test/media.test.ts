@@ -4,7 +4,7 @@ import { connect } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
-import { headersOf } from "./kit/doors.js"
+import { headersOf } from "./kit/clients.js"
 import { filesBelow, folderOfItsOwn, samples, upload, uploadByGraphql, uploadMutation } from "./kit/files.js"
 import { world } from "./kit/world.js"
 

@@ -1,13 +1,13 @@
 import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
 import { append } from "../src/messages/append.js"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
   const { acme } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   // biome-ignore lint/suspicious/noExplicitAny: as REST shows it.
   type Message = any

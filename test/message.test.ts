@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
 import { stillTime } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -7,7 +7,7 @@ import { world } from "./kit/world.js"
 describe("over both protocols:", () => {
   const w = world()
   const { acme, globex, sql, clock } = w
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
 
   const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", { text: "Hello", ...fields })
   const chatOf = async (id: string) => (await rest.as(acme.token).get(`/api/chats/${id}?include=assistant`).expect(200)).body

@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { bothDoors } from "./kit/both-doors.js"
+import { bothProtocols } from "./kit/both-protocols.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -76,7 +76,7 @@ const cases: [string, Method, string, object | undefined, number, string?][] = [
 ]
 
 describe("over both protocols", () => {
-  const rest = bothDoors(w)
+  const rest = bothProtocols(w)
   const ask = (method: Method, path: string, body?: object) =>
     rest.as(acme.token)[method as "post"](filled(path), body && JSON.parse(filled(JSON.stringify(body))))
 

@@ -1,6 +1,6 @@
 import { v7 } from "uuid"
-import { makeRest } from "./kit/doors.js"
-import { password } from "./kit/make.js"
+import { makeRest } from "./kit/clients.js"
+import { password } from "./kit/company-fixture.js"
 import { world } from "./kit/world.js"
 
 describe("sign-in attempts", () => {

@@ -9,14 +9,14 @@ import { PackedVectors } from "../src/knowledge/packed-vectors.js"
 import { byMeaning, searchChunks } from "../src/knowledge/search.js"
 import { byWords } from "../src/knowledge/search-words.js"
 import { indexAll, knowledgeOf } from "./kit/knowledge.js"
-import { stopClockwork } from "./kit/turns.js"
+import { stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const w = world()
 const { acme, globex, sql } = w
 const { remove } = knowledgeOf(w)
 
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 
 const context = (company = acme, services: Services = w.services) => systemContext(services, company.id)
 const vectorOf = async (text: string) => (await w.services.embedding.embed([text], new AbortController().signal))[0]!
@@ -98,7 +98,7 @@ describe("the vector cache", () => {
     const { items, assistantId, search } = await knowing("Parcels one.", "Parcels two.")
     const other = await w.another()
     // The test does the indexing, so that it knows when it is done.
-    await stopClockwork(other)
+    await stopScheduler(other)
     const both = async () => [await search("parcels"), await search("parcels", other.services)].map((found) => found.sort())
     expect(await both()).toEqual(Array(2).fill(["Parcels one.", "Parcels two."]))
     await remove(items[0]!.id)

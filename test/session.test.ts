@@ -1,6 +1,6 @@
 import jsonwebtoken from "jsonwebtoken"
 import { v7 } from "uuid"
-import { type Person, password } from "./kit/make.js"
+import { type Person, password } from "./kit/company-fixture.js"
 import { world } from "./kit/world.js"
 
 // The specification's 15 minutes, since these tests move the clock; each test signs in itself.

@@ -1,7 +1,7 @@
 import { openAiCompatible } from "../src/ports/text-model/ai-sdk.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, stillTime, stopClockwork } from "./kit/turns.js"
+import { chatViews, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -14,7 +14,7 @@ const time = stillTime()
 let ada: { id: string }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada" })
 })
 beforeEach(() => {

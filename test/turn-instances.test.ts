@@ -1,6 +1,6 @@
 import { reply } from "../src/jobs/reply.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
-import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
+import { chatViews, hold, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -14,7 +14,7 @@ let model: ReturnType<typeof hold>
 let ada: { id: string }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada" })
 })
 beforeEach(() => {
@@ -25,7 +25,7 @@ beforeEach(() => {
 /** A second server that does nothing by itself. */
 async function another() {
   const server = await w.another()
-  await stopClockwork(server)
+  await stopScheduler(server)
   return server
 }
 

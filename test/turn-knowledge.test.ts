@@ -1,6 +1,6 @@
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { indexAll } from "./kit/knowledge.js"
-import { chatViews, hold, stillTime, stopClockwork, systemOf } from "./kit/turns.js"
+import { chatViews, hold, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -15,7 +15,7 @@ const texts = {
   warranty: "Every kettle has a warranty of two years.\n\nBatteries are excluded from the warranty.",
 }
 
-beforeAll(() => stopClockwork(w))
+beforeAll(() => stopScheduler(w))
 beforeEach(() => {
   openAi.requests.length = 0
 })

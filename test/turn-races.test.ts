@@ -1,6 +1,6 @@
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, conversationOf, hold, stillTime, stopClockwork, systemOf } from "./kit/turns.js"
+import { chatViews, conversationOf, hold, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -15,7 +15,7 @@ let ada: { id: string }
 let bob: { id: string }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada", prompt: "You are Ada." })
   bob = await acme.makeAssistant({ name: "Bob", prompt: "You are Bob." })
 })

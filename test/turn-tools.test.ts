@@ -6,7 +6,7 @@ import { reply } from "../src/jobs/reply.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { type Mode, receiver } from "./kit/receiver.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, hold, stillTime, stopClockwork } from "./kit/turns.js"
+import { chatViews, hold, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const endpoint = await receiver()
@@ -30,7 +30,7 @@ let ada: { id: string }
 let tool: { id: string; name: string }
 
 beforeAll(async () => {
-  await stopClockwork(w)
+  await stopScheduler(w)
   ada = await acme.makeAssistant({ name: "Ada" })
   tool = await acme.tool({ assistantId: ada.id, name: "getOrder", params, apiCallUrl: endpoint.url })
 })
@@ -330,7 +330,7 @@ describe("during a call of a tool", () => {
 
   async function another() {
     const server = await w.another()
-    await stopClockwork(server)
+    await stopScheduler(server)
     return server
   }
 
@@ -486,7 +486,7 @@ describe("during a call of a tool", () => {
 
 it("two instances and take-overs at random moments leave each chat with one call, both frames, and no message after a take-over", async () => {
   const second = await w.another()
-  await stopClockwork(second)
+  await stopScheduler(second)
   openAi.reply = async ({ body }) => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     return body.messages.some(({ role }: { role: string }) => role === "tool") ? { text: "It was shipped." } : callsOrder()

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, conversationOf, stillTime, stopClockwork, systemOf } from "./kit/turns.js"
+import { chatViews, conversationOf, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -15,7 +15,7 @@ describe("by the sweep, with a stopped clock", () => {
   let ada: { id: string }
 
   beforeAll(async () => {
-    await stopClockwork(w)
+    await stopScheduler(w)
     ada = await acme.makeAssistant({ name: "Ada", prompt: "You are Ada of Acme." })
   })
   beforeEach(() => {

@@ -4,8 +4,8 @@ import type { Listener } from "./listener.js"
 import type { Regular } from "./regular.js"
 import { type Report, worst } from "./report.js"
 import type { Asked } from "./requests.js"
-import type { Scene } from "./stage.js"
 import { gaps, misheard, notToldOnce, storedIn } from "./store.js"
+import type { Deployment } from "./test-bed.js"
 
 /** A time in which PostgreSQL was away; moments of `performance.now()`. */
 export interface Outage {
@@ -164,9 +164,9 @@ function judgeGauges(report: Report, { samples, phases, outages, instances }: Se
 }
 
 /** Judges what is stored and what was heard. */
-export async function judgeStore(scene: Scene, report: Report, customers: Regular[], subscribers: Listener[]) {
+export async function judgeStore(deployment: Deployment, report: Report, customers: Regular[], subscribers: Listener[]) {
   const stored = await storedIn(
-    scene,
+    deployment,
     customers.map(({ chatId }) => chatId),
   )
   const written = customers.flatMap((customer) => customer.written)

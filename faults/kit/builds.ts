@@ -3,16 +3,16 @@ import { join, resolve } from "node:path"
 
 const repository = resolve(import.meta.dirname, "../..")
 
-/** A line of the built server that a mutant has changed, and the check that has to notice it. */
+/** A line of the built server, and its replacement in a mutant. */
 export interface Mutation {
   file: string
   line: string
   instead: string
 }
 
-/** What can be taken out of the server. */
+/** The mutations of the server. */
 export const mutations = {
-  /** An answer is stored whoever has the chat: a person who took it over is talked over. */
+  /** An answer is stored even after a person has taken the chat over. */
   fence: {
     file: "dist/src/entities/chat-turn.js",
     line: "return this.turn.holds(turnId) && this.isAnsweredByAi;",

@@ -1,4 +1,4 @@
-/** Choices that look random and come again with the same seed. A campaign makes them all before it starts: what runs at once would mix them up. */
+/** Pseudorandom choices that are repeatable by their seed. A campaign makes all of them before it starts, since concurrent ones would have no fixed order. */
 export interface Chance {
   /** A whole number from `min` to `max`, both included. */
   whole(min: number, max: number): number

@@ -1,12 +1,12 @@
 import type { Instance } from "./instance.js"
 import type { Listener } from "./listener.js"
-import { post, type Scene } from "./stage.js"
+import { type Deployment, post } from "./test-bed.js"
 import { sleep } from "./wait.js"
 
-/** Somebody who asks one question on the website and listens for the answer. */
+/** A customer who asks one question in the widget and subscribes to the answer. */
 export class Customer {
   chatId = ""
-  /** When the question was taken: the door answered 201. */
+  /** When the hook answered 201. */
   askedAt = 0
   listener: Listener | null = null
   /** How often the question had to be sent. */
@@ -15,7 +15,7 @@ export class Customer {
   #turn = 0
 
   constructor(
-    private readonly scene: Scene,
+    private readonly deployment: Deployment,
     readonly tag: string,
     /** Where the customer listens, in turn. */
     private readonly instances: Instance[],
@@ -26,20 +26,20 @@ export class Customer {
     const body = { text: `Please answer ${this.tag}`, messageId: this.tag }
     for (;;) {
       this.sendings += 1
-      const taken = await post(`${at.url}/hooks/widget/${this.scene.widgetId}`, null, body).catch(() => null)
+      const taken = await post(`${at.url}/hooks/widget/${this.deployment.widgetId}`, null, body).catch(() => null)
       if (taken?.status === 201) {
         this.askedAt = performance.now()
         this.chatId = taken.body.chatId
         const credentials = { authorization: `Bearer ${taken.body.visitorToken}` }
-        this.listener = this.scene.listen(() => this.next().url, credentials)
+        this.listener = this.deployment.listen(() => this.next().url, credentials)
         return
       }
-      if (taken) throw new Error(`The widget's door answered ${taken.status}: ${JSON.stringify(taken.body)}`)
+      if (taken) throw new Error(`The widget's hook answered ${taken.status}: ${JSON.stringify(taken.body)}`)
       await sleep(20)
     }
   }
 
-  /** What the assistant was heard to say. */
+  /** The answers of the assistant that it received. */
   get answers() {
     return (this.listener?.heard ?? []).filter(({ message }) => message?.role === "ASSISTANT")
   }

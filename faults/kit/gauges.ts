@@ -1,6 +1,6 @@
 import type { Instance } from "./instance.js"
 import type { Requests } from "./requests.js"
-import type { Scene } from "./stage.js"
+import type { Deployment } from "./test-bed.js"
 import { must, sleep } from "./wait.js"
 
 /** How much of the machine an instance used at a moment. */
@@ -17,13 +17,18 @@ export interface Sample {
 export const named = (name: string) => ({ PGAPPNAME: name })
 
 /** Looks at instances once a second until told to stop: memory by their own metrics, connections by PostgreSQL's list of sessions. */
-export async function watchGauges(scene: Scene, requests: Requests, instances: Instance[], isOver: () => boolean): Promise<Sample[]> {
+export async function watchGauges(
+  deployment: Deployment,
+  requests: Requests,
+  instances: Instance[],
+  isOver: () => boolean,
+): Promise<Sample[]> {
   const samples: Sample[] = []
   const text = `select application_name as name, count(*)::integer as sessions from pg_stat_activity
     where datname = current_database() and backend_type = 'client backend' group by 1`
   while (!isOver()) {
     const next = sleep(1_000)
-    const sessions = await scene.sql(text).catch(() => null)
+    const sessions = await deployment.sql(text).catch(() => null)
     for (const instance of instances) {
       const { megabytes } = await memory(requests, instance)
       const connections = sessions && (sessions.find(({ name }) => name === instance.name)?.sessions ?? 0)

@@ -12,7 +12,7 @@ export function killAll() {
   for (const child of children) child.kill("SIGKILL")
 }
 
-/** Only what is given here, and what a process needs to run at all: nothing of the surroundings reaches a server. */
+/** The environment of all servers; nothing else is inherited. */
 const bare = { PATH: process.env["PATH"], HOME: process.env["HOME"], TZ: "UTC" }
 
 /** As `npm start` runs a server; and it collects its garbage when it is sent SIGUSR2. */
@@ -90,7 +90,7 @@ export class Instance {
     return this.end("SIGTERM")
   }
 
-  /** Stops the process where it is, without its notice, or lets it go on. */
+  /** Pauses the process, or lets it continue. */
   freeze(frozen: boolean) {
     this.#child?.kill(frozen ? "SIGSTOP" : "SIGCONT")
   }
@@ -108,7 +108,7 @@ export class Instance {
   private async end(signal: NodeJS.Signals) {
     const child = this.#child
     this.#child = null
-    // Nobody is to reach whoever gets the port next.
+    // The next process on this port must not get requests.
     this.url = nowhere
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, "exit")

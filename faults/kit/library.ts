@@ -3,9 +3,9 @@ import type { Site } from "../../test/kit/site.js"
 import { webPage } from "../../test/kit/site.js"
 import type { Chance } from "./chance.js"
 import type { Instance } from "./instance.js"
-import { post, type Scene } from "./stage.js"
+import { type Deployment, post } from "./test-bed.js"
 
-/** A knowledge item of a campaign: what is sent, and what is to become of it. */
+/** A knowledge item of a campaign: what is sent, and the expected result. */
 export interface Book {
   name: string
   /** Why it has to fail; null for one that has to be indexed. */
@@ -75,12 +75,16 @@ export function privateBooks(site: Site, count: number): Book[] {
 }
 
 /** Gives an assistant all of them, some at once; answers their ids by name. */
-export async function fill(scene: Scene, server: Instance, assistantId: string, books: Book[]): Promise<Map<string, string>> {
+export async function fill(deployment: Deployment, server: Instance, assistantId: string, books: Book[]): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
   const upload = async (bytes: Buffer, filename: string) => {
     const form = new FormData()
     form.append("file", new Blob([new Uint8Array(bytes)]), filename)
-    const answer = await fetch(`${server.url}/api/media/upload`, { method: "POST", headers: { "x-access-token": scene.token }, body: form })
+    const answer = await fetch(`${server.url}/api/media/upload`, {
+      method: "POST",
+      headers: { "x-access-token": deployment.token },
+      body: form,
+    })
     const { id } = (await answer.json()) as { id: string }
     return id
   }
@@ -88,7 +92,7 @@ export async function fill(scene: Scene, server: Instance, assistantId: string, 
   const clerk = async () => {
     for (let book = waiting.shift(); book; book = waiting.shift()) {
       const body = { assistantId, name: book.name, ...(await book.fields(upload)) }
-      const answer = await post(`${server.url}/api/assistant-knowledge-new`, scene.token, body)
+      const answer = await post(`${server.url}/api/assistant-knowledge-new`, deployment.token, body)
       if (answer.status !== 201) throw new Error(`${book.name} was not taken: ${JSON.stringify(answer.body)}`)
       ids.set(book.name, answer.body.id)
     }

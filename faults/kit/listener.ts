@@ -1,6 +1,6 @@
 import { WebSocket } from "ws"
 
-/** An event as a subscriber got it; words of GraphQL. */
+/** An event as a subscriber received it, with GraphQL's enum names. */
 export interface Heard {
   id: string
   type: string
@@ -11,10 +11,10 @@ export interface Heard {
 const query = "subscription ($after: String) { events(after: $after) { id type message { id chatId sequence role text } } }"
 const reconnectMs = 30
 
-/** A subscriber of graphql-transport-ws that comes back after every cut and resumes behind the last event it got. */
+/** A subscriber over graphql-transport-ws that reconnects after every cut and resumes after its last event. */
 export class Listener {
   readonly heard: Heard[] = []
-  /** What no subscriber should ever be told. */
+  /** Errors and close codes, of which there should be none. */
   readonly refusals: string[] = []
   cuts = 0
   /** Whether it takes a 503 like a cut, and comes back; otherwise that is a refusal. */
@@ -23,7 +23,7 @@ export class Listener {
   #closed = false
 
   constructor(
-    /** Where to go next; asked at every connection. */
+    /** The address of the next connection. */
     private readonly url: () => string,
     private readonly credentials: Record<string, string>,
     private after: string | null,
@@ -32,7 +32,7 @@ export class Listener {
     this.connect()
   }
 
-  /** Breaks the connection without a word; what is still under way is lost. */
+  /** Cuts the connection; data in transit is lost. */
   cut() {
     this.cuts += 1
     this.#socket?.terminate()

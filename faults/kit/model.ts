@@ -11,7 +11,7 @@ export interface ModelCall {
   answeredAt: number | null
 }
 
-/** The model of a scene: it thinks as long as it is told for each question, and never gives the same answer twice. */
+/** The model of a deployment, with a delay for each question; it never gives the same answer twice. */
 export class SlowModel {
   readonly calls = new Map<string, ModelCall[]>()
   readonly #thinksMs = new Map<string, number>()

@@ -4,7 +4,7 @@ import { type EmbeddedDatabase, openEmbedded } from "../../src/database/embedded
 import { findPostmaster } from "../../src/database/embedded/postmaster.js"
 import { must } from "./wait.js"
 
-/** The PostgreSQL server that all scenes share; a campaign that runs alone may stop it and start it again. */
+/** The PostgreSQL server that all deployments share; a campaign that runs alone may stop it and start it again. */
 export class Postgres {
   private constructor(
     private readonly dataDir: string,

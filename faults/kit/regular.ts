@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events"
 import type { Instance } from "./instance.js"
 import type { Listener } from "./listener.js"
 import type { Requests } from "./requests.js"
-import type { Scene } from "./stage.js"
+import type { Deployment } from "./test-bed.js"
 import { sleep } from "./wait.js"
 
 /** One burst of a customer: how many messages, how long the model thinks about each, and the pause after the answer. */
@@ -37,7 +37,7 @@ export class Regular {
   #sent = 0
 
   constructor(
-    private readonly scene: Scene,
+    private readonly deployment: Deployment,
     private readonly requests: Requests,
     readonly name: string,
     private readonly instances: Instance[],
@@ -50,7 +50,7 @@ export class Regular {
       const plan = this.plans[burst % this.plans.length]!
       for (let index = 1; index <= plan.messages; index += 1) {
         const tag = `question-${this.name}-${burst}-${index}`
-        this.scene.model.thinks(tag, thinksMs(plan.thinksMs))
+        this.deployment.model.thinks(tag, thinksMs(plan.thinksMs))
         await this.send(tag, index === plan.messages)
       }
       await sleep(plan.pauseMs)
@@ -67,7 +67,7 @@ export class Regular {
       const text = JSON.stringify({ text: `Please answer ${tag}`, messageId: tag, visitorToken: this.#visitorToken })
       const headers = { "content-type": "application/json" }
       const init = { method: "POST", headers, body: text }
-      const { asked, body } = await this.requests.ask("message", instance, `/hooks/widget/${this.scene.widgetId}`, init)
+      const { asked, body } = await this.requests.ask("message", instance, `/hooks/widget/${this.deployment.widgetId}`, init)
       if (asked.status === 201) {
         written.id = body.messageId
         this.enter(body)
@@ -87,7 +87,7 @@ export class Regular {
     this.#visitorToken = visitorToken
     let turn = 0
     const url = () => this.instances[turn++ % this.instances.length]!.url
-    const listener: Listener = this.scene.listen(url, { authorization: `Bearer ${visitorToken}` }, () => {
+    const listener: Listener = this.deployment.listen(url, { authorization: `Bearer ${visitorToken}` }, () => {
       const question = / to (question-\S+)$/.exec(listener.heard.at(-1)?.message?.text ?? "")
       if (!question) return
       if (this.unanswered === question[1]) this.unanswered = null

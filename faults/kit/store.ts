@@ -1,6 +1,6 @@
 import type { Instance } from "./instance.js"
 import type { Heard, Listener } from "./listener.js"
-import type { Scene } from "./stage.js"
+import type { Deployment } from "./test-bed.js"
 import { must } from "./wait.js"
 
 /** A message as it is stored, with the events that tell of its creation. */
@@ -15,8 +15,8 @@ export interface Stored {
 }
 
 /** All messages of some chats in their order. */
-export async function storedIn(scene: Scene, chatIds: string[]): Promise<Stored[]> {
-  const rows = await scene.sql(
+export async function storedIn(deployment: Deployment, chatIds: string[]): Promise<Stored[]> {
+  const rows = await deployment.sql(
     `select m.id, m.chat_id as "chatId", m.sequence, m.role, m.text,
        coalesce((select json_agg(e.position::text order by e.id) from event e
          where e.chat_id = m.chat_id and e.type = 'MESSAGE_CREATED' and e.payload->'message'->>'id' = m.id::text), '[]') as positions
@@ -27,16 +27,19 @@ export async function storedIn(scene: Scene, chatIds: string[]): Promise<Stored[
 }
 
 /** Every event of these messages has its place: nothing is left for the sequencer. */
-export const allPlaced = (scene: Scene) =>
-  must("all events have their places", async () => (await scene.sql("select 1 from event where position is null limit 1")).length === 0)
+export const allPlaced = (deployment: Deployment) =>
+  must(
+    "all events have their places",
+    async () => (await deployment.sql("select 1 from event where position is null limit 1")).length === 0,
+  )
 
-/** Nothing is due, nothing runs, and whoever still worked has ended: what is stored now is all there will be. */
-export async function comeToRest(scene: Scene, instances: Instance[]) {
+/** Waits until nothing is due or running, and stops the servers: what is stored now is final. */
+export async function comeToRest(deployment: Deployment, instances: Instance[]) {
   await must("nothing is due or running", async () => {
-    const open = await scene.sql("select 1 from chat where reply_due_at is not null or turn_id is not null limit 1")
-    return open.length === 0 && scene.model.isQuiet
+    const open = await deployment.sql("select 1 from chat where reply_due_at is not null or turn_id is not null limit 1")
+    return open.length === 0 && deployment.model.isQuiet
   })
-  await allPlaced(scene)
+  await allPlaced(deployment)
   await Promise.all(instances.map((instance) => instance.stop()))
 }
 

@@ -23,8 +23,8 @@ const statementsOf = (table: string, column: string): Record<"read" | "write", S
   // Only rows that are unchanged since they were read: a secret that was replaced meanwhile has the new key already.
   write: {
     name: `seal-${table}`,
-    text: `update ${table} set ${column} = anew.sealed from unnest($1::uuid[], $2::text[], $3::text[]) as anew (id, was, sealed)
-           where ${table}.id = anew.id and ${table}.${column} = anew.was returning ${table}.id`,
+    text: `update ${table} set ${column} = renewed.sealed from unnest($1::uuid[], $2::text[], $3::text[]) as renewed (id, was, sealed)
+           where ${table}.id = renewed.id and ${table}.${column} = renewed.was returning ${table}.id`,
   },
 })
 
@@ -43,8 +43,8 @@ async function pass(desk: Desk, [table, column]: readonly [string, string], from
     if (rows.length === 0) return outcome
     const texts = rows.map((row) => opened(row.sealed, from, desk.encryptionKey))
     outcome.lost.push(...rows.flatMap((row, at) => (texts[at] === null ? [`${table} ${row.id}`] : [])))
-    const anew = rows.flatMap((row, at) => (texts[at] == null ? [] : [[row.id, row.sealed, seal(texts[at], desk.encryptionKey)]]))
-    const columns = [0, 1, 2].map((part) => anew.map((each) => each[part]))
+    const renewed = rows.flatMap((row, at) => (texts[at] == null ? [] : [[row.id, row.sealed, seal(texts[at], desk.encryptionKey)]]))
+    const columns = [0, 1, 2].map((part) => renewed.map((each) => each[part]))
     outcome.rotated += (await unscoped(desk.database, write, columns)).length
     after = rows.at(-1)!.id
   }
@@ -65,7 +65,7 @@ function opened(sealed: string, ...keys: Buffer[]): string | null {
 /** Commands for encryption at rest. */
 export const encryptionCommands: Record<string, Command> = {
   "encryption:rotate": {
-    does: "Seals every secret anew with the current ENCRYPTION_KEY. It may be stopped at any time and run again, also while the server runs.",
+    does: "Encrypts every secret again, with the current ENCRYPTION_KEY. It may be stopped at any time and run again, also while the server runs.",
     options: { from: { required: true, description: "the ENCRYPTION_KEY of before, as base64 or hexadecimal" } },
     async run(desk, options) {
       const from = parseEncryptionKey(options["from"]!)
@@ -81,7 +81,7 @@ export const encryptionCommands: Record<string, Command> = {
         all.lost.push(...last.lost)
       }
       const { rotated, lost } = all
-      if (lost.length > 0) throw new Refusal(`Sealed anew: ${rotated}. Neither key opens ${lost.length}: ${lost.join(", ")}`)
+      if (lost.length > 0) throw new Refusal(`Encrypted again: ${rotated}. Neither key decrypts ${lost.length}: ${lost.join(", ")}`)
       return { rotated }
     },
   },

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import supertest from "supertest"
-import { type Credential, headersOf } from "./doors.js"
+import { type Credential, headersOf } from "./clients.js"
 import type { World } from "./world.js"
 
 /** A new DATA_DIR, removed after the test file: `world({ DATA_DIR: folder })`. */

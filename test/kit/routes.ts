@@ -1,15 +1,15 @@
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"
-import type { Credential } from "./doors.js"
+import type { Credential } from "./clients.js"
+import { password } from "./company-fixture.js"
 import { samples } from "./files.js"
-import { password } from "./make.js"
-import type { CompanyInWorld, World } from "./world.js"
+import type { CompanyFixture, World } from "./world.js"
 
 /** A company's rows, one of each kind, by the first part of the paths with their ids. */
-export type Belongings = Record<string, string> & { company: CompanyInWorld }
+export type Belongings = Record<string, string> & { company: CompanyFixture }
 
 /** Fills a chat with one of each kind of content. */
-async function fill(company: CompanyInWorld, chatId: string, folderId: string, tagId: string, replyToMessageId: string) {
+async function fill(company: CompanyFixture, chatId: string, folderId: string, tagId: string, replyToMessageId: string) {
   const as = company.rest.as(company.token)
   await as.patch(`/api/chats/${chatId}/folder`, { folderId }).expect(200)
   await as.put(`/api/chats/${chatId}/tags`, { tagIds: [tagId] }).expect(200)
@@ -19,7 +19,7 @@ async function fill(company: CompanyInWorld, chatId: string, folderId: string, t
 }
 
 /** Creates one row of each kind that a path can name. */
-export async function belongings(company: CompanyInWorld): Promise<Belongings> {
+export async function belongings(company: CompanyFixture): Promise<Belongings> {
   const folder = await company.folder()
   const tag = await company.tag()
   const assistant = await company.makeAssistant()
@@ -54,7 +54,7 @@ export const everyRoute = routeTable.map((route) => [`${route.method} ${route.pa
 export const isPublic = ({ path }: Route) => path === "/api/auth/sign-in" || path === "/api/auth/refresh"
 
 /** The credential for a route: a user's JWT where an access token is refused, else an access token. */
-export const credentialFor = ({ path }: Route, company: CompanyInWorld): Credential =>
+export const credentialFor = ({ path }: Route, company: CompanyFixture): Credential =>
   /^\/api\/auth\/me|access-tokens/.test(path) ? company.owner.jwt : company.token
 
 /** The names of a path's parameters. */

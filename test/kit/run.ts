@@ -14,7 +14,7 @@ const TEMPLATE = "template_world"
 /** `npm test`, after the build: one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
-  // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
+  // PostgreSQL does not run as root: its user must be able to enter the folder.
   chmodSync(folder, 0o755)
   const database = await openEmbedded({ dataDir: folder, role: "server", log() {} })
   try {

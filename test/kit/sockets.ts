@@ -6,7 +6,7 @@ import { eventCursor } from "../../src/events/logged-event.js"
 import type { World } from "./world.js"
 
 /** The options of a subscription. Without `after` it begins after everything that was committed before; `after: null` sends no cursor. */
-export interface Wish {
+export interface SubscribeOptions {
   after?: string | null
   companyId?: string
   chatId?: string
@@ -38,8 +38,8 @@ export const parametersOf = (credential: string, auth?: string) => ({
  * Subscribes over graphql-transport-ws with the standard client, without retries.
  * @example const heard = await subscribe(w, acme.token, { chatId }); await acme.message({ chatId }); await heard.next()
  */
-export async function subscribe(world: World, credential: string, wish: Wish = {}) {
-  const { auth, path = "/graphql", after = await endOfLog(world), ...variables } = wish
+export async function subscribe(world: World, credential: string, options: SubscribeOptions = {}) {
+  const { auth, path = "/graphql", after = await endOfLog(world), ...variables } = options
   let close!: (event: { code: number; reason: string }) => void
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     close = resolve

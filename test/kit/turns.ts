@@ -15,7 +15,7 @@ export function stillTime() {
 }
 
 /** Stops the job scheduler of a server: turns run only when the test sweeps. */
-export const stopClockwork = ({ services }: { services: Services }) => (services.scheduler as RunningScheduler).stop()
+export const stopScheduler = ({ services }: { services: Services }) => (services.scheduler as RunningScheduler).stop()
 
 /** A call that a fake model holds until the test answers it. */
 export interface HeldCall {

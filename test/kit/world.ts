@@ -6,11 +6,11 @@ import type { Services } from "../../src/context/services.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { reply } from "../../src/jobs/reply.js"
 import { type RunningServer, startServer } from "../../src/server.js"
-import { makeGql, makeRest } from "./doors.js"
-import { type CompanyInWorld, foundCompany, furnish } from "./make.js"
+import { makeGql, makeRest } from "./clients.js"
+import { type CompanyFixture, companyFixture, createCompany } from "./company-fixture.js"
 import { type FitsOpenApi, readOpenApi } from "./openapi.js"
 
-export type { CompanyInWorld }
+export type { CompanyFixture }
 
 /** What a test may say about its world: environment variables of the server over those below. */
 export type WorldOptions = Record<string, string>
@@ -20,11 +20,11 @@ export interface World {
   url: string
   databaseUrl: string
   services: Services
-  acme: CompanyInWorld
-  globex: CompanyInWorld
+  acme: CompanyFixture
+  globex: CompanyFixture
   rest: ReturnType<typeof makeRest>
   gql: ReturnType<typeof makeGql>
-  /** Rows straight from the database, for what no door shows. */
+  /** Queries the database directly, for rows that no API shows. */
   // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
   sql(text: string, values?: unknown[]): Promise<any[]>
   /** The movable clock of this process. */
@@ -95,7 +95,7 @@ export function world(options: WorldOptions = {}): World {
     made.openapi = contract.document
     made.fits = contract.fits
     for (const [name, company] of [["Acme", made.acme] as const, ["Globex", made.globex] as const]) {
-      Object.assign(company, furnish(made, await foundCompany(server.services, name)))
+      Object.assign(company, companyFixture(made, await createCompany(server.services, name)))
     }
   })
   afterAll(async () => {

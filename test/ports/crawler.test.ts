@@ -9,11 +9,11 @@ import { openSite, webPage } from "../kit/site.js"
 
 const site = await openSite()
 const elsewhere = await openSite()
-const outside = new GuardedHttpClient(true)
+const httpClient = new GuardedHttpClient(true)
 const guarded = new GuardedHttpClient(false)
-const crawler = webCrawler(outside)
+const crawler = webCrawler(httpClient)
 const extractor = new DocumentProcesses()
-afterAll(() => Promise.all([site.close(), elsewhere.close(), outside.close(), guarded.close(), extractor.close()]))
+afterAll(() => Promise.all([site.close(), elsewhere.close(), httpClient.close(), guarded.close(), extractor.close()]))
 beforeEach(() => {
   site.pages = {}
   site.requests.length = 0
@@ -174,7 +174,7 @@ describe("the guard", () => {
 
   it("checks every hop, and sends no request to a refused one", async () => {
     // The first hop is allowed, like a public page; the second uses the guard.
-    const ways = [outside, guarded]
+    const ways = [httpClient, guarded]
     const first = { request: (...asked: Parameters<GuardedHttpClient["request"]>) => ways.shift()!.request(...asked) } as GuardedHttpClient
     site.pages["/public"] = redirect(`${elsewhere.url}/private`)
     elsewhere.requests.length = 0

@@ -4,7 +4,7 @@ import { createServer } from "node:https"
 import type { AddressInfo, LookupFunction } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { GuardedHttpClient, type GuardedRequestOptions, isPublic } from "../../src/ports/kit/guarded-http-client.js"
+import { GuardedHttpClient, GuardedRequestError, type GuardedRequestOptions, isPublic } from "../../src/ports/kit/guarded-http-client.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 
 let endpoint: Receiver
@@ -29,7 +29,11 @@ const requestOptions = (more: Partial<GuardedRequestOptions> = {}): GuardedReque
   maxBytes: 1_000,
   ...more,
 })
-const refused = { name: "OutsideFailure", reason: "refused", message: "The address is not on the public internet" }
+const refused = {
+  name: new GuardedRequestError("", "refused").name,
+  reason: "refused",
+  message: "The address is not on the public internet",
+}
 
 /** A public IPv6 prefix without any host. */
 const publicButNobody = "3ffe::1"
@@ -111,7 +115,7 @@ describe("the guard", () => {
   it("refuses names of this machine, by the system's look-up", async () => {
     const client = open(false)
     for (const name of ["localhost", "LOCALHOST", "localhost."])
-      await expect(client.request(`http://${name}:${port()}/`, requestOptions())).rejects.toMatchObject({ name: "OutsideFailure" })
+      await expect(client.request(`http://${name}:${port()}/`, requestOptions())).rejects.toMatchObject({ name: refused.name })
     await expect(client.request(`http://localhost:${port()}/`, requestOptions())).rejects.toMatchObject(refused)
     expect(endpoint.connections).toBe(0)
   })
@@ -239,7 +243,7 @@ describe("a request", () => {
     ["ftp://shop.example/", "No usable answer came from the address"],
     ["nonsense", "No usable answer came from the address"],
   ])("that reaches nobody says why: %s", async (url, message) => {
-    await expect(client.request(url, requestOptions())).rejects.toMatchObject({ name: "OutsideFailure", reason: "unreachable", message })
+    await expect(client.request(url, requestOptions())).rejects.toMatchObject({ name: refused.name, reason: "unreachable", message })
   })
 
   it("is not sent again when its connection is cut", async () => {

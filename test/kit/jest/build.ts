@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
-/** Jest's global setup: whoever watches has changed something since the run was built. */
+/** Jest's global setup: in watch mode, files have changed since the run was built. */
 export default async ({ watch, watchAll }: { watch: boolean; watchAll: boolean }) => {
   if (!watch && !watchAll) return
   const compiler = spawn(process.execPath, ["scripts/build.ts", "tsconfig.json", "tsconfig.test.json"], { stdio: "inherit" })

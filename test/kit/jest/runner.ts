@@ -11,7 +11,7 @@ const kept = /JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL/
 
 /**
  * Runs a file with jest-circus as Jest does, but loads its build with Node's own loader instead of Jest's: the server and all libraries are
- * then loaded once in a worker, and not anew for each of its files.
+ * then loaded once in a worker instead of once for each of its files.
  */
 export default function run(globalConfig: unknown, config: unknown, environment: unknown, runtime: Runtime, path: string, send: unknown) {
   runtime.requireInternalModule = freshly
@@ -26,7 +26,7 @@ export default function run(globalConfig: unknown, config: unknown, environment:
 
 const builtOf = (file: string) => pathToFileURL(resolve("dist", relative("", file).replace(/\.ts$/, ".js"))).href
 
-/** Loads a part of jest-circus anew, so that no file begins with the state of the one before. */
+/** Loads a part of jest-circus again, so that a file does not start with the state of the previous one. */
 function freshly(file: string) {
   for (const symbol of Object.getOwnPropertySymbols(globalThis))
     if (kept.test(symbol.description ?? "")) Reflect.deleteProperty(globalThis, symbol)

@@ -6,9 +6,9 @@ const lock = 4_711
 
 /**
  * Blocks every transaction that writes such a row, by a trigger that waits for an advisory lock, until `open()` is called.
- * @example const gate = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
+ * @example const blocked = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
  */
-export async function gateOn(world: World, writes: string, condition: string) {
+export async function blockWrites(world: World, writes: string, condition: string) {
   const keeper = new pg.Client({ connectionString: world.databaseUrl })
   await keeper.connect()
   await keeper.query(`select pg_advisory_lock(${lock})`)

@@ -15,11 +15,11 @@ export function headersOf(credential: Credential): Record<string, string> {
   return credential.startsWith("amp_") ? { "X-Access-Token": credential } : { Authorization: `Bearer ${credential}` }
 }
 
-/** The methods that the REST door takes. */
+/** The methods of the REST client. */
 export type Method = "get" | "post" | "put" | "patch" | "delete" | "head"
 
 /**
- * The REST door: supertest with credentials, and every answer is held against the OpenAPI document.
+ * The REST client: supertest with credentials; it checks every response against the OpenAPI document.
  * @example await rest.as(acme.token).get("/api/chats").expect(200)
  */
 export function makeRest(url: () => string, fits: FitsOpenApi) {
@@ -38,7 +38,7 @@ export function makeRest(url: () => string, fits: FitsOpenApi) {
   return { as, anonymous: as(null) }
 }
 
-/** What GraphQL answers over HTTP. */
+/** A response of GraphQL over HTTP. */
 export interface GqlAnswer {
   status: number
   headers: Record<string, string>
@@ -48,7 +48,7 @@ export interface GqlAnswer {
   errors?: { message: string; path?: (string | number)[]; extensions: any }[]
 }
 
-/** The GraphQL door: `await gql(acme.token, "query { … }", { … })`. */
+/** The GraphQL client: `await gql(acme.token, "query { … }", { … })`. */
 export const makeGql =
   (url: () => string) =>
   async (credential: Credential, query: string, variables: Record<string, unknown> = {}): Promise<GqlAnswer> => {

@@ -1,19 +1,19 @@
-import type { Credential } from "./doors.js"
+import type { Credential } from "./clients.js"
 import { unsigned } from "./files.js"
-import { type Answer, type Asked, type Door, doors } from "./graphql-door.js"
+import { type ApiClient, type ApiRequest, type ApiResponse, protocols } from "./graphql-client.js"
 import type { World } from "./world.js"
 
 /**
- * The door of a story: REST, and whatever changes nothing, which is a read or what was refused, is asked of GraphQL too, and has to be
- * answered the same. What a change answers when it is made is compared for each route, in contract.test.ts.
- * @example const w = world(); const rest = bothDoors(w)
+ * A REST client that sends each read and each refused request over GraphQL too, and expects the same response. The responses of
+ * successful changes are compared for each route in contract.test.ts.
+ * @example const w = world(); const rest = bothProtocols(w)
  */
-export function bothDoors(world: World): Door {
-  const [rest, graphql] = doors.map(([, door]) => door(world)) as [Door, Door]
+export function bothProtocols(world: World): ApiClient {
+  const [rest, graphql] = protocols.map(([, clientOf]) => clientOf(world)) as [ApiClient, ApiClient]
   return {
     as(credential) {
       const ask = (method: Method, path: string, body?: unknown) =>
-        new AskedOfBoth(requestOf(rest, credential, method, path, body), requestOf(graphql, credential, method, path, body), method)
+        new RequestToBoth(requestOf(rest, credential, method, path, body), requestOf(graphql, credential, method, path, body), method)
       return {
         get: (path) => ask("get", path),
         post: (path, body) => ask("post", path, body),
@@ -27,13 +27,13 @@ export function bothDoors(world: World): Door {
 
 type Method = "get" | "post" | "put" | "patch" | "delete"
 
-const requestOf = (door: Door, credential: Credential, method: Method, path: string, body: unknown) =>
-  door.as(credential)[method as "post"](path, body)
+const requestOf = (client: ApiClient, credential: Credential, method: Method, path: string, body: unknown) =>
+  client.as(credential)[method as "post"](path, body)
 
-class AskedOfBoth implements Asked {
+class RequestToBoth implements ApiRequest {
   constructor(
-    private readonly rest: Asked,
-    private readonly graphql: Asked,
+    private readonly rest: ApiRequest,
+    private readonly graphql: ApiRequest,
     private readonly method: Method,
   ) {}
 
@@ -50,19 +50,22 @@ class AskedOfBoth implements Asked {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: supertest's requests are awaited as they are.
-  then<A, B>(whenDone?: ((answer: Answer) => A | PromiseLike<A>) | null, whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null) {
+  then<A, B>(
+    whenDone?: ((answer: ApiResponse) => A | PromiseLike<A>) | null,
+    whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ) {
     return this.ask().then(whenDone, whenFailed)
   }
 
-  private async ask(): Promise<Answer> {
+  private async ask(): Promise<ApiResponse> {
     const shown = await this.rest
     if (this.method === "get" || shown.status >= 400) expect(comparable(await this.graphql)).toEqual(comparable(shown))
     return shown
   }
 }
 
-/** An answer without what is of the moment. A bad input is told in each protocol's own words, about the same field. */
-function comparable({ status, body }: Answer) {
+/** A response without values that differ each time. Messages of bad input differ between the protocols; the fields must be the same. */
+function comparable({ status, body }: ApiResponse) {
   const { requestId: _once, ...rest } = unsigned(body)
   if (status !== 400) return { status, body: rest }
   const { message: _words, details, ...same } = rest

@@ -19,51 +19,51 @@ import {
 import { platformSchema } from "../../src/graphql/schema.js"
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"
-import type { Credential } from "./doors.js"
+import type { Credential } from "./clients.js"
 import type { World } from "./world.js"
 
-/** What a door answered, as REST says it. */
-export interface Answer {
+/** A response in REST's form. */
+export interface ApiResponse {
   status: number
   headers: Record<string, string>
   // biome-ignore lint/suspicious/noExplicitAny: as the route shapes it.
   body: any
 }
 
-/** A request on its way: supertest's, or one that looks like it. */
-export interface Asked extends PromiseLike<Answer> {
-  expect(status: number, body?: unknown): Asked
-  set(header: string, value: string): Asked
+/** A request that can be awaited: supertest's, or one with the same methods. */
+export interface ApiRequest extends PromiseLike<ApiResponse> {
+  expect(status: number, body?: unknown): ApiRequest
+  set(header: string, value: string): ApiRequest
 }
 
-/** A door that takes REST's requests. */
-export interface Door {
+/** A client that takes REST's requests, whatever protocol it uses. */
+export interface ApiClient {
   as(credential: Credential): {
-    get(path: string): Asked
-    post(path: string, body?: unknown): Asked
-    put(path: string, body?: unknown): Asked
-    patch(path: string, body?: unknown): Asked
-    delete(path: string): Asked
+    get(path: string): ApiRequest
+    post(path: string, body?: unknown): ApiRequest
+    put(path: string, body?: unknown): ApiRequest
+    patch(path: string, body?: unknown): ApiRequest
+    delete(path: string): ApiRequest
   }
 }
 
 /**
- * Both doors by name, for `describe.each`: a story that is told of REST is told of GraphQL too, by asking the route's root field for what
- * the request says and turning the answer into REST's words.
- * @example describe.each(doors)("over %s", (_name, door) => { const w = world(); const rest = door(w) … })
+ * Both protocols by name, for `describe.each`. The GraphQL client runs the operation of the route, with variables from the request, and
+ * converts the result into REST's form.
+ * @example describe.each(protocols)("over %s", (_name, clientOf) => { const w = world(); const rest = clientOf(w) … })
  */
-export const doors: [string, (world: World) => Door][] = [
-  ["REST", (world) => world.rest as unknown as Door],
-  ["GraphQL", graphqlDoor],
+export const protocols: [string, (world: World) => ApiClient][] = [
+  ["REST", (world) => world.rest as unknown as ApiClient],
+  ["GraphQL", graphqlClient],
 ]
 
 let schema: GraphQLSchema | undefined
 
-/** GraphQL behind REST's addresses. What it answers is held against the OpenAPI document, as REST's own answers are. */
-function graphqlDoor(world: World): Door {
+/** GraphQL behind REST's addresses. Its responses are checked against the OpenAPI document, like those of REST. */
+function graphqlClient(world: World): ApiClient {
   return {
     as(credential) {
-      const ask = (method: Route["method"], path: string, body?: unknown) => new AskedOfGraphql(world, credential, method, path, body)
+      const ask = (method: Route["method"], path: string, body?: unknown) => new GraphqlRequest(world, credential, method, path, body)
       return {
         get: (path) => ask("GET", path),
         post: (path, body) => ask("POST", path, body),
@@ -75,8 +75,8 @@ function graphqlDoor(world: World): Door {
   }
 }
 
-class AskedOfGraphql implements Asked {
-  private readonly checks: ((answer: Answer) => void)[] = []
+class GraphqlRequest implements ApiRequest {
+  private readonly checks: ((answer: ApiResponse) => void)[] = []
   private key: string | undefined
 
   constructor(
@@ -103,11 +103,14 @@ class AskedOfGraphql implements Asked {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: supertest's requests are awaited as they are.
-  then<A, B>(whenDone?: ((answer: Answer) => A | PromiseLike<A>) | null, whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null) {
+  then<A, B>(
+    whenDone?: ((answer: ApiResponse) => A | PromiseLike<A>) | null,
+    whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ) {
     return this.ask().then(whenDone, whenFailed)
   }
 
-  private async ask(): Promise<Answer> {
+  private async ask(): Promise<ApiResponse> {
     schema = platformSchema(this.world.services.database.orm)
     const [address, query = ""] = this.path.split("?") as [string, string?]
     const route = routeOf(this.method, address)
@@ -122,7 +125,7 @@ class AskedOfGraphql implements Asked {
     return { ...answer, headers }
   }
 
-  /** What the request says, as the variables of the route's operation. */
+  /** The variables of the route's operation, from the request. */
   private variables(route: Route, document: OperationDefinitionNode, address: string, query: URLSearchParams) {
     const inPath = parametersOf(route, address)
     const values: Record<string, unknown> = {}
@@ -147,7 +150,7 @@ const patternOf = ({ path }: Route) => new RegExp(`^${path.replace(/\{\w+\}/g, "
 
 function routeOf(method: string, address: string): Route {
   const fits = routeTable.filter((route) => route.method === method && patternOf(route).test(address))
-  // A literal address before one with parameters.
+  // Literal paths before those with parameters.
   const [route] = fits.sort((a, b) => a.path.split("{").length - b.path.split("{").length)
   if (!route) throw new Error(`No route is ${method} ${address}`)
   return route
@@ -158,7 +161,7 @@ function parametersOf(route: Route, address: string): Record<string, string> {
   return Object.fromEntries([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name], index) => [name!, decodeURIComponent(values[index]!)]))
 }
 
-/** A text of the query string as GraphQL takes it; what is no number or truth stays a text, which GraphQL refuses as REST does. */
+/** A value of the query string by its type; a text that is no number or boolean stays a text, which GraphQL refuses like REST. */
 function fromText(type: GraphQLInputType, text: string | null): unknown {
   if (text === null) return undefined
   const { name } = getNamedType(type)
@@ -167,7 +170,7 @@ function fromText(type: GraphQLInputType, text: string | null): unknown {
   return text
 }
 
-/** A value in GraphQL's spelling, without what no input declares. GraphQL's own spelling, which is wrong on REST, becomes REST's, which is wrong here. */
+/** A value with GraphQL's enum names, without undeclared fields. GraphQL's names, which REST refuses, become REST's, which GraphQL refuses. */
 function spelled(type: GraphQLInputType, value: unknown): unknown {
   const bare = getNullableType(type)
   if (isListType(bare)) return Array.isArray(value) ? value.map((item) => spelled(bare.ofType, item)) : value
@@ -179,7 +182,7 @@ function spelled(type: GraphQLInputType, value: unknown): unknown {
 
 const wordsOf = (type: GraphQLEnumType) => type.getValues().map(({ name, value }) => ({ name, word: value as string }))
 
-/** GraphQL's error as REST's. */
+/** GraphQL's error in REST's form. */
 function refusal(route: Route, { message, extensions }: NonNullable<Awaited<ReturnType<World["gql"]>>["errors"]>[number]) {
   const { statusCode, code, requestId } = extensions
   const details = (extensions.details as { path: string; message: string }[]).map((detail) => {
@@ -189,7 +192,7 @@ function refusal(route: Route, { message, extensions }: NonNullable<Awaited<Retu
   return { status: statusCode as number, body: { statusCode, error: STATUS_CODES[statusCode], message, code, details, requestId } }
 }
 
-/** GraphQL's data as REST's answer. */
+/** GraphQL's data in REST's form. */
 function success(route: Route, document: OperationDefinitionNode, data: Record<string, unknown>) {
   const root = document.selectionSet.selections[0] as FieldNode
   const type = schema!.getRootType(document.operation)!.getFields()[root.name.value]!.type
@@ -208,7 +211,7 @@ function pageOf(
   return { data: nodes.map((node) => whole(route, node)), totalCount: totalCount ?? null, nextCursor, ...(stats && { stats }) }
 }
 
-/** With null for what was not asked for. */
+/** Adds null for relations that were not included. */
 const whole = (route: Route, value: unknown) =>
   route.nulls.length > 0 ? { ...Object.fromEntries(route.nulls.map((name) => [name, null])), ...(value as object) } : value
 

@@ -12,30 +12,30 @@ import { must, until } from "./wait.js"
 
 const template = "faults_template"
 
-/** The company that every scene has, and where its log stood when it was copied. */
-export interface Furniture {
+/** The company of every deployment, and the position of its log when it was copied. */
+export interface CompanyFixture {
   companyId: string
   token: string
   widgetId: string
-  /** Resume cursor before everything that happens in a scene. */
+  /** Resume cursor before everything that happens in a deployment. */
   origin: string
 }
 
 /** Before there is a company. */
-const bare: Furniture = { companyId: "", token: "", widgetId: "", origin: "" }
+const bare: CompanyFixture = { companyId: "", token: "", widgetId: "", origin: "" }
 
 /** A database with its company, a model, and servers on both. */
-export interface Scene extends Furniture {
+export interface Deployment extends CompanyFixture {
   model: SlowModel
-  /** What all scenes share: stopped only by a campaign that runs alone. */
+  /** Shared by all deployments: stopped only by a campaign that runs alone. */
   postgres: Postgres
   // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
   sql(text: string, values?: unknown[]): Promise<any[]>
-  /** A connection of its own, for a lock. */
+  /** Opens a separate connection, for a lock. */
   connection(): Promise<pg.Client>
-  /** Starts a server, with more in its environment if that is said. */
+  /** Starts a server; `more` adds to its environment. */
   start(name: string, more?: Record<string, string>): Promise<Instance>
-  /** A subscriber from the beginning of the scene on. */
+  /** A subscriber from the start of the deployment on. */
   listen(url: () => string, credentials: Record<string, string>, onEvent?: () => void): Listener
   /** What the servers logged. */
   log(): string
@@ -43,15 +43,15 @@ export interface Scene extends Furniture {
 }
 
 /** What all campaigns share: one PostgreSQL, the builds, and a database to copy. */
-export interface Stage {
-  scene(without?: MutationName): Promise<Scene>
+export interface TestBed {
+  deployment(without?: MutationName): Promise<Deployment>
   close(): Promise<void>
 }
 
-/** Opens the stage: an embedded PostgreSQL in a folder of its own, with one furnished company. */
-export async function openStage(): Promise<Stage> {
+/** Opens the test bed: an embedded PostgreSQL in a new folder, with a template database that has one company. */
+export async function openTestBed(): Promise<TestBed> {
   const folder = mkdtempSync(join(tmpdir(), "platform-faults-"))
-  // PostgreSQL does not run as root: whoever it runs as must be able to enter the folder.
+  // PostgreSQL does not run as root: its user must be able to enter the folder.
   chmodSync(folder, 0o755)
   const remove = () => rmSync(folder, { recursive: true, force: true })
   const builds = new Map<MutationName | undefined, string>()
@@ -69,14 +69,14 @@ export async function openStage(): Promise<Stage> {
     }
     try {
       await statement(postgres.url, `create database ${template}`)
-      const furnishing = await openScene(postgres, template, buildOf(), bare)
-      const furniture = await furnish(furnishing, buildOf()).finally(() => furnishing.close())
+      const setUp = await openDeployment(postgres, template, buildOf(), bare)
+      const company = await createCompany(setUp, buildOf()).finally(() => setUp.close())
       return {
         close,
-        async scene(without) {
-          const name = `scene_${randomBytes(4).toString("hex")}`
+        async deployment(without) {
+          const name = `deployment_${randomBytes(4).toString("hex")}`
           await statement(postgres.url, `create database ${name} template ${template}`)
-          return openScene(postgres, name, buildOf(without), furniture)
+          return openDeployment(postgres, name, buildOf(without), company)
         },
       }
     } catch (error) {
@@ -95,11 +95,11 @@ async function statement(url: string, text: string) {
   await client.query(text).finally(() => client.end())
 }
 
-interface OpenScene extends Scene {
+interface OpenDeployment extends Deployment {
   env: Record<string, string>
 }
 
-async function openScene(postgres: Postgres, name: string, build: string, furniture: Furniture): Promise<OpenScene> {
+async function openDeployment(postgres: Postgres, name: string, build: string, company: CompanyFixture): Promise<OpenDeployment> {
   const address = new URL(postgres.url)
   address.pathname = `/${name}`
   const model = await SlowModel.start()
@@ -109,7 +109,7 @@ async function openScene(postgres: Postgres, name: string, build: string, furnit
   const listeners: Listener[] = []
   const env = environment(address.href, model.url)
   return {
-    ...furniture,
+    ...company,
     env,
     model,
     postgres,
@@ -120,13 +120,13 @@ async function openScene(postgres: Postgres, name: string, build: string, furnit
       return client
     },
     start(instance, more = {}) {
-      // The key says to the model who asks.
+      // The key tells the model which instance calls.
       const made = new Instance(instance, build, { ...env, OPENAI_API_KEY: instance, ...more })
       instances.push(made)
       return made.start()
     },
     listen(url, credentials, onEvent) {
-      const listener = new Listener(url, credentials, furniture.origin, onEvent)
+      const listener = new Listener(url, credentials, company.origin, onEvent)
       listeners.push(listener)
       return listener
     },
@@ -156,13 +156,13 @@ const environment = (databaseUrl: string, modelUrl: string) => ({
   LOG_LEVEL: "warn",
 })
 
-/** Makes the company by the command line and through the doors, and finds the end of its log. */
-async function furnish(scene: OpenScene, build: string): Promise<Furniture> {
-  const admin = (...args: string[]) => administer(build, scene.env, args)
+/** Creates the company by the command line and over REST, and finds the end of its log. */
+async function createCompany(deployment: OpenDeployment, build: string): Promise<CompanyFixture> {
+  const admin = (...args: string[]) => administer(build, deployment.env, args)
   const { id: companyId } = await admin("company:create", "--name", "Faults")
   const { token } = await admin("token:create", "--company", companyId, "--name", "Campaigns")
   await admin("subscription:set", "--company", companyId, "--plan", "pro", "--status", "active")
-  const server = await scene.start("furnisher")
+  const server = await deployment.start("setup")
   const assistant = await post(`${server.url}/api/assistants-new`, token, { name: "Assistant", prompt: "Answer." })
   const connect = ["--messenger", "widget", "--external-id", "site", "--name", "Site", "--assistant", assistant.body.id]
   const { id: widgetId } = await admin("channel:connect", "--company", companyId, ...connect)
@@ -171,10 +171,10 @@ async function furnish(scene: OpenScene, build: string): Promise<Furniture> {
   return { companyId, token, widgetId, origin }
 }
 
-/** The cursor of an event that happens now: every scene resumes behind it. */
+/** The cursor of an event that happens now: every deployment resumes after it. */
 async function anyCursor(server: Instance, token: string): Promise<string> {
   const listener = new Listener(() => server.url, { accessToken: token }, null)
-  // Without a cursor a subscriber hears what comes after it is on, and nothing says when that is.
+  // Without a cursor a subscription starts with the next event, and nothing signals its start.
   await must("an event is heard", async () => {
     await post(`${server.url}/api/chats`, token, { messenger: "playground", fromId: `playground-${randomBytes(4).toString("hex")}` })
     return until(() => listener.heard.length > 0, 1_000)

@@ -14,11 +14,11 @@ import { hashPassword } from "../../src/resolvers/kit/password.js"
 import { issuePair } from "../../src/resolvers/kit/tokens.js"
 import type { World } from "./world.js"
 
-/** The password of everyone in a world. */
+/** The password of all users. */
 export const password = "correct horse battery"
 let passwordHash: Promise<string> | undefined
 
-/** A person with a session. */
+/** A user with a session. */
 export interface Person {
   id: string
   email: string
@@ -28,8 +28,8 @@ export interface Person {
   refreshToken: string
 }
 
-/** A company as it was founded: its people, and everything that a chat needs. */
-export interface Founded {
+/** The initial rows of a company: its users, and everything that a chat needs. */
+export interface CompanyRows {
   id: string
   name: string
   owner: Person
@@ -46,30 +46,30 @@ export interface Founded {
 type Resource = any
 type Fields = Record<string, unknown>
 
-/** A company with what a test can do in it; what the doors can make is made through them, with the company's access token. */
-export interface CompanyInWorld extends Founded {
-  /** The REST door of its world. */
+/** A company with functions that create its data, over REST where that is possible, with the company's access token. */
+export interface CompanyFixture extends CompanyRows {
+  /** The REST client of its server. */
   rest: World["rest"]
-  /** A chat on the playground with a customer of its own. */
+  /** A chat on the playground with a new customer. */
   chat(fields?: Fields): Promise<Resource>
-  /** A message; `{ chatId, text }`, and "Hello" from our side when nothing else is said. */
+  /** A message: `{ chatId, text }`; by default "Hello" from the company. */
   message(fields?: Fields): Promise<Resource>
   folder(fields?: Fields): Promise<Resource>
-  /** A tool of the assistant; its address answers nobody unless another is given. */
+  /** A tool of the assistant; by default nothing listens on its address. */
   tool(fields?: Fields): Promise<Resource>
   tag(fields?: Fields): Promise<Resource>
   makeAssistant(fields?: Fields): Promise<Resource>
   makeKnowledge(fields?: Fields): Promise<Resource>
-  /** A person with a session and a place in this company, or another place for one who is in the world already. */
+  /** A new user with a session who is a member of this company, or a membership for an existing user. */
   person(role?: MemberRole, who?: Person): Promise<Person>
-  /** A second access token: its value. */
+  /** The value of a new access token. */
   anotherToken(name?: string): Promise<string>
-  /** Sets the subscription; null takes it away. */
+  /** Sets the subscription; null removes it. */
   subscription(status: SubscriptionStatus | null, endsAt?: Date | null): Promise<void>
 }
 
-/** Founds a company with an owner, an admin, a member, a token, an assistant that knows something, and a widget. */
-export async function foundCompany(services: Services, name: string): Promise<Founded> {
+/** Creates a company with an owner, an admin, a member, a token, an assistant with a knowledge item, and a widget. */
+export async function createCompany(services: Services, name: string): Promise<CompanyRows> {
   const id = v7()
   return systemContext(services, id).transaction(async (tx) => {
     tx.unit.em.persist(Object.assign(new Company(), { id, name }))
@@ -108,7 +108,7 @@ export async function foundCompany(services: Services, name: string): Promise<Fo
   })
 }
 
-/** A new user with a session, and a place in a company. */
+/** Creates a user with a session and a membership. */
 async function enroll(
   context: RequestContext,
   unit: UnitOfWork,
@@ -134,8 +134,8 @@ async function enroll(
   return { id: user.id, email: user.email, name: user.name, sessionId: session.id, jwt, refreshToken }
 }
 
-/** Gives a founded company its hands. */
-export function furnish(world: World, company: Founded): CompanyInWorld {
+/** Adds the functions that create data to the rows of a company. */
+export function companyFixture(world: World, company: CompanyRows): CompanyFixture {
   const post = async (path: string, body: Fields) => (await world.rest.as(company.token).post(path, body).expect(201)).body
   const inTransaction = <T>(work: (tx: RequestContext) => Promise<T>) => systemContext(world.services, company.id).transaction(work)
   return {
