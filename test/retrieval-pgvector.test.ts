@@ -10,7 +10,7 @@ import type { RequestContext } from "../src/context/request-context.js"
 import { ormOptions } from "../src/database/options.js"
 import { Reader } from "../src/database/reader.js"
 import type { Tables } from "../src/database/tables.js"
-import { type Ask, hasVectors, makeVectorIndex } from "../src/database/vector-index.js"
+import { hasVectors, makeVectorIndex, type RunSql } from "../src/database/vector-index.js"
 import { fullText } from "../src/knowledge/full-text.js"
 import { type IndexedItem, indexedItems } from "../src/knowledge/indexed-items.js"
 import { PackedVectors } from "../src/knowledge/packed-vectors.js"
@@ -25,7 +25,7 @@ afterAll(async () => {
   await postgres.close()
 })
 
-const ask: Ask = async <R>(text: string) => (await postgres.query<R>(text)).rows
+const ask: RunSql = async <R>(text: string) => (await postgres.query<R>(text)).rows
 const run = (text: string, values: unknown[] = []) => postgres.query(text, values)
 const client = {
   query: async (text: string, values: readonly unknown[]) => {

@@ -6,10 +6,10 @@ import { assistantLimits } from "./limits.js"
 
 /** Publishes the text of a running answer to the chat's subscribers a few times a second, until the turn is lost or over. */
 export class TurnProgress {
-  private said = ""
-  private told = ""
+  private current = ""
+  private published = ""
   private toldAt: number | null = null
-  private telling: Promise<void> | null = null
+  private publishing: Promise<void> | null = null
   private isOver = false
 
   constructor(
@@ -22,12 +22,12 @@ export class TurnProgress {
   get onText(): ((text: string) => void) | undefined {
     if (!this.context.services.progress.isWatched(this.chatId)) return undefined
     return (text) => {
-      this.said = text
-      this.telling ??= this.catchUp()
+      this.current = text
+      this.publishing ??= this.catchUp()
         // The answer does not depend on progress: the next text retries.
         .catch((error) => this.context.request.log.warn({ err: error }, "the text of a running answer could not be published"))
         .finally(() => {
-          this.telling = null
+          this.publishing = null
         })
     }
   }
@@ -36,26 +36,26 @@ export class TurnProgress {
   end(answer: string | null) {
     this.isOver = true
     // Published last, after the message that is being published.
-    void (this.telling ?? Promise.resolve()).then(() => this.tell(answer ?? "", true))
+    void (this.publishing ?? Promise.resolve()).then(() => this.publish(answer ?? "", true))
   }
 
   /** A text that arrives while another is being published is published after it. */
   private async catchUp() {
-    while (!this.isOver && this.told !== this.said) await this.tellSoon()
+    while (!this.isOver && this.published !== this.current) await this.publishSoon()
   }
 
-  private async tellSoon() {
+  private async publishSoon() {
     if (this.toldAt !== null) await sleep(Math.max(0, this.toldAt + assistantLimits.progressMs - performance.now()))
     this.toldAt = performance.now()
     // Checked each time: nothing is published after a person has taken the chat over.
     this.isOver ||= !(await this.isStillOurs())
-    this.told = this.said
-    if (!this.isOver) await this.tell(this.told, false)
+    this.published = this.current
+    if (!this.isOver) await this.publish(this.published, false)
   }
 
-  private async tell(text: string, done: boolean) {
+  private async publish(text: string, done: boolean) {
     const { progress } = this.context.services
-    if (progress.isWatched(this.chatId)) await progress.tell(this.chatId, { turnId: this.turnId, text, done })
+    if (progress.isWatched(this.chatId)) await progress.publish(this.chatId, { turnId: this.turnId, text, done })
   }
 
   private async isStillOurs(): Promise<boolean> {

@@ -19,13 +19,15 @@ export function sourcesOf(
   messages: ModelMessage[],
   given: { id: string; name: string; content: string }[],
 ): MessageSource[] {
-  const said = subjects(answer)
+  const answerWords = subjects(answer)
   const asItIs = given.map(
     ({ id, name, content }): Candidate => ({ source: { knowledgeId: id, knowledgeName: name, chunkId: null }, content }),
   )
   const found = searched(messages)
-  const used = found.filter(({ content }) => isSaid(said, content))
-  return [...(used.length > 0 ? used : found), ...asItIs.filter(({ content }) => isSaid(said, content))].map(({ source }) => source)
+  const used = found.filter(({ content }) => isMentioned(answerWords, content))
+  return [...(used.length > 0 ? used : found), ...asItIs.filter(({ content }) => isMentioned(answerWords, content))].map(
+    ({ source }) => source,
+  )
 }
 
 /** Search results since the assistant's last message, each chunk once. */
@@ -52,13 +54,13 @@ const subjects = (text: string) =>
   )
 
 /** Whether an answer shares at least a third of its content words, and more than one, with a paragraph of a text. */
-function isSaid(said: Set<string>, content: string): boolean {
+function isMentioned(answerWords: Set<string>, content: string): boolean {
   // A stem begins like its word: this check avoids stemming most words of a long text.
-  const beginnings = new Set([...said].map(beginning))
+  const beginnings = new Set([...answerWords].map(beginning))
   return content.split(/\n+/).some((paragraph) => {
     const there = words(paragraph).filter((word) => beginnings.has(beginning(word)))
-    const shared = [...new Set(there.map(stem))].filter((word) => said.has(word)).length
-    return shared > 1 && shared >= said.size / 3
+    const shared = [...new Set(there.map(stem))].filter((word) => answerWords.has(word)).length
+    return shared > 1 && shared >= answerWords.size / 3
   })
 }
 

@@ -52,8 +52,8 @@ export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool
 
 /** Writes a call's outcome to the log, and its output frame unless the end of the turn has closed it. The chat must be locked. */
 export async function record(unit: UnitOfWork, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
-  call.settle(outcome)
-  if (!chat?.turnHearsTool(call.id)) return
+  call.complete(outcome)
+  if (!chat?.closeToolCall(call.id)) return
   await append(unit, outputFrame(chat.id, call.id, outcome.success ? "success" : "error", output))
 }
 

@@ -36,9 +36,9 @@ export async function converse(context: RequestContext, turn: Turn, signal: Abor
       if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
       // Checked between calls, so that none is sent for a lost turn or from a stopping process.
       signal.throwIfAborted()
-      const told = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
-      if (!told) return null
-      results.push({ role: "result", callId: call.callId, name: call.name, output: told.output })
+      const input = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
+      if (!input) return null
+      results.push({ role: "result", callId: call.callId, name: call.name, output: input.output })
     }
     for (const { callId, name, arguments: given } of answer.toolCalls) messages.push({ role: "call", callId, name, arguments: given })
     messages.push(...results)
@@ -49,6 +49,6 @@ function ask(turn: Turn, messages: ModelMessage[], tools: Turn["tools"], signal:
   const { assistant, knowledge, notes } = turn.memory
   const { prompt: instructions, greeting, language, temperature } = assistant
   const { onText } = turn.progress
-  const told = { instructions, greeting, language, temperature, knowledge, notes, messages, signal, onText }
-  return turn.usage.counted(() => turn.model.answer({ ...told, tools: tools.map((tool) => tool.told) }))
+  const input = { instructions, greeting, language, temperature, knowledge, notes, messages, signal, onText }
+  return turn.usage.counted(() => turn.model.answer({ ...input, tools: tools.map((tool) => tool.declaration) }))
 }

@@ -24,7 +24,7 @@ export const noSuchTool: Told = { output: { error: "There is no such tool" } }
 
 /** Executes a call of the model once and returns its result; null when the turn was lost. */
 export async function runTool(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
-  const faults = faultsOfArguments(tool.told.parameters as ToolArguments, asked.arguments)
+  const faults = faultsOfArguments(tool.declaration.parameters as ToolArguments, asked.arguments)
   const error = "The arguments do not fit: nothing was called"
   if (faults.length > 0) return atOnce(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
   if (tool.row.isSystem && tool.row.name === setChatTags.name)

@@ -21,7 +21,7 @@ export async function testTool(context: RequestContext, id: string, given: ToolA
   await context.transaction(async (tx) => {
     // The tool and its log may have been deleted meanwhile.
     const call = await tx.em.findOne(ToolCall, { id: callId })
-    call?.settle(outcome)
+    call?.complete(outcome)
   })
   return outcome
 }

@@ -10,7 +10,7 @@ import { assistantLimits } from "./limits.js"
 /** A tool of a turn: its row, and its definition for the model. */
 export interface OfferedTool {
   row: AssistantTool
-  told: ModelTool
+  declaration: ModelTool
 }
 
 /** The output of the hand-off tool in its frame. */
@@ -24,7 +24,7 @@ export async function toolsOf(unit: UnitOfWork, assistant: Assistant): Promise<O
   const offered: OfferedTool[] = []
   for (const row of rows) {
     const parameters = row.isSystem ? await systemParameters(unit, assistant, row) : row.params
-    if (parameters) offered.push({ row, told: { name: row.name, description: row.description, parameters } })
+    if (parameters) offered.push({ row, declaration: { name: row.name, description: row.description, parameters } })
   }
   return offered
 }

@@ -41,7 +41,7 @@ const system: Actor = { kind: "system", id: null }
 /** Claims a turn: ends open calls of an earlier worker, and reads the chat; null when no answer is needed. */
 export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Promise<ClaimedTurn | null> {
   const now = clock.now()
-  await settleLost(tx.unit, chat.giveTurnBack("lost"))
+  await endLostCalls(tx.unit, chat.giveTurnBack("lost"))
   const { companyId, id: chatId } = chat
   const subscription = await tx.em.findOne(Subscription, { companyId })
   if (!subscription?.isActiveAt(now)) {
@@ -97,15 +97,15 @@ export function turnFailure({ request: { log } }: RequestContext, error: unknown
 export const giveTurnUp = (chat: Chat) => chat.turnAiOff("auto", system)
 
 /** Ends calls that were running when their worker was lost, because their results will never be known (contract, section 6). */
-async function settleLost(unit: UnitOfWork, callIds: string[]): Promise<void> {
+async function endLostCalls(unit: UnitOfWork, callIds: string[]): Promise<void> {
   if (callIds.length === 0) return
   for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.lose(resultLost)
 }
 
 /** Stores the answer or the hand-off. */
 async function conclude(unit: UnitOfWork, chat: Chat, turn: Turn, { text, handOver, sources }: Conclusion): Promise<void> {
-  const said = storableText(text ?? "").trim()
-  if (said) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: said, sources })
+  const answer = storableText(text ?? "").trim()
+  if (answer) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: answer, sources })
   if (!handOver) return chat.endTurn()
   const tool = turn.tools.find(({ row }) => row.name === handOver.name)!
   const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.row, handOver)

@@ -16,7 +16,7 @@ interface ClaimedTask {
   provider: string
   agent: { assistantId: string; agentId: string | null }
   /** Settings of the agent; null when it is to be removed. */
-  wish: VoiceAgentSettings | null
+  settings: VoiceAgentSettings | null
 }
 
 /** Claims the next task of a voice agent, with the input for its provider; null when there is none. */
@@ -24,8 +24,8 @@ export function beginVoiceTask(_tx: RequestContext, assistant: Assistant): Claim
   const task = assistant.beginVoiceTask()
   if (!task) return null
   const { id: assistantId, isTerminating, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
-  const wish = task === "provision" ? wishOf(assistant) : null
-  return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, wish }
+  const settings = task === "provision" ? settingsOf(assistant) : null
+  return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, settings }
 }
 
 /** Runs the claimed task of a voice agent. */
@@ -38,12 +38,12 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
   if (!provider) throw new VoiceFailure(notConfigured(claimed.provider))
   // Not the lease's signal: if the lease is lost, the ID of a new agent is still needed to remove it.
   const signal = AbortSignal.any([AbortSignal.timeout(assistantLimits.voiceProviderMs), context.services.stopping])
-  if (!claimed.wish) {
+  if (!claimed.settings) {
     await provider.tearDown(claimed.agent, signal)
     await lease.store((assistant) => assistant.voiceTornDown())
     return
   }
-  const agentId = await provider.provision(claimed.wish, signal)
+  const agentId = await provider.provision(claimed.settings, signal)
   if (await lease.store((assistant) => assistant.voiceProvisioned(agentId))) return
   // Another worker may have run the removal before this agent was created: nothing else would remove it.
   const assistant = await context.transaction((tx) => tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))
@@ -52,7 +52,7 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
 
 const providerOf = (context: RequestContext, { provider }: ClaimedTask) => context.services.voices.find(({ name }) => name === provider)
 
-function wishOf(assistant: Assistant): VoiceAgentSettings {
+function settingsOf(assistant: Assistant): VoiceAgentSettings {
   const { provider: _asked, firstMessage, ...voice } = assistant.vaRegistration!
   return {
     ...voice,

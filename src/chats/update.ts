@@ -8,7 +8,7 @@ import { assistantFor, mustBeMember } from "./checks.js"
 export async function updateChat(context: RequestContext, chat: Chat, input: UpdateChatInput): Promise<Chat> {
   const { assistantId, isUnderAiControl, ...fields } = input
   if (fields.managerId) await mustBeMember(context, chat.companyId, fields.managerId)
-  if (assistantId) (await assistantFor(context, chat.companyId, assistantId)).mustStay()
+  if (assistantId) (await assistantFor(context, chat.companyId, assistantId)).refuseWhileDeleted()
   patch(context, chat, fields).changed()
   if (assistantId !== undefined) chat.setAssistant(assistantId)
   if (isUnderAiControl === true) chat.setAi(true, null, context.actor)

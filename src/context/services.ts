@@ -66,5 +66,5 @@ export interface Services extends UnitServices {
   /** Publishes the text of running answers to subscribers. */
   progress: AnswerProgress
   /** The events after a subscriber's cursor, then live events. */
-  eventStream(wish: EventStreamOptions): Promise<AsyncIterableIterator<LoggedEvent>>
+  eventStream(options: EventStreamOptions): Promise<AsyncIterableIterator<LoggedEvent>>
 }

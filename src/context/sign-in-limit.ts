@@ -27,15 +27,15 @@ export class SignInLimit {
     if (!this.#limiter) return
     try {
       const result = await this.#limiter.consume(key)
-      this.tell(headers, result)
+      this.setHeaders(headers, result)
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused
-      this.tell(headers, refused)
+      this.setHeaders(headers, refused)
       throw new RateLimited(refused.msBeforeNext / 1000)
     }
   }
 
-  private tell(headers: Record<string, string>, result: RateLimiterRes) {
+  private setHeaders(headers: Record<string, string>, result: RateLimiterRes) {
     const known = headers["X-RateLimit-Remaining"]
     // Of several limits, the headers describe the one with fewer attempts left.
     if (known === undefined || result.remainingPoints <= Number(known))

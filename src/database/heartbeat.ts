@@ -9,7 +9,7 @@ import { destroyConnection } from "./pool-guard.js"
 /** A channel of NOTIFY that the heartbeat's connection listens to. */
 interface Channel {
   name: string
-  hear(payload: string): void
+  receive(payload: string): void
   /** Called for each new connection: what was sent while there was none is lost. */
   onOpen(): void
 }
@@ -100,7 +100,7 @@ export class Heartbeat {
     })
     // Each error also fails the statement, or the attempt, that is under way; without a listener it would end the process.
     client.on("error", (error) => this.log.debug({ err: error }, "the connection of the heartbeat broke"))
-    client.on("notification", ({ payload }) => this.#channel?.hear(payload ?? ""))
+    client.on("notification", ({ payload }) => this.#channel?.receive(payload ?? ""))
     try {
       await client.connect()
       await client.query(this.question)

@@ -7,7 +7,7 @@ import type { Database } from "./connect.js"
 export type IndexVectors = (dimensions: number) => void
 
 /** Runs a statement and returns its rows. */
-export type Ask = <R>(text: string) => Promise<R[]>
+export type RunSql = <R>(text: string) => Promise<R[]>
 
 /** The first minor version of pgvector 0 with iterative scans, which are needed because one index contains the vectors of all companies. */
 const OLDEST = 8
@@ -34,7 +34,7 @@ export async function vectorExtension({ pool, url }: Database, log: Logger): Pro
 }
 
 /** Whether pgvector is installed; installs it where the server provides it and permits that. */
-export async function hasVectors(runSql: Ask): Promise<boolean> {
+export async function hasVectors(runSql: RunSql): Promise<boolean> {
   const extensionQuery =
     "select installed_version as installed, default_version as version from pg_available_extensions where name = 'vector'"
   const [found] = await runSql<{ installed: string | null; version: string }>(extensionQuery)
@@ -55,7 +55,7 @@ export async function hasVectors(runSql: Ask): Promise<boolean> {
 }
 
 /** Creates the index for vectors of a length concurrently; returns whether it created one. */
-export async function makeVectorIndex(runSql: Ask, dimensions: number): Promise<boolean> {
+export async function makeVectorIndex(runSql: RunSql, dimensions: number): Promise<boolean> {
   // Does not wait for the lock: a waiting transaction would block the concurrent creation of the index.
   const [lock] = await runSql<{ isMine: boolean }>(`select pg_try_advisory_lock(${indexLock}) as "isMine"`)
   if (!lock?.isMine) return false

@@ -51,7 +51,7 @@ export class Assistant extends AssistantRow {
   }
 
   mustBeAssignable() {
-    this.mustStay()
+    this.refuseWhileDeleted()
     if (this.isDraft) throw new BadUserInput("A draft assistant cannot be assigned to a chat")
   }
 
@@ -60,12 +60,12 @@ export class Assistant extends AssistantRow {
   }
 
   /** Throws when the assistant is being deleted, because it then accepts no changes. */
-  mustStay() {
+  refuseWhileDeleted() {
     if (this.isTerminating) throw new BadUserInput("This assistant is being deleted")
   }
 
   /** Makes this draft a variant of another assistant of the company that is not a draft. */
-  varies(original: Assistant | null) {
+  becomeVariantOf(original: Assistant | null) {
     if (!this.isDraft) throw new BadUserInput("draftOfId needs isDraft: true", [{ path: "draftOfId", message: "needs isDraft: true" }])
     if (!original || original.isDraft)
       throw new BadUserInput("draftOfId must name an assistant of the company that is not a draft", [
@@ -82,7 +82,7 @@ export class Assistant extends AssistantRow {
   }
 
   /** Sets, changes or removes the voice settings; the voice agent is updated in the background. */
-  speakAs(registration: VaRegistration | null) {
+  setVoice(registration: VaRegistration | null) {
     this.vaRegistration = registration
     this.voiceAgentStatus = registration ? "provisioning" : "none"
     this.expectVoiceWork()
@@ -126,7 +126,7 @@ export class Assistant extends AssistantRow {
 
   /** Starts the next voice task without changing `updatedAt`; returns null when there is none. */
   beginVoiceTask(): VoiceTask | null {
-    this.changesUnseen()
+    this.keepUpdatedAt()
     const task = this.voiceTask()
     // Stored before the request: if the server stops during the request, the agent can still be removed.
     if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
@@ -135,7 +135,7 @@ export class Assistant extends AssistantRow {
 
   /** Stores that the provider created or updated the voice agent. */
   voiceProvisioned(agentId: string) {
-    this.changesUnseen()
+    this.keepUpdatedAt()
     this.voiceAgentError = null
     this.voiceAgentId = agentId
     // The assistant changed meanwhile: the voice agent is ready only after the next run.
@@ -144,7 +144,7 @@ export class Assistant extends AssistantRow {
 
   /** Stores that the provider removed the voice agent; the next task is due at once. */
   voiceTornDown() {
-    this.changesUnseen()
+    this.keepUpdatedAt()
     this.voiceAgentError = this.voiceAgentProvider = this.voiceAgentId = null
     if (this.voiceTask()) this.voice.dueAt = clock.now()
   }
@@ -162,7 +162,7 @@ export class Assistant extends AssistantRow {
 
   private showVoice(status: VoiceAgentStatus) {
     if (status === this.voiceAgentStatus) return
-    this.changesSeen()
+    this.changeUpdatedAt()
     this.voiceAgentStatus = status
   }
 }

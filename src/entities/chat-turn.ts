@@ -52,7 +52,7 @@ export abstract class ChatTurn extends ChatRow {
   }
 
   /** Records the output of a tool call; returns false when the chat no longer waits for it. */
-  turnHearsTool(callId: string): boolean {
+  closeToolCall(callId: string): boolean {
     const isOpen = this.openCalls.includes(callId)
     if (isOpen) this.openCalls = this.openCalls.filter((open) => open !== callId)
     return isOpen

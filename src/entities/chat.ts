@@ -158,7 +158,7 @@ export class Chat extends ChatTurn {
   }
 
   /** Turns AI on again after inactivity; `archiveId` names the context archive that older messages were moved to, if any. */
-  comeBack(archiveId: string | null, by: Actor) {
+  returnToAi(archiveId: string | null, by: Actor) {
     if (archiveId) this.contextId = archiveId
     this.setAi(true, null, by)
     this.changed()

@@ -113,7 +113,7 @@ export class ToolCall {
   }
 
   /** Records the outcome of a pending call; returns false when the call already has one. */
-  settle({ success, status, latencyMs, body, error }: ToolOutcome): boolean {
+  complete({ success, status, latencyMs, body, error }: ToolOutcome): boolean {
     if (this.status !== "pending") return false
     Object.assign(this, { success, responseStatus: status, latencyMs, response: body ?? null, error })
     this.status = success ? "success" : "error"

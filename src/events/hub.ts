@@ -10,7 +10,7 @@ import type { WakeUp } from "./wake-up.js"
 /** Receives the live events of its companies, in order, until it leaves. */
 export interface Listener {
   companyIds: ReadonlySet<string>
-  hear(event: LoggedEvent): void
+  receive(event: LoggedEvent): void
 }
 
 const tail: Statement<RowOf<"EventLog", "last_position" | "cleared_to">> = {
@@ -32,14 +32,14 @@ export class EventHub {
 
   constructor(
     private readonly database: Database,
-    wakeUp: WakeUp & { onGap(hear: () => void): void },
+    wakeUp: WakeUp & { onGap(receive: () => void): void },
     private readonly represent: Representer,
     private readonly log: Logger,
   ) {
-    wakeUp.subscribe("events", () => this.look())
-    wakeUp.onGap(() => this.look())
+    wakeUp.subscribe("events", () => this.poll())
+    wakeUp.onGap(() => this.poll())
     // Poll, in case the sequencer crashed before notifying.
-    this.#timer = setInterval(() => this.look(), eventLimits.eventSweepMs)
+    this.#timer = setInterval(() => this.poll(), eventLimits.eventSweepMs)
   }
 
   /** Stops polling. */
@@ -55,7 +55,7 @@ export class EventHub {
     this.#position ??= BigInt(row!.last_position)
     this.#listeners.add(listener)
     // Events that got positions while the tail was read caused no wake-up here.
-    this.look()
+    this.poll()
     return { position: this.#position, lastPosition: BigInt(row!.last_position), clearedTo: BigInt(row!.cleared_to) }
   }
 
@@ -66,7 +66,7 @@ export class EventHub {
   }
 
   /** Reads new events, once more when another wake-up arrived meanwhile. */
-  private look() {
+  private poll() {
     if (this.#position === null) return
     this.#again = true
     this.#reading ??= this.read().catch((error) => this.log.error({ err: error }, "the event log could not be read; retrying in a second"))
@@ -77,7 +77,7 @@ export class EventHub {
       while (this.#again && this.#position !== null) {
         this.#again = false
         const rows = await unscoped(this.database, next, [this.#position.toString(), eventLimits.eventBatch])
-        for (const row of rows) this.tell(loggedEvent(row, this.represent))
+        for (const row of rows) this.deliver(loggedEvent(row, this.represent))
         if (rows.length === eventLimits.eventBatch) this.#again = true
       }
     } finally {
@@ -86,9 +86,9 @@ export class EventHub {
     }
   }
 
-  private tell(event: LoggedEvent) {
+  private deliver(event: LoggedEvent) {
     if (this.#position === null || event.position <= this.#position) return
     this.#position = event.position
-    for (const listener of this.#listeners) if (listener.companyIds.has(event.companyId)) listener.hear(event)
+    for (const listener of this.#listeners) if (listener.companyIds.has(event.companyId)) listener.receive(event)
   }
 }

@@ -29,10 +29,10 @@ export class AnswerProgress {
     wakeUp.subscribe("watched", (chatId) => void this.#watched.set(chatId, true))
     wakeUp.subscribe("progress", (message) => {
       const { chatId, ...progress } = JSON.parse(message) as Progress & { chatId: string }
-      for (const watcher of this.#watchers.get(chatId) ?? []) watcher.hear(progress)
+      for (const watcher of this.#watchers.get(chatId) ?? []) watcher.receive(progress)
     })
     this.#timer = setInterval(() => {
-      for (const chatId of this.#watchers.keys()) void this.publish("watched", chatId)
+      for (const chatId of this.#watchers.keys()) void this.send("watched", chatId)
     }, eventLimits.watchSignMs)
   }
 
@@ -42,8 +42,8 @@ export class AnswerProgress {
   }
 
   /** Publishes to the subscribers of a chat; never rejects. */
-  tell(chatId: string, progress: Progress): Promise<void> {
-    return this.publish("progress", JSON.stringify({ chatId, ...progress, text: cut(progress.text) }))
+  publish(chatId: string, progress: Progress): Promise<void> {
+    return this.send("progress", JSON.stringify({ chatId, ...progress, text: cut(progress.text) }))
   }
 
   /** Subscribes to a chat until the iteration ends; a slow reader misses intermediate texts. */
@@ -54,7 +54,7 @@ export class AnswerProgress {
       if (others?.size === 0) this.#watchers.delete(chatId)
     })
     this.#watchers.set(chatId, (this.#watchers.get(chatId) ?? new Set()).add(watcher))
-    void this.publish("watched", chatId)
+    void this.send("watched", chatId)
     return watcher
   }
 
@@ -63,7 +63,7 @@ export class AnswerProgress {
     clearInterval(this.#timer)
   }
 
-  private async publish(topic: "watched" | "progress", message: string) {
+  private async send(topic: "watched" | "progress", message: string) {
     await this.wakeUp.publish(topic, message).catch((error) => this.log.debug({ err: error }, "progress could not be published"))
   }
 }
@@ -84,7 +84,7 @@ class LatestProgress implements AsyncIterableIterator<Progress> {
 
   constructor(private readonly leave: () => void) {}
 
-  hear(progress: Progress) {
+  receive(progress: Progress) {
     if (this.#waiting) {
       this.#waiting({ value: progress, done: false })
       this.#waiting = null

@@ -31,17 +31,17 @@ export async function eventStream(
   database: Database,
   hub: EventHub,
   represent: Representer,
-  wish: EventStreamOptions,
+  options: EventStreamOptions,
 ): Promise<AsyncIterableIterator<LoggedEvent>> {
-  const queue = new LiveQueue(new Set(wish.companyIds), wish.onSlow)
-  const start = wish.after ? readEventCursor(wish.after) : null
+  const queue = new LiveQueue(new Set(options.companyIds), options.onSlow)
+  const start = options.after ? readEventCursor(options.after) : null
   const { position, clearedTo, lastPosition } = await hub.listen(queue)
   if (start !== null && (start < clearedTo || start > lastPosition)) {
     hub.leave(queue)
     // A cursor ahead of the log belongs to another database: no event could ever follow it.
     throw new ResyncRequired()
   }
-  const events = heard(database, hub, represent, wish, queue, start ?? position, position)
+  const events = eventsSince(database, hub, represent, options, queue, start ?? position, position)
   const iterator: AsyncIterableIterator<LoggedEvent> = {
     next: () => events.next(),
     // While the generator waits for an event, it would handle return() only at the next one.
@@ -55,21 +55,23 @@ export async function eventStream(
   return iterator
 }
 
-async function* heard(
+async function* eventsSince(
   database: Database,
   hub: EventHub,
   represent: Representer,
-  wish: EventStreamOptions,
+  options: EventStreamOptions,
   queue: LiveQueue,
   from: bigint,
   until: bigint,
 ): AsyncGenerator<LoggedEvent> {
   const wanted = (event: LoggedEvent) =>
-    (!wish.chatId || event.chatId === wish.chatId) && (!wish.types || wish.types.includes(event.type)) && (wish.only?.(event) ?? true)
+    (!options.chatId || event.chatId === options.chatId) &&
+    (!options.types || options.types.includes(event.type)) &&
+    (options.only?.(event) ?? true)
   try {
     let at = from
     while (at < until) {
-      const rows = await unscoped(database, replayed, [wish.companyIds, at.toString(), until.toString(), eventLimits.eventBatch])
+      const rows = await unscoped(database, replayed, [options.companyIds, at.toString(), until.toString(), eventLimits.eventBatch])
       for (const row of rows) {
         const event = loggedEvent(row, represent)
         at = event.position
@@ -101,7 +103,7 @@ class LiveQueue implements Listener {
     private readonly onSlow: () => void,
   ) {}
 
-  hear(event: LoggedEvent) {
+  receive(event: LoggedEvent) {
     if (this.#over) return
     if (this.#waiting) {
       this.#waiting(event)

@@ -9,14 +9,14 @@ import { reconnectWait } from "../reconnect.js"
 export interface WakeUp {
   publish(topic: WakeUpTopic, message: string): Promise<void>
   /** Calls back for every message of a topic, also from this instance; returns a function that unsubscribes. */
-  subscribe(topic: WakeUpTopic, hear: (message: string) => void): () => void
+  subscribe(topic: WakeUpTopic, receive: (message: string) => void): () => void
 }
 export type WakeUpTopic = "events" | "credentials" | "watched" | "progress"
 
 /** A wake-up that can be closed, and that reports gaps in its messages. */
 export interface OpenWakeUp extends WakeUp {
   /** Calls back after a gap in which messages may have been lost; the listener then reads the database. */
-  onGap(hear: () => void): void
+  onGap(receive: () => void): void
   close(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export const postgresPublisher = (pool: Pool): Pick<WakeUp, "publish"> => ({
 /** Notifies the instances through PostgreSQL's LISTEN and NOTIFY, on the connection of the heartbeat, which must start later. */
 export function postgresWakeUp(heartbeat: Heartbeat, pool: Pool): OpenWakeUp {
   const hearers = new EventEmitter().setMaxListeners(0)
-  heartbeat.listen({ name: channel, hear: (payload) => hear(hearers, payload), onOpen: () => hearers.emit("gap") })
+  heartbeat.listen({ name: channel, receive: (payload) => receive(hearers, payload), onOpen: () => hearers.emit("gap") })
   return { ...hearing(hearers), ...postgresPublisher(pool), close: async () => {} }
 }
 
@@ -47,7 +47,7 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
   for (const redis of [publisher, listener]) redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"))
   await Promise.all([publisher.connect(), listener.connect()])
   await listener.subscribe(channel)
-  listener.on("message", (_channel, payload) => hear(hearers, payload))
+  listener.on("message", (_channel, payload) => receive(hearers, payload))
   listener.on("ready", () => hearers.emit("gap"))
   return {
     ...hearing(hearers),
@@ -56,7 +56,7 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
       await publisher.publish(channel, payload).catch((error) => {
         // The change is committed, so its request must not fail. This instance is notified here, the others read after the gap.
         log.warn({ err: error }, "a wake-up could not be published")
-        hear(hearers, payload)
+        receive(hearers, payload)
       })
     },
     async close() {
@@ -66,7 +66,7 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
   }
 }
 
-function hear(hearers: EventEmitter, payload: string) {
+function receive(hearers: EventEmitter, payload: string) {
   const space = payload.indexOf(" ")
   hearers.emit(payload.slice(0, space), payload.slice(space + 1))
 }

@@ -91,11 +91,11 @@ function statusOf(accept: string | undefined, data: unknown, errors: readonly Gr
 }
 
 /** GraphQL over HTTP: authenticates, then reads the body; a prepared operation runs at once, others go through Apollo. */
-export function graphqlHandler(server: GraphqlServer, reception: RequestContexts): Middleware {
+export function graphqlHandler(server: GraphqlServer, requestContexts: RequestContexts): Middleware {
   return async (ctx) => {
     let form: Form | undefined
     try {
-      const context = await reception.contextOf(ctx)
+      const context = await requestContexts.contextOf(ctx)
       if (ctx.method === "POST" && ctx.request.is("multipart/form-data")) form = context.request.form = openForm(ctx)
       const body = form ? await operationIn(form, ctx) : ctx.method === "POST" ? await readJson(ctx) : undefined
       if (form || !body || !(await answerAtOnce(server, ctx, context, body as Record<string, unknown>)))

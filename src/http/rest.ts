@@ -18,7 +18,7 @@ export const prepareRoutes = (engine: OperationEngine, restSchema: GraphQLSchema
   routeTable.map((route) => prepareRoute(engine, restSchema, route))
 
 /** Serves the REST routes. */
-export function restRouter(operations: Operation[], reception: RequestContexts, services: Services): Router {
+export function restRouter(operations: Operation[], requestContexts: RequestContexts, services: Services): Router {
   const router = new Router()
   for (const operation of operations) {
     const { method, path, body, multipart, attempt } = operation.route
@@ -30,7 +30,7 @@ export function restRouter(operations: Operation[], reception: RequestContexts, 
         request.attemptCounted = attempt
         // A public route ignores credentials: a client that refreshes its session may still send the expired token.
         const context =
-          operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await reception.contextOf(ctx)
+          operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await requestContexts.contextOf(ctx)
         if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
         mustBeKnown(operation.rule, context)
         // The router skips a path that it cannot decode; this throws the error that explains it.

@@ -1,10 +1,10 @@
-import { comeBack } from "../chats/return.js"
+import { returnToAi } from "../chats/return.js"
 import type { Job } from "./kit/scheduler.js"
 
 /** Turns AI on again in a chat after inactivity, unless a message has arrived meanwhile. */
 export const autoResume: Job = {
   name: "auto-resume",
   async run(services, companyId, chatId) {
-    await comeBack(services, companyId, chatId)
+    await returnToAi(services, companyId, chatId)
   },
 }

@@ -4,8 +4,8 @@ import { resultLost } from "../entities/tool-call.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
-const settleLost = {
-  name: "settle-lost-tool-calls",
+const endLostCalls = {
+  name: "end-lost-tool-calls",
   text: `update tool_call set status = 'error', error = $2 where id in (
     select id from tool_call where status = 'pending' and created_at < $1 order by created_at limit $3 for update skip locked)`,
 }
@@ -16,6 +16,6 @@ export const lostToolCalls: Sweep = {
   everySeconds: jobLimits.lostToolCallSweepSeconds,
   async run({ database }) {
     const before = new Date(clock.now().getTime() - jobLimits.lostToolCallSeconds * 1000)
-    await unscoped(database, settleLost, [before, resultLost, jobLimits.retentionBatch])
+    await unscoped(database, endLostCalls, [before, resultLost, jobLimits.retentionBatch])
   },
 }

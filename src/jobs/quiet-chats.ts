@@ -1,4 +1,4 @@
-import { comeBack } from "../chats/return.js"
+import { returnToAi } from "../chats/return.js"
 import type { Config } from "../config.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
@@ -38,7 +38,7 @@ export const quietChats: Sweep = {
       const { id, company_id: companyId } = row
       const at = new Date(new Date(row.quiet_since!).getTime() + config.autoResumeAfterMs)
       // One after the other: they are not urgent, and requests need the database.
-      if (at <= now) await running.add(comeBack(services, companyId, id))
+      if (at <= now) await running.add(returnToAi(services, companyId, id))
       else await scheduler.schedule({ job: "auto-resume", companyId, id, at })
     }
   },

@@ -12,12 +12,12 @@ const clearEvents: Statement<{ count: number }> = {
   text: `
     with oldest as (
       select id from event where position is not null order by position limit $2
-    ), gone as (
+    ), deleted as (
       delete from event where id in (select id from oldest) and created_at < $1 returning position
     ), log as (
-      update event_log set cleared_to = greatest(cleared_to, (select max(position) from gone)) where id = 1 returning 1
+      update event_log set cleared_to = greatest(cleared_to, (select max(position) from deleted)) where id = 1 returning 1
     )
-    select count(*)::integer as count from gone`,
+    select count(*)::integer as count from deleted`,
 }
 
 const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }

@@ -18,5 +18,5 @@ export const voiceAgent = defineWork({
   run: workOnVoiceAgent,
   failure: voiceFailure,
   giveUp: (assistant, _failure, context) => giveVoiceUp(assistant, context),
-  undo: (assistant) => assistant.changesUnseen(),
+  undo: (assistant) => assistant.keepUpdatedAt(),
 })

@@ -1,4 +1,4 @@
-import { setImmediate as breath } from "node:timers/promises"
+import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 import { sql } from "kysely"
 import { LRUCache } from "lru-cache"
 import type { RequestContext } from "../context/request-context.js"
@@ -54,7 +54,7 @@ export class PackedVectors implements VectorSearch {
 
   /** Scores cached generations and returns the items that are not cached. */
   private async score(items: IndexedItem[], vector: Float32Array, best: Best): Promise<IndexedItem[]> {
-    let sinceBreath = 0
+    let sinceYield = 0
     const missing: IndexedItem[] = []
     for (const item of items) {
       const block = this.blocks.get(keyOf(item, vector))
@@ -63,11 +63,11 @@ export class PackedVectors implements VectorSearch {
         continue
       }
       scoreBlock(block, vector, best)
-      sinceBreath += block.vectors.length
+      sinceYield += block.vectors.length
       // Yield between items: a hundred thousand chunks would block the event loop.
-      if (sinceBreath > knowledgeLimits.vectorNumbersAtOnce) {
-        sinceBreath = 0
-        await breath()
+      if (sinceYield > knowledgeLimits.vectorNumbersAtOnce) {
+        sinceYield = 0
+        await yieldToEventLoop()
       }
     }
     return missing

@@ -11,14 +11,14 @@ import { knowledgeLimits } from "./limits.js"
  */
 export async function byWords(reader: Reader, assistantId: string, asked: AskedWord[]): Promise<string[]> {
   if (asked.length === 0) return []
-  const said = await holding(
+  const matches = await holding(
     reader,
     assistantId,
     asked.map(({ word }) => word),
   )
-  const unsaid = new Set(said.unsaid)
+  const unsaid = new Set(matches.unsaid)
   const meant = asked.flatMap(({ word, meanings }) => (unsaid.has(word) ? meanings : []))
-  if (meant.length === 0) return said.ids
+  if (meant.length === 0) return matches.ids
   const words = asked.flatMap(({ word }) => (unsaid.has(word) ? [] : word))
   return (await holding(reader, assistantId, [...words, ...new Set(meant)])).ids
 }

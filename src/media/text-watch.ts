@@ -8,17 +8,17 @@ export class TextWatch {
 
   /** Reads the next chunk. */
   see(chunk: Uint8Array) {
-    if (this.#isText) this.#look(() => this.#decoder.decode(chunk, { stream: true }))
+    if (this.#isText) this.#check(() => this.#decoder.decode(chunk, { stream: true }))
   }
 
   /** The beginning of the text; null when the file is not text. */
   end(): string | null {
     // An incomplete last character is detected here.
-    if (this.#isText) this.#look(() => this.#decoder.decode())
+    if (this.#isText) this.#check(() => this.#decoder.decode())
     return this.#isText ? this.#beginning : null
   }
 
-  #look(decode: () => string) {
+  #check(decode: () => string) {
     try {
       const text = decode()
       this.#isText = !/[^\P{Cc}\t\n\r]/u.test(text)

@@ -1,4 +1,4 @@
-import { comeBackIfDue } from "../chats/return.js"
+import { returnToAiIfDue } from "../chats/return.js"
 import type { PlainRow } from "../database/read-model.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
@@ -15,7 +15,7 @@ export async function appendInbound(
 ): Promise<PlainRow> {
   const now = clock.now()
   // AI may be due to be turned on again before the sweep has run; this message must be answered then.
-  await comeBackIfDue(unit, chat, now, timing)
+  await returnToAiIfDue(unit, chat, now, timing)
   chat.expectReply(now, timing)
   // Flushed before the statement, which must find the chat even when it is new.
   await unit.flush()

@@ -25,7 +25,7 @@ export interface VoiceProvider {
   /** Its name in `vaRegistration.provider`. */
   name: string
   /** Creates or updates the agent of an assistant and returns its ID. Throws only `VoiceFailure`. */
-  provision(wish: VoiceAgentSettings, signal: AbortSignal): Promise<string>
+  provision(settings: VoiceAgentSettings, signal: AbortSignal): Promise<string>
   /** Removes the agent of an assistant; a missing one is ignored. Throws only `VoiceFailure`. */
   tearDown(agent: { assistantId: string; agentId: string | null }, signal: AbortSignal): Promise<void>
 }

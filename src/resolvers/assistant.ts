@@ -35,9 +35,9 @@ async function applyInput(context: RequestContext, assistant: Assistant, input: 
   const changesVoice = spokenFields.some((field) => input[field] !== undefined && input[field] !== assistant[field])
   patch(context, assistant, fields)
   if (!assistant.isDraft) assistant.draftOfId = null
-  if (draftOfId) assistant.varies(await context.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
+  if (draftOfId) assistant.becomeVariantOf(await context.referred(Assistant, draftOfId, "draftOfId", assistant.companyId))
   if (draftOfId === null) assistant.draftOfId = null
-  if (registration !== undefined) assistant.speakAs(registration)
+  if (registration !== undefined) assistant.setVoice(registration)
   else if (changesVoice) assistant.resyncVoice()
   return assistant
 }
@@ -107,7 +107,7 @@ export class AssistantResolver {
     @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
   ) {
     const assistant = await context.find(Assistant, id)
-    assistant.mustStay()
+    assistant.refuseWhileDeleted()
     return applyInput(context, assistant, input)
   }
 
@@ -123,11 +123,11 @@ export class AssistantResolver {
     return context.transaction(async (tx) => {
       // A shared lock, so that chats can be assigned to the source meanwhile.
       const source = await tx.find(Assistant, id, "Assistant", LockMode.PESSIMISTIC_READ)
-      source.mustStay()
+      source.refuseWhileDeleted()
       const voice = input.vaRegistration === undefined ? source.vaRegistration : input.vaRegistration
       const registration = voice && registrationOf(voice, context.services)
       const copy = await copyAssistant(tx.unit, source, input.name ?? null)
-      if (registration) copy.speakAs(registration)
+      if (registration) copy.setVoice(registration)
       return copy
     })
   }

@@ -80,12 +80,12 @@ function saidIn(logFile: string, begin: number): string {
 export async function stopPostmaster(data: string): Promise<void> {
   const running = findPostmaster(data)
   if (!running) return
-  const gone = () => !isPostmaster(running.pid, data)
+  const hasEnded = () => !isPostmaster(running.pid, data)
   process.kill(running.pid, "SIGINT")
-  if (await until(gone, FAST_STOP_MS)) return
+  if (await until(hasEnded, FAST_STOP_MS)) return
   // Committed data is in the write-ahead log, from which the next start recovers.
-  if (!gone()) process.kill(running.pid, "SIGQUIT")
-  if (!(await until(gone, HARD_STOP_MS))) throw sentence(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
+  if (!hasEnded()) process.kill(running.pid, "SIGQUIT")
+  if (!(await until(hasEnded, HARD_STOP_MS))) throw sentence(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
 }
 
 function watch(child: ChildProcess, readLog: () => string): Launch {

@@ -86,12 +86,12 @@ export abstract class Row {
   }
 
   /** Keeps `updatedAt` unchanged, for changes of columns that only workers use. */
-  changesUnseen() {
+  keepUpdatedAt() {
     keepsUpdatedAt.add(this)
   }
 
   /** Changes `updatedAt` after all, because clients see the change. */
-  protected changesSeen() {
+  protected changeUpdatedAt() {
     keepsUpdatedAt.delete(this)
   }
 }

@@ -46,9 +46,9 @@ export class OpenSockets {
     private readonly log: Logger,
   ) {
     wakeUp.subscribe("credentials", (id) => {
-      if ([...this.#open].some(({ identity }) => credentialIds(identity).includes(id))) this.look()
+      if ([...this.#open].some(({ identity }) => credentialIds(identity).includes(id))) this.checkCredentials()
     })
-    this.#timer = setInterval(() => this.look(), eventLimits.revokedSocketMs)
+    this.#timer = setInterval(() => this.checkCredentials(), eventLimits.revokedSocketMs)
   }
 
   /** Stops the checks. */
@@ -77,7 +77,7 @@ export class OpenSockets {
   }
 
   /** Closes sockets whose credentials ended; checks once more when it was called meanwhile. */
-  private look() {
+  private checkCredentials() {
     this.#again = true
     this.#looking ??= this.lookUp().catch((error) =>
       this.log.error({ err: error }, "credentials of open sockets could not be checked; retrying in a second"),

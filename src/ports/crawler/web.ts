@@ -89,8 +89,8 @@ async function unpacked(answer: GuardedResponse): Promise<Buffer> {
 }
 
 /** The media type that the server reports; if it reports none, the type that the content indicates. */
-async function typeOf(bytes: Buffer, said: string | undefined): Promise<string> {
-  if (said && said !== "application/octet-stream") return said
+async function typeOf(bytes: Buffer, declared: string | undefined): Promise<string> {
+  if (declared && declared !== "application/octet-stream") return declared
   const found = await fileTypeFromBuffer(bytes)
   if (found) return found.mime.split(";")[0]!
   return /^\s*</.test(bytes.toString("latin1", 0, portLimits.markupCharacters)) ? "text/html" : "text/plain"

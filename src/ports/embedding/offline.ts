@@ -1,4 +1,4 @@
-import { setImmediate as breath } from "node:timers/promises"
+import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 import { LRUCache } from "lru-cache"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { thingsOf } from "../kit/thesaurus.js"
@@ -24,7 +24,7 @@ export function offlineEmbedding(): Embedding {
       const vectors: Float32Array[] = []
       for (const [at, text] of texts.entries()) {
         // Yields to the event loop, because many long texts take long.
-        if (at % 16 === 0) await breath()
+        if (at % 16 === 0) await yieldToEventLoop()
         if (signal.aborted) throw new EmbeddingFailure("The vectors are no longer wanted", null, false)
         vectors.push(vectorOf(text))
       }
@@ -48,7 +48,7 @@ function vectorOf(text: string): Float32Array {
     // Repetitions count logarithmically.
     const weight = times > 1 ? 1 + Math.log(times) : times
     if (typeof feature === "number") vector[feature]! += weight
-    else scatter(vector, feature, weight)
+    else addHashed(vector, feature, weight)
   }
   return normalise(vector)
 }
@@ -83,7 +83,7 @@ function piecesOf(word: string): string[] {
 }
 
 /** Adds a feature at a component and with a sign that its hash determines, so that collisions cancel out on average. */
-function scatter(vector: Float32Array, feature: string, weight: number) {
+function addHashed(vector: Float32Array, feature: string, weight: number) {
   let hash = 0x811c9dc5
   for (let at = 0; at < feature.length; at++) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193)
   // FNV's low bits are poorly distributed; this is the finalizer of MurmurHash 3.

@@ -31,11 +31,11 @@ function read(html: string) {
 }
 
 /** Elements that contain no text of the page … */
-const furniture = new Set(
+const alwaysRemoved = new Set(
   "SCRIPT STYLE TITLE NOSCRIPT TEMPLATE SVG NAV ASIDE IFRAME DIALOG IMG PICTURE VIDEO AUDIO CANVAS BUTTON".split(" "),
 )
 /** … and elements that do only inside main and article. */
-const frames = new Set("HEADER FOOTER FORM".split(" "))
+const removedOutsideArticle = new Set("HEADER FOOTER FORM".split(" "))
 
 /** The parts of a parsed element that are used. */
 interface Markup {
@@ -60,8 +60,8 @@ turndown.addRule("tables", {
 })
 turndown.addRule("furniture", {
   filter: (node) =>
-    furniture.has(node.nodeName.toUpperCase()) ||
-    (frames.has(node.nodeName) && !node.closest("main, article")) ||
+    alwaysRemoved.has(node.nodeName.toUpperCase()) ||
+    (removedOutsideArticle.has(node.nodeName) && !node.closest("main, article")) ||
     node.hasAttribute("hidden") ||
     node.getAttribute("aria-hidden") === "true",
   replacement: () => "",

@@ -110,26 +110,26 @@ const environment = { NODE_ENV: process.env["NODE_ENV"] }
 function answerOf(child: ChildProcess, task: Task, signal: AbortSignal): Promise<Answer> {
   return new Promise<Answer>((resolve, reject) => {
     const end = (error: ExtractionFailure) => {
-      settle()
+      cleanUp()
       child.kill("SIGKILL")
       reject(error)
     }
-    const heard = (answer: Answer) => {
-      settle()
+    const onMessage = (answer: Answer) => {
+      cleanUp()
       resolve(answer)
     }
     const aborted = () => end(new ExtractionFailure("was not read: that was stopped", true))
-    const gone = (_code: number | null, by: NodeJS.Signals | null) => end(lost(by))
-    const broken = () => end(lost(null))
+    const onExit = (_code: number | null, by: NodeJS.Signals | null) => end(lost(by))
+    const onError = () => end(lost(null))
     const late = setTimeout(() => end(new ExtractionFailure("takes too long to be read")), portLimits.extractionMs)
-    const settle = () => {
+    const cleanUp = () => {
       clearTimeout(late)
       signal.removeEventListener("abort", aborted)
-      child.off("message", heard).off("exit", gone).off("error", broken)
+      child.off("message", onMessage).off("exit", onExit).off("error", onError)
     }
     if (signal.aborted) return aborted()
     signal.addEventListener("abort", aborted)
-    child.once("message", heard).once("exit", gone).once("error", broken)
+    child.once("message", onMessage).once("exit", onExit).once("error", onError)
     child.send(task)
   })
 }

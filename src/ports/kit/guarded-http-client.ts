@@ -46,33 +46,33 @@ export class GuardedHttpClient {
   /** `look` resolves names; the default is the resolver of the system. */
   constructor(
     private readonly allowPrivate: boolean,
-    look: LookupFunction = lookup,
+    resolveName: LookupFunction = lookup,
   ) {
-    const options = { allowH2: false, timeout: portLimits.outsideConnectMs, lookup: allowPrivate ? look : onlyPublic(look) }
+    const options = { allowH2: false, timeout: portLimits.outsideConnectMs, lookup: allowPrivate ? resolveName : onlyPublic(resolveName) }
     // It returns the socket, which its type does not declare.
     this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as GuardedHttpClient["connect"]
   }
 
   /** Sends exactly one request and reads its response; throws only `GuardedRequestError`. */
-  async request(url: string | URL, wish: GuardedRequestOptions): Promise<GuardedResponse> {
-    const deadline = AbortSignal.timeout(wish.timeoutMs)
-    const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
+  async request(url: string | URL, options: GuardedRequestOptions): Promise<GuardedResponse> {
+    const deadline = AbortSignal.timeout(options.timeoutMs)
+    const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline
     try {
       // A race, because a client that is still connecting ignores its signal.
-      return await Promise.race([this.exchange(url, wish, signal), aborted(signal)])
+      return await Promise.race([this.exchange(url, options, signal), aborted(signal)])
     } catch (error) {
-      if (deadline.aborted) throw new GuardedRequestError(`The address did not answer within ${wish.timeoutMs / 1000} s`, "timeout")
-      if (wish.signal?.aborted) throw new GuardedRequestError("The request was stopped", "aborted")
+      if (deadline.aborted) throw new GuardedRequestError(`The address did not answer within ${options.timeoutMs / 1000} s`, "timeout")
+      if (options.signal?.aborted) throw new GuardedRequestError("The request was stopped", "aborted")
       throw failureOf(error)
     }
   }
 
-  private async exchange(url: string | URL, wish: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
+  private async exchange(url: string | URL, options: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
     const { origin, pathname, search } = new URL(url)
     // Connections are not reused: an idle one may close during a request, and its address was checked for another. One deadline covers all.
     const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
-      const { method, headers = {}, body = null, maxBytes } = wish
+      const { method, headers = {}, body = null, maxBytes } = options
       const answer = await client.request({ path: pathname + search, method: method as "GET", headers, body, signal })
       return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, maxBytes)) }
     } finally {
@@ -133,9 +133,9 @@ const notPublic = () => new GuardedRequestError("The address is not on the publi
 
 /** Resolves a name and refuses it when any of its addresses is not public, since any of them may be connected to. */
 const onlyPublic =
-  (look: LookupFunction): LookupFunction =>
+  (resolveName: LookupFunction): LookupFunction =>
   (hostname, options, done) => {
-    look(hostname, { ...options, all: true }, (error, found) => {
+    resolveName(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, "")
       const addresses = found as LookupAddress[]
       if (addresses.length === 0 || addresses.some(({ address }) => !isPublic(address))) return done(notPublic(), "")

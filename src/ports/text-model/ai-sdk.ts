@@ -79,7 +79,7 @@ async function ask(model: LanguageModel, request: ModelRequest, abortSignal: Abo
     // Many servers send an empty string for no arguments.
     arguments: call.input === "" ? {} : (call.input as unknown),
   }))
-  const words = spoken(text)
+  const words = visibleText(text)
   if (!words && !calls.length) throw new ModelFailure("The model gave an empty answer")
   return {
     text: words || null,
@@ -98,8 +98,8 @@ async function streamed(settings: Parameters<typeof streamText>[0], onText: (tex
     if (part.type !== "text-delta") continue
     text += part.text
     // Text that may become a colleague's mark is held back.
-    const said = spoken(text)
-    if (said && !COLLEAGUE.startsWith(said)) onText(said)
+    const visible = visibleText(text)
+    if (visible && !COLLEAGUE.startsWith(visible)) onText(visible)
   }
   // A stream without a finish reason was cut off.
   if ((await result.rawFinishReason) === undefined) throw new ModelFailure("The model's answer broke off")
@@ -112,9 +112,9 @@ function offered({ name, description, parameters }: ModelTool) {
 }
 
 // Local servers include the model's reasoning in the answer, and a model may copy a colleague's mark.
-function spoken(text: string) {
-  const said = text.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, "").trim()
-  return said.startsWith(COLLEAGUE) ? said.slice(COLLEAGUE.length).trim() : said
+function visibleText(text: string) {
+  const visible = text.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, "").trim()
+  return visible.startsWith(COLLEAGUE) ? visible.slice(COLLEAGUE.length).trim() : visible
 }
 
 function failure(error: unknown, vendor: string, apiKey: string | undefined): ModelFailure {

@@ -97,17 +97,18 @@ const besideThanks = list(
 
 /** Recognizes a burst that only greets or thanks; null when it says more. */
 export function smallTalk(text: string): "hello" | "thanks" | null {
-  const said = words(text)
+  const wordsOfText = words(text)
   // A single emoji or question mark is treated like a greeting.
-  if (!said.length) return "hello"
+  if (!wordsOfText.length) return "hello"
   const only = (core: Set<string>, beside: Set<string>) =>
-    said.some((word) => core.has(word)) && said.every((word) => core.has(word) || beside.has(word))
+    wordsOfText.some((word) => core.has(word)) && wordsOfText.every((word) => core.has(word) || beside.has(word))
   // "Hello, can you help me?" contains no question yet.
-  const opening = new Set([...besideGreetings, ...openings, ...said.filter(isStopWord)])
+  const opening = new Set([...besideGreetings, ...openings, ...wordsOfText.filter(isStopWord)])
   if (only(greetings, opening)) return "hello"
   if (text.includes("?")) return null
   const polite = new Set([...besideThanks, ...greetings])
-  return said.some((word) => thanks.has(word)) && said.every((word) => thanks.has(word) || polite.has(word) || isStopWord(word))
+  return wordsOfText.some((word) => thanks.has(word)) &&
+    wordsOfText.every((word) => thanks.has(word) || polite.has(word) || isStopWord(word))
     ? "thanks"
     : null
 }
@@ -131,11 +132,11 @@ const want =
 /** Whether the customer asks for a person, in any of the supported languages. */
 export function wantsPerson(sentences: string[]): boolean {
   return sentences.some((sentence) => {
-    const said = words(sentence)
-    const talks = said.some((word) => talk.test(word))
-    const wants = said.some((word) => want.test(word))
-    const rest = said.filter((word) => !isStopWord(word) && !want.test(word))
-    if (said.some((word) => staff.test(word))) return talks || (wants && rest.length <= 2) || rest.length <= 1
-    return said.some((word) => anyone.test(word)) && (talks || (wants && said.length <= 5 && !/\d/.test(sentence)))
+    const wordsOfText = words(sentence)
+    const talks = wordsOfText.some((word) => talk.test(word))
+    const wants = wordsOfText.some((word) => want.test(word))
+    const rest = wordsOfText.filter((word) => !isStopWord(word) && !want.test(word))
+    if (wordsOfText.some((word) => staff.test(word))) return talks || (wants && rest.length <= 2) || rest.length <= 1
+    return wordsOfText.some((word) => anyone.test(word)) && (talks || (wants && wordsOfText.length <= 5 && !/\d/.test(sentence)))
   })
 }

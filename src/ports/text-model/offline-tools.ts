@@ -22,10 +22,10 @@ export function namedTools(sentences: string[], tools: ModelTool[]): ModelTool[]
     .map((tool) => ({ tool, at: text.search(new RegExp(`(?<![\\p{L}\\p{N}_-])${tool.name.toLowerCase()}(?![\\p{L}\\p{N}_-])`, "u")) }))
     .filter(({ at }) => at >= 0)
   if (spelled.length) return spelled.sort((one, two) => one.at - two.at).map(({ tool }) => tool)
-  const said = sentences.map((sentence) => new Set(words(sentence).map(stem)))
+  const stated = sentences.map((sentence) => new Set(words(sentence).map(stem)))
   const meant = own
     .map((tool) => ({ tool, wanted: subjectOf(tool.name) }))
-    .filter(({ wanted }) => wanted.length && said.some((stems) => wanted.every((word) => stems.has(stem(word)))))
+    .filter(({ wanted }) => wanted.length && stated.some((stems) => wanted.every((word) => stems.has(stem(word)))))
     .sort((one, two) => two.wanted.length - one.wanted.length)
   return meant.slice(0, 1).map(({ tool }) => tool)
 }
@@ -57,18 +57,18 @@ export function argumentsFor(tool: ModelTool, text: string): Record<string, unkn
   // A number after the name of an argument is not available for another one.
   let free = text
   for (const [name, property] of properties) {
-    const said = name in given ? null : afterName(name, free)
-    const value = said && shaped(said.value, property)
+    const stated = name in given ? null : afterName(name, free)
+    const value = stated && shaped(stated.value, property)
     if (value === undefined || value === null || value === "") continue
     given[name] = value
-    free = free.replace(said!.whole, " ")
+    free = free.replace(stated!.whole, " ")
   }
   for (const [name, property] of properties) {
     if (name in given) continue
     const found = unnamed(name, property, free)
     if (found) {
       given[name] = found.value
-      free = free.replace(found.said, " ")
+      free = free.replace(found.stated, " ")
     } else if (required.includes(name) && property.type === "string" && !property.enum && !property.format) given[name] = text
   }
   return given
@@ -88,33 +88,33 @@ const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
 
 function afterName(name: string, text: string): { whole: string; value: string } | null {
   const spelled = [escaped(name), nameWords(name).join("[\\s_-]*")].join("|")
-  const said = new RegExp(
+  const stated = new RegExp(
     `(?<![\\p{L}\\p{N}])(?:${spelled})\\s*(?:[:=#№]|is\\s|number\\s)\\s*(?:"([^"]+)"|'([^']+)'|([^\\s,;]+))`,
     "iu",
   ).exec(text)
-  return said && { whole: said[0], value: said[1] ?? said[2] ?? said[3]!.replace(/[.!?)}\]]+$/, "") }
+  return stated && { whole: stated[0], value: stated[1] ?? stated[2] ?? stated[3]!.replace(/[.!?)}\]]+$/, "") }
 }
 
-function shaped(said: string, { type, enum: choices }: Schema): unknown {
-  if (Array.isArray(choices)) return choices.find((choice) => fold(String(choice)) === fold(said))
+function shaped(stated: string, { type, enum: choices }: Schema): unknown {
+  if (Array.isArray(choices)) return choices.find((choice) => fold(String(choice)) === fold(stated))
   if (type === "number" || type === "integer") {
-    const number = Number(said.replace(",", "."))
+    const number = Number(stated.replace(",", "."))
     return Number.isFinite(number) && (type === "number" || Number.isInteger(number)) ? number : undefined
   }
-  if (type === "boolean") return /^(?:true|yes|1)$/i.test(said) ? true : /^(?:false|no|0)$/i.test(said) ? false : undefined
-  return type === "string" || type === undefined ? said : undefined
+  if (type === "boolean") return /^(?:true|yes|1)$/i.test(stated) ? true : /^(?:false|no|0)$/i.test(stated) ? false : undefined
+  return type === "string" || type === undefined ? stated : undefined
 }
 
-function unnamed(name: string, property: Schema, text: string): { value: unknown; said: string } | null {
+function unnamed(name: string, property: Schema, text: string): { value: unknown; stated: string } | null {
   const { type, format, enum: choices } = property
   const first = (pattern: RegExp) => {
-    const said = pattern.exec(text)?.[0]
-    const value = said === undefined ? undefined : shaped(said, property)
-    return value === undefined ? null : { value, said: said! }
+    const stated = pattern.exec(text)?.[0]
+    const value = stated === undefined ? undefined : shaped(stated, property)
+    return value === undefined ? null : { value, stated: stated! }
   }
   if (Array.isArray(choices)) {
-    const said = choices.find((choice) => new RegExp(`(?<!\\p{L})${escaped(fold(String(choice)))}(?!\\p{L})`, "u").test(fold(text)))
-    return said === undefined ? null : { value: said, said: String(said) }
+    const stated = choices.find((choice) => new RegExp(`(?<!\\p{L})${escaped(fold(String(choice)))}(?!\\p{L})`, "u").test(fold(text)))
+    return stated === undefined ? null : { value: stated, stated: String(stated) }
   }
   if (type === "integer") return first(/(?<![\p{L}\d.])-?\d+(?![\d.]*\d|\p{L})/u)
   if (type === "number") return first(/(?<![\p{L}\d])-?\d+(?:[.,]\d+)?/u)

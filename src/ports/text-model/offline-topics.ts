@@ -100,14 +100,14 @@ export function askedIn(question: string): { asked: Concept[]; hope: string | nu
   const names = new Set(capitals.map((name) => stem(fold(name))))
   const asked = concepts(question).filter(({ topic }) => topic !== "duration")
   for (const concept of asked) concept.named = !concept.topic && [...concept.stems].some((one) => names.has(one) || /\d/.test(one))
-  return { asked, hope: hopes.find(([, said]) => said.test(folded))?.[0] ?? null }
+  return { asked, hope: hopes.find(([, pattern]) => pattern.test(folded))?.[0] ?? null }
 }
 
 function concepts(text: string): Concept[] {
   const found: Concept[] = []
   let rest = fold(text)
-  for (const [topic, said] of phrases) {
-    const without = rest.replace(said, " ")
+  for (const [topic, pattern] of phrases) {
+    const without = rest.replace(pattern, " ")
     if (without !== rest) found.push({ stems: new Set(), topic, named: false })
     rest = without
   }

@@ -37,13 +37,13 @@ function answered(request: ModelRequest): ModelAnswer {
   const pending = pendingIn(request)
   const say = phrases[pending.language]
   const results = pending.results.filter(({ name }) => !isSystemTool(name))
-  if (results.length) return told(results.map(({ name, output }) => resultSentence(name, output, pending.language)).join(" "))
+  if (results.length) return textAnswer(results.map(({ name, output }) => resultSentence(name, output, pending.language)).join(" "))
   if (wantsPerson(pending.sentences)) return handOver("The customer asked for a person.", say.noPerson, request, pending)
   const named = namedTools(pending.sentences, request.tools)
   if (named.length) return calls(...named.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, pending.text) })))
   const manners = smallTalk(pending.text)
-  if (manners === "hello") return told(request.greeting?.trim() || say.hello)
-  if (manners === "thanks") return told(say.welcome)
+  if (manners === "hello") return textAnswer(request.greeting?.trim() || say.hello)
+  if (manners === "thanks") return textAnswer(say.welcome)
   return fromKnowledge(request, pending)
 }
 
@@ -73,7 +73,7 @@ function fromKnowledge(request: ModelRequest, pending: Pending): ModelAnswer {
     return calls({ name: SEARCH, arguments: { query: (open.join(" ") || pending.text).slice(0, 1_000) } })
   }
   if (!quotes.length) return handOver("The knowledge has no answer to the customer's question.", say.unknown, request, pending)
-  return told(paragraph([...quotes, ...open.map((question) => say.unknownRest(question.replace(/\s*\?+$/, "?")))]))
+  return textAnswer(paragraph([...quotes, ...open.map((question) => say.unknownRest(question.replace(/\s*\?+$/, "?")))]))
 }
 
 /** Answers every question of the burst; `open` are the questions without an answer. */
@@ -101,12 +101,12 @@ function paragraph(quotes: string[]): string {
 function handOver(reason: string, instead: string, { tools }: ModelRequest, { results }: Pending): ModelAnswer {
   // The tool was called in this turn already, so the hand-off did not work: the customer is told.
   const tried = results.some(({ name }) => name === HAND_OVER)
-  return tools.some(({ name }) => name === HAND_OVER) && !tried ? calls({ name: HAND_OVER, arguments: { reason } }) : told(instead)
+  return tools.some(({ name }) => name === HAND_OVER) && !tried ? calls({ name: HAND_OVER, arguments: { reason } }) : textAnswer(instead)
 }
 
 const usage = { inputTokens: null, outputTokens: null }
 
-const told = (text: string): ModelAnswer => ({ text, toolCalls: [], usage })
+const textAnswer = (text: string): ModelAnswer => ({ text, toolCalls: [], usage })
 
 function calls(...asked: { name: string; arguments: unknown }[]): ModelAnswer {
   return { text: null, toolCalls: asked.map((call) => ({ callId: uuidV4(), ...call })), usage }
