@@ -45,7 +45,7 @@ export const ourRequests: RequestBuilders = {
 }
 
 const operationOf = (routes: Route[], method: string, path: string) =>
-  routes.find((route) => route.method === method && route.path === path)!.run
+  routes.find((route) => route.method === method && route.path === path)!.document
 
 const listChats = operationOf(chatRoutes, "GET", "/api/chats")
 const listMessages = operationOf(messageRoutes, "GET", "/api/messages")

@@ -16,11 +16,11 @@ import { metricsRouter, observeRequests } from "./http/metrics.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
+import { operatorError } from "./operator-error.js"
 import { pages } from "./pages/pages.js"
 import type { StartPageFacts } from "./pages/start-page.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
-import { sentence } from "./sentence.js"
 
 /** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
 export async function createApp(
@@ -110,7 +110,7 @@ export const apiVersion = "1.0"
 /** Starts listening and returns the port. */
 export function listen(http: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    http.once("error", (error) => reject(sentence(`Cannot listen on ${host}:${port}: ${error.message}`, error)))
+    http.once("error", (error) => reject(operatorError(`Cannot listen on ${host}:${port}: ${error.message}`, error)))
     http.listen(port, host, () => resolve((http.address() as { port: number }).port))
   })
 }

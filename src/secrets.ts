@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Config } from "./config.js"
 import { parseEncryptionKey } from "./environment.js"
 import { rootLimits } from "./limits.js"
-import { sentence } from "./sentence.js"
+import { operatorError } from "./operator-error.js"
 
 /** The key that signs sessions and URLs, and the key that encrypts stored secrets (32 bytes, AES-256). */
 export interface Secrets {
@@ -32,7 +32,7 @@ async function read(path: string): Promise<Secrets | null> {
     throw error
   }
   const secrets = parse(text)
-  if (!secrets) throw sentence(`${path} is damaged: restore it from a backup, or set JWT_SECRET and ENCRYPTION_KEY`)
+  if (!secrets) throw operatorError(`${path} is damaged: restore it from a backup, or set JWT_SECRET and ENCRYPTION_KEY`)
   return secrets
 }
 
@@ -66,7 +66,7 @@ async function generate(path: string): Promise<Secrets> {
     await unlink(draft)
   }
   const secrets = await read(path)
-  if (!secrets) throw sentence(`${path} was removed while the server was starting`)
+  if (!secrets) throw operatorError(`${path} was removed while the server was starting`)
   return secrets
 }
 

@@ -16,8 +16,9 @@ beforeAll(async () => {
 const methodOf = (route: Route) => route.method.toLowerCase() as Method
 const takingBodies = everyRoute.filter(([, route]) => route.body)
 const takingQueries = everyRoute.filter(
-  ([, { method, path, run }]) =>
-    method === "GET" && [...(/^query \(([^)]*)/.exec(run)?.[1] ?? "").matchAll(/\$(\w+)/g)].some(([, name]) => !path.includes(`{${name}}`)),
+  ([, { method, path, document }]) =>
+    method === "GET" &&
+    [...(/^query \(([^)]*)/.exec(document)?.[1] ?? "").matchAll(/\$(\w+)/g)].some(([, name]) => !path.includes(`{${name}}`)),
 )
 
 /** Sends a body, as text, to a route that the company may use. */
@@ -82,7 +83,7 @@ describe("bodies", () => {
   })
 
   it.each(takingBodies)("%s: a missing or null required field is 400", async (_name, route) => {
-    const needs = route.needs ?? []
+    const needs = route.requiredFields ?? []
     const { required = [] } = w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema
     for (const name of required) {
       const { [name]: _left, ...rest } = bodyFor(route, own)!

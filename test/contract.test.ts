@@ -107,7 +107,7 @@ it("an address that cannot be decoded is 400", async () => {
 })
 
 describe("companies, over both protocols", () => {
-  const lists = reading.filter(([, route]) => route.run.includes("$companyId") && !route.path.includes("{companyId}"))
+  const lists = reading.filter(([, route]) => route.document.includes("$companyId") && !route.path.includes("{companyId}"))
 
   it.each(lists)("%s of a company out of reach is 403", async (_name, route) => {
     for (const companyId of [globex.id, v7()]) await askThrough(both, route, `${route.path}?companyId=${companyId}`).expect(403)

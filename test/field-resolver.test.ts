@@ -58,9 +58,9 @@ resolvers.push(ChatExtras)
 routeTable.push(
   ...routes("Tests", {
     "GET /api/chats/{id}/extras": {
-      does: "A chat with what field resolvers say of it.",
-      run: `query ($id: UUID!) { chat(id: $id) { id messenger assistantName line(prefix: " > ") said { id text } } }`,
-      fails: [404],
+      summary: "A chat with what field resolvers say of it.",
+      document: `query ($id: UUID!) { chat(id: $id) { id messenger assistantName line(prefix: " > ") said { id text } } }`,
+      errorStatuses: [404],
     },
   }),
 )

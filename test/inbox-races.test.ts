@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto"
 import { checkCommands } from "../src/admin/checks.js"
-import type { Desk } from "../src/admin/kit.js"
+import type { CommandContext } from "../src/admin/kit.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -49,7 +49,7 @@ describe("the list of chats, paged by cursor", () => {
 })
 
 describe("unread counters", () => {
-  const wrong = () => checkCommands["check:counters"]!.run({ database: w.services.database } as Desk, {})
+  const wrong = () => checkCommands["check:counters"]!.run({ database: w.services.database } as CommandContext, {})
 
   it("equal a recount after 2,000 random operations from 8 clients", async () => {
     const chats = await Promise.all(Array.from({ length: 10 }, () => acme.chat()))

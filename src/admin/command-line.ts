@@ -6,7 +6,7 @@ import { connectionCommands } from "./connections.js"
 import { encryptionCommands } from "./encryption.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
-import { openDesk } from "./open.js"
+import { openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
 
 const commands: Record<string, Command> = {
@@ -30,7 +30,7 @@ function usage(): string {
 async function run(command: Command, args: string[], environment: NodeJS.ProcessEnv): Promise<object> {
   const options = readOptions(command, args)
   await using stack = new AsyncDisposableStack()
-  const desk = await openDesk(readConfig(environment), stack)
+  const desk = await openCommandContext(readConfig(environment), stack)
   // Awaited here: the stack is closed when the command has ended.
   return await command.run(desk, options)
 }

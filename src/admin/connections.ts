@@ -9,7 +9,7 @@ import { Channel, type Messenger, messengers } from "../entities/channel.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { seal } from "../entities/kit/sealed.js"
 import { entityLimits } from "../entities/limits.js"
-import { type Command, change, type Desk, oneOf, Refusal, UsageError } from "./kit.js"
+import { type Command, type CommandContext, change, oneOf, Refusal, UsageError } from "./kit.js"
 import { companyOf } from "./people.js"
 
 /** The credentials that each native channel needs (contract, section 8); `?` may be left out. All others run over the bridge. */
@@ -34,7 +34,7 @@ const companyOfToken: Statement<RowOf<"AccessToken", "company_id">> = {
   text: "select company_id from access_token where id = $1",
 }
 
-async function companyOfRow(desk: Desk, statement: Statement<{ company_id: string }>, id: string, noun: string): Promise<string> {
+async function companyOfRow(desk: CommandContext, statement: Statement<{ company_id: string }>, id: string, noun: string): Promise<string> {
   const [row] = isUuid(id) ? await unscoped(desk.database, statement, [id]) : []
   if (!row) throw new Refusal(`No ${noun} has the id ${id}`)
   return row.company_id
@@ -60,7 +60,7 @@ function readCredentials(messenger: Messenger, text: string | undefined): Record
   return read
 }
 
-const shownChannel = (desk: Desk, channel: Channel) => {
+const shownChannel = (desk: CommandContext, channel: Channel) => {
   const { id, companyId, messenger, name, isActive, assistantId, externalId, createdAt, updatedAt } = channel
   const hookUrl = `${publicUrl(desk.config)}/hooks/${messenger}/${id}`
   return { id, companyId, messenger, name, isActive, assistantId, config: { externalId }, hookUrl, createdAt, updatedAt }

@@ -3,7 +3,7 @@ import { unscoped } from "../database/unscoped.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../entities/kit/sealed.js"
 import { parseEncryptionKey } from "../environment.js"
 import { rootLimits } from "../limits.js"
-import { type Command, type Desk, Refusal, UsageError } from "./kit.js"
+import { type Command, type CommandContext, Refusal, UsageError } from "./kit.js"
 import { adminLimits } from "./limits.js"
 
 /** Every column that holds encrypted text; a test checks that none is missing. */
@@ -35,7 +35,7 @@ interface Outcome {
 }
 
 /** Re-encrypts a column once, with one transaction per batch. */
-async function pass(desk: Desk, [table, column]: readonly [string, string], from: Buffer): Promise<Outcome> {
+async function pass(desk: CommandContext, [table, column]: readonly [string, string], from: Buffer): Promise<Outcome> {
   const { read, write } = statementsOf(table, column)
   const outcome: Outcome = { rotated: 0, lost: [] }
   for (let after = startOfAll; ; ) {

@@ -6,7 +6,7 @@ import { codePoints } from "../entities/kit/scalars.js"
 import type { WakeUp } from "../events/wake-up.js"
 
 /** What a command reaches. */
-export interface Desk extends UnitServices {
+export interface CommandContext extends UnitServices {
   config: Config
   database: Database
   wakeUp: Pick<WakeUp, "publish">
@@ -27,7 +27,7 @@ export interface OptionRule {
 export interface Command {
   does: string
   options: Record<string, OptionRule>
-  run(desk: Desk, options: Record<string, string | undefined>): Promise<object>
+  run(context: CommandContext, options: Record<string, string | undefined>): Promise<object>
 }
 
 /** Bad usage: exit code 2. */
@@ -58,8 +58,8 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 }
 
 /** Runs a change in one transaction on the companies that it concerns. */
-export const change = <T>(desk: Desk, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  runInTransaction(new UnitOfWork(desk.database, { companyIds, actor: { kind: "system", id: null } }, desk), work)
+export const change = <T>(context: CommandContext, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
+  runInTransaction(new UnitOfWork(context.database, { companyIds, actor: { kind: "system", id: null } }, context), work)
 
 /** Returns the option's value when it is in the list, else throws a usage error. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

@@ -7,10 +7,10 @@ import { postgresPublisher, redisWakeUp } from "../events/wake-up.js"
 import { append } from "../messages/append.js"
 import { snapshotOf } from "../rest/kit/representation.js"
 import { loadSecrets } from "../secrets.js"
-import type { Desk } from "./kit.js"
+import type { CommandContext } from "./kit.js"
 
 /** Opens what commands use, beside a running server or without one; the stack closes it. */
-export async function openDesk(config: Config, stack: AsyncDisposableStack): Promise<Desk> {
+export async function openCommandContext(config: Config, stack: AsyncDisposableStack): Promise<CommandContext> {
   const log = pino({ level: "silent" })
   const embedded = config.databaseUrl ? null : await openEmbedded({ dataDir: config.dataDir, role: "command", log: () => {} })
   if (embedded) stack.defer(() => embedded.stop())

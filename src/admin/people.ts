@@ -7,7 +7,7 @@ import { clock } from "../entities/kit/clock.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { Session, User } from "../entities/user.js"
 import { hashPassword } from "../resolvers/kit/password.js"
-import { type Command, change, type Desk, oneOf, Refusal, UsageError } from "./kit.js"
+import { type Command, type CommandContext, change, oneOf, Refusal, UsageError } from "./kit.js"
 
 const listCompanies = { name: "list-companies", text: "select id, name from company order by created_at, id" }
 const companyById: Statement<RowOf<"Company", "id" | "name">> = {
@@ -16,7 +16,7 @@ const companyById: Statement<RowOf<"Company", "id" | "name">> = {
 }
 
 /** The company that an option names, by id. */
-export async function companyOf(desk: Desk, id: string): Promise<string> {
+export async function companyOf(desk: CommandContext, id: string): Promise<string> {
   const [row] = isUuid(id) ? await unscoped(desk.database, companyById, [id]) : []
   if (!row) throw new Refusal(`No company has the id ${id}`)
   return row.id

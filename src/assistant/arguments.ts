@@ -25,12 +25,12 @@ function ajvOf(reader: typeof Ajv | typeof Ajv2020, options: Options): Ajv {
 }
 
 /** Validators of schemas against the drafts' meta-schemas; they cache nothing. */
-const judges = new Map<typeof Ajv | typeof Ajv2020, Ajv>()
+const metaValidators = new Map<typeof Ajv | typeof Ajv2020, Ajv>()
 
 function judgeOf(reader: typeof Ajv | typeof Ajv2020): Ajv {
-  const judge = judges.get(reader) ?? ajvOf(reader, {})
-  if (!judges.has(reader)) judge.validateSchema({})
-  judges.set(reader, judge)
+  const judge = metaValidators.get(reader) ?? ajvOf(reader, {})
+  if (!metaValidators.has(reader)) judge.validateSchema({})
+  metaValidators.set(reader, judge)
   return judge
 }
 
@@ -42,26 +42,26 @@ function validatorOf(params: Schema): ValidateFunction {
   const text = JSON.stringify(params)
   const known = validators.get(text)
   if (known) return known
-  const validator = within(assistantLimits.toolParamsMs, () =>
+  const validator = withCpuLimit(assistantLimits.toolParamsMs, () =>
     ajvOf(readerOf(params), { meta: false, validateSchema: false }).compile(bare(params)),
   )
   validators.set(text, validator)
   return validator
 }
 
-const room = createContext({ work: null as unknown })
+const vmContext = createContext({ work: null as unknown })
 const script = new Script("work()")
 
 /**
  * Runs `work` within a budget of CPU time in milliseconds. Schemas are customers' and values are a model's: a pattern with catastrophic
  * backtracking, or references that branch without end, are stopped here. (Node can stop only what a vm.Script runs.)
  */
-function within<T>(ms: number, work: () => T): T {
-  room["work"] = work
+function withCpuLimit<T>(ms: number, work: () => T): T {
+  vmContext["work"] = work
   const begin = computed()
   for (;;) {
     try {
-      return script.runInContext(room, { timeout: ms }) as T
+      return script.runInContext(vmContext, { timeout: ms }) as T
     } catch (error) {
       // Wall time also passes while a busy machine runs something else; only CPU time counts.
       if (!isStopped(error) || computed() - begin > ms / 2) throw error
@@ -92,7 +92,7 @@ export function faultOfParams(params: unknown): string | null {
     return `must be at most ${assistantLimits.toolParamsBytes} bytes of JSON`
   const judge = judgeOf(readerOf(schema))
   try {
-    if (!within(assistantLimits.toolParamsMs, () => judge.validateSchema(bare(schema))))
+    if (!withCpuLimit(assistantLimits.toolParamsMs, () => judge.validateSchema(bare(schema))))
       return `is no valid JSON Schema: ${judge.errorsText()}`
     validatorOf(schema)
     return null
@@ -106,7 +106,7 @@ export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
   if (isTooDeep(args)) return [{ path: "params", message: tooDeep }]
   try {
     const validate = validatorOf(params)
-    if (within(assistantLimits.toolArgumentsMs, () => validate(args))) return []
+    if (withCpuLimit(assistantLimits.toolArgumentsMs, () => validate(args))) return []
     return (validate.errors ?? []).slice(0, assistantLimits.toolArgumentFaults).map((error) => ({
       path: ["params", ...partsOf(error.instancePath), ...namedIn(error.params)].join("."),
       message: error.message ?? "does not fit",

@@ -11,7 +11,7 @@ import { assistantLimits } from "./limits.js"
  * The same as `Chat.setAssistant(null)` and `Chat.turnAiOff("manual")`, for many chats at once: those without a
  * running turn and without queued answers, for which nothing else changes. Chats that are locked are skipped.
  */
-const freeQuietChats = {
+const detachIdleChats = {
   name: "free-quiet-chats",
   text: `
     with batch as (
@@ -39,7 +39,7 @@ export async function freeChats(context: RequestContext, assistantId: string): P
   const { kind, id } = context.actor
   for (;;) {
     const ids = Array.from({ length: chatLimits.detachBatch }, () => v7())
-    const freed = await context.statement(freeQuietChats, [assistantId, context.companyIds, ids.length, clock.now(), ids, kind, id])
+    const freed = await context.statement(detachIdleChats, [assistantId, context.companyIds, ids.length, clock.now(), ids, kind, id])
     if (freed.length < ids.length) break
   }
   while (await freeBusyChats(context, assistantId));

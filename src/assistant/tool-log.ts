@@ -44,7 +44,7 @@ export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool
   const params = storable(asked.arguments)
   const call = Object.assign(new ToolCall(), { companyId, chatId, toolId: tool.id, turnId: turn.id, params })
   unit.em.persist(call)
-  chat.turnCallsTool(call.id, turn.round)
+  chat.openToolCall(call.id, turn.round)
   const functionCall = { callId: call.id, name: tool.name, arguments: params }
   await append(unit, { chatId, role: "Assistant", type: "FunctionCall", functionCall })
   return call

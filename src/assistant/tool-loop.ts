@@ -20,7 +20,7 @@ export interface Conclusion {
  * Calls the model, outside any transaction, and executes the tools that it calls, until it answers or hands off; returns null when the turn
  * was lost. After `toolRounds` or `turnSeconds` the model must answer without tools.
  */
-export async function converse(context: RequestContext, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
+export async function runToolLoop(context: RequestContext, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
   const messages: ModelMessage[] = [...turn.memory.messages]
   const toolsUntil = clock.now().getTime() + assistantLimits.turnSeconds * 1000
   for (let round = turn.rounds + 1; ; round += 1) {

@@ -15,32 +15,44 @@ import type { OfferedTool } from "./tools.js"
 import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
 
 /** The result of a call as the model receives it. */
-interface Told {
+interface ModelToolResult {
   output: unknown
 }
 
 /** The result of a call of an unknown tool. */
-export const noSuchTool: Told = { output: { error: "There is no such tool" } }
+export const noSuchTool: ModelToolResult = { output: { error: "There is no such tool" } }
 
 /** Executes a call of the model once and returns its result; null when the turn was lost. */
-export async function runTool(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+export async function runTool(
+  context: RequestContext,
+  turn: CallingTurn,
+  tool: OfferedTool,
+  asked: ModelToolCall,
+): Promise<ModelToolResult | null> {
   const faults = faultsOfArguments(tool.declaration.parameters as ToolArguments, asked.arguments)
   const error = "The arguments do not fit: nothing was called"
-  if (faults.length > 0) return atOnce(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
+  if (faults.length > 0)
+    return runInTransaction(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
   if (tool.row.isSystem && tool.row.name === setChatTags.name)
-    return atOnce(context, turn, tool, asked, async (unit, chat) => {
+    return runInTransaction(context, turn, tool, asked, async (unit, chat) => {
       const output = { success: true, tags: await tagChat(unit, chat, (asked.arguments as { tags: string[] }).tags) }
       return { outcome: { success: true, status: null, latencyMs: 0, body: output, error: null }, output }
     })
-  return acrossTheBorder(context, turn, tool, asked)
+  return runExternal(context, turn, tool, asked)
 }
 
 const failure = (error: string): ToolOutcome => ({ success: false, status: null, latencyMs: 0, body: null, error })
 
-type Work = (unit: UnitOfWork, chat: Chat) => Promise<Told & { outcome: ToolOutcome }>
+type Work = (unit: UnitOfWork, chat: Chat) => Promise<ModelToolResult & { outcome: ToolOutcome }>
 
 /** A call that waits for nothing: one transaction holds all of it. */
-function atOnce(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall, work: Work): Promise<Told | null> {
+function runInTransaction(
+  context: RequestContext,
+  turn: CallingTurn,
+  tool: OfferedTool,
+  asked: ModelToolCall,
+  work: Work,
+): Promise<ModelToolResult | null> {
   return behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
     if (!row) return noSuchTool
@@ -52,7 +64,7 @@ function atOnce(context: RequestContext, turn: CallingTurn, tool: OfferedTool, a
 }
 
 /** Executes a call; the arguments sent are those logged. */
-function carriedOut(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
+function execute(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
   if (tool.isSystem) return searchFor(context, tool, call)
   if (tool.type === "webhook_client") return awaitClient(context, tool, call)
   return callWebhook(context.services, tool, call.id, call.params as ToolArguments)
@@ -62,7 +74,12 @@ function carriedOut(context: RequestContext, tool: AssistantTool, call: ToolCall
  * A call that waits for its response, outside any transaction. It is logged before it is sent, it is sent once, and its outcome is stored
  * before anything else: also when the chat was taken over meanwhile, and when this process is stopping.
  */
-async function acrossTheBorder(context: RequestContext, turn: CallingTurn, tool: OfferedTool, asked: ModelToolCall): Promise<Told | null> {
+async function runExternal(
+  context: RequestContext,
+  turn: CallingTurn,
+  tool: OfferedTool,
+  asked: ModelToolCall,
+): Promise<ModelToolResult | null> {
   const noted = await behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
     if (!row) return noSuchTool
@@ -73,7 +90,7 @@ async function acrossTheBorder(context: RequestContext, turn: CallingTurn, tool:
   if (!noted || "output" in noted) return noted
   const { row, call } = noted
   const attributes = { "gen_ai.tool.name": row.name, "gen_ai.tool.type": row.type }
-  const came = await traced("tool", attributes, () => carriedOut(context, row, call))
+  const came = await traced("tool", attributes, () => execute(context, row, call))
   return context.transaction(async (tx) => {
     const chat = await lockedChat(tx.unit, turn.chatId)
     // The log entry is deleted with its tool; the output frame is still written.

@@ -15,7 +15,7 @@ import { ModelFailure, type TextModel } from "../ports/text-model.js"
 import { type Memory, remember } from "./memory.js"
 import { TurnProgress } from "./progress.js"
 import { open, record } from "./tool-log.js"
-import { type Conclusion, converse } from "./tool-loop.js"
+import { type Conclusion, runToolLoop } from "./tool-loop.js"
 import { handedOver, type OfferedTool, toolsOf } from "./tools.js"
 import { Usage } from "./usage.js"
 
@@ -41,7 +41,7 @@ const system: Actor = { kind: "system", id: null }
 /** Claims a turn: ends open calls of an earlier worker, and reads the chat; null when no answer is needed. */
 export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Promise<ClaimedTurn | null> {
   const now = clock.now()
-  await endLostCalls(tx.unit, chat.giveTurnBack("lost"))
+  await endLostCalls(tx.unit, chat.abortTurn("lost"))
   const { companyId, id: chatId } = chat
   const subscription = await tx.em.findOne(Subscription, { companyId })
   if (!subscription?.isActiveAt(now)) {
@@ -49,7 +49,7 @@ export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Pro
     return null
   }
   if (!chat.isAnsweredByAi) {
-    chat.forgetReply()
+    chat.cancelReply()
     return null
   }
   // The outputs of lost calls are written before the chat is read.
@@ -74,7 +74,7 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
   const progress = new TurnProgress(lease.context, claimed.chatId, claimed.id)
   const turn: Turn = { ...claimed, progress }
   try {
-    const conclusion = await converse(lease.context, turn, lease.signal)
+    const conclusion = await runToolLoop(lease.context, turn, lease.signal)
     if (!conclusion) throw new LeaseLost()
     const isStored = await lease.store((chat, tx) => conclude(tx.unit, chat, turn, conclusion))
     progress.end(isStored ? conclusion.text : null)
@@ -99,7 +99,7 @@ export const giveTurnUp = (chat: Chat) => chat.turnAiOff("auto", system)
 /** Ends calls that were running when their worker was lost, because their results will never be known (contract, section 6). */
 async function endLostCalls(unit: UnitOfWork, callIds: string[]): Promise<void> {
   if (callIds.length === 0) return
-  for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.lose(resultLost)
+  for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.endUnknown(resultLost)
 }
 
 /** Stores the answer or the hand-off. */

@@ -3,7 +3,7 @@ import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { z } from "zod"
 import { sign, verify } from "../context/json-web-token.js"
-import { refuseNulIn } from "../context/refuse-nul.js"
+import { refuseUnstorable } from "../context/refuse-nul.js"
 import { systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
@@ -33,7 +33,7 @@ const widgetMessage = z.object({
 
 /** Stores a visitor's message once per message id, in the visitor's chat or in a new one for a visitor without a token. */
 export async function receiveFromWidget(services: Services, connection: Connection, address: string, body: unknown) {
-  refuseNulIn(body)
+  refuseUnstorable(body)
   const read = widgetMessage.safeParse(body)
   if (!read.success) {
     const details = read.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }))

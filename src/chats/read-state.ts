@@ -16,5 +16,5 @@ const sinceOurLast: Statement<{ at: string | null; sequence: number | null; coun
 export async function markUnread(unit: UnitOfWork, chat: Chat): Promise<Chat> {
   const [since] = await unit.run(sinceOurLast, [chat.id, chat.companyId])
   const { sequence, at, count } = since!
-  return chat.unread(sequence && at ? { sequence, at: new Date(at) } : null, Number(count))
+  return chat.markUnread(sequence && at ? { sequence, at: new Date(at) } : null, Number(count))
 }

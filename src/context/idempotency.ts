@@ -49,7 +49,7 @@ export async function idempotent<T extends { id: string }>(
   const row = known ?? Object.assign(new IdempotencyKey(), identity)
   Object.assign(row, { request: digest, createdAt: clock.now() })
   unit.em.persist(row)
-  unit.showAtCommit(row, type, result.id)
+  unit.snapshotAtCommit(row, type, result.id)
   return result
 }
 

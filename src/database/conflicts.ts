@@ -15,7 +15,7 @@ const badInputs: Record<string, { path: string; message: string }> = {
 }
 
 /** Translates a violated constraint into an API error; returns any other error unchanged. */
-export function meaningOf(error: unknown): unknown {
+export function asApiError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause as unknown) {
     const { code, constraint } = cause as { code?: string; constraint?: string }
     if (code === "23505" && constraint && sentences[constraint]) return new Conflict(sentences[constraint])

@@ -1,7 +1,7 @@
 import { MikroORM } from "@mikro-orm/postgresql"
 import type { Kysely } from "kysely"
 import type { Pool } from "pg"
-import { sentence } from "../sentence.js"
+import { operatorError } from "../operator-error.js"
 import { ormOptions } from "./options.js"
 import { PoolGuard } from "./pool-guard.js"
 import type { Tables } from "./tables.js"
@@ -37,5 +37,5 @@ export async function connect(url: string, log?: (line: string) => void): Promis
 /** The message names only the host, because the URL may contain a password. With several addresses, the driver's error has no message. */
 function unreachable(url: string, error: Error & { code?: string }): Error {
   if (!error.code) return error
-  return sentence(`The database at ${new URL(url).host} cannot be reached: ${error.message || error.code}`, error)
+  return operatorError(`The database at ${new URL(url).host} cannot be reached: ${error.message || error.code}`, error)
 }

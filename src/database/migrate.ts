@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Pool } from "pg"
-import { sentence } from "../sentence.js"
+import { operatorError } from "../operator-error.js"
 import type { Database } from "./connect.js"
 
 /** Advisory lock of the process that changes the schema; any number, the same in every version. */
@@ -29,5 +29,5 @@ async function refuseNewerSchema({ orm }: Database) {
   const known = new Set(files.map((file) => file.replace(/\.(d\.)?[jt]s(\.map)?$/, "")))
   const unknown = (await orm.migrator.getExecuted()).map((migration) => migration.name).filter((name) => !known.has(name))
   if (unknown.length === 0) return
-  throw sentence(`The database has a newer schema than this version knows (${unknown.join(", ")}); start a newer version`)
+  throw operatorError(`The database has a newer schema than this version knows (${unknown.join(", ")}); start a newer version`)
 }

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream"
 import type { Client, Pool, PoolClient } from "pg"
 
 /** What a statement fails with while the database does not answer: the system's code for a connection that timed out. */
-const silence = () => Object.assign(new Error("The database does not answer"), { code: "ETIMEDOUT" })
+const timeoutError = () => Object.assign(new Error("The database does not answer"), { code: "ETIMEDOUT" })
 
 /**
  * Guards the connection pools of a process. While the database does not answer, no statement waits for it: open connections are destroyed and
@@ -29,7 +29,7 @@ export class PoolGuard {
     const connect = pool.connect.bind(pool) as (callback?: (error: Error) => void) => Promise<PoolClient>
     const guarded: typeof connect = (callback) => {
       if (!this.#isSuspended) return connect(callback)
-      return callback ? (callback(silence()) as never) : Promise.reject(silence())
+      return callback ? (callback(timeoutError()) as never) : Promise.reject(timeoutError())
     }
     return Object.assign(pool, { connect: guarded })
   }
@@ -37,7 +37,7 @@ export class PoolGuard {
   /** Fails every statement that waits for the database, and every further one until `resume`. */
   suspend() {
     this.#isSuspended = true
-    for (const client of this.#clients) destroyConnection(client, silence())
+    for (const client of this.#clients) destroyConnection(client, timeoutError())
   }
 
   /** Lets statements through again. */

@@ -54,7 +54,7 @@ export class Reader implements Connection {
   /** A query on the table of an entity, with the alias `t`, limited to the companies in reach. */
   scoped<N extends EntityName>(model: ReadModel<N>, companyIds = this.companyIds): Query<N, unknown> {
     const query = this.table(model)
-    return model.scope ? model.scope(query, companyIds) : query.where(isOf(...inList(companyIds)))
+    return model.scope ? model.scope(query, companyIds) : query.where(ofCompany(...equalsAny(companyIds)))
   }
 
   private table<N extends EntityName>({ name }: ReadModel<N>): Query<N, unknown> {
@@ -88,7 +88,7 @@ export class Reader implements Connection {
       key: `${model.name} ${isOne} ${key} ${properties}`,
       values: [isOne ? companyIds[0] : arrayOf(companyIds), ...values],
       build: ([company, ...rest]) =>
-        build(this.selecting(model, properties, this.table(model).where(isOf("=", isOne ? company : anyOf(company)))), rest as V),
+        build(this.selecting(model, properties, this.table(model).where(ofCompany("=", isOne ? company : anyOf(company)))), rest as V),
     }
   }
 
@@ -257,10 +257,10 @@ export const arrayOf = (ids: readonly string[]) => `{${ids.join()}}`
 export const anyOf = (array: unknown) => sql<string>`any(${array}::uuid[])`
 
 /** `= id` for one ID, so that an index on the column also gives its order; `= any(ids)` for several. */
-export const inList = (ids: readonly string[]): ["=", string | RawBuilder<string>] => [
+export const equalsAny = (ids: readonly string[]): ["=", string | RawBuilder<string>] => [
   "=",
   ids.length === 1 ? ids[0]! : anyOf(arrayOf(ids)),
 ]
 
 /** The condition that a row belongs to a company. */
-const isOf = (_equals: "=", company: unknown) => sql<boolean>`t.company_id = ${company}`
+const ofCompany = (_equals: "=", company: unknown) => sql<boolean>`t.company_id = ${company}`

@@ -3,7 +3,7 @@ import type { Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
 import type { OutputFrame } from "../entities/message.js"
-import { meaningOf } from "./conflicts.js"
+import { asApiError } from "./conflicts.js"
 import type { Database } from "./connect.js"
 import { inTransaction } from "./kit/in-transaction.js"
 import { readModelOf, type Selection } from "./read-model.js"
@@ -102,7 +102,7 @@ export class UnitOfWork {
   }
 
   /** Schedules a snapshot of a row at commit for a payload. */
-  showAtCommit(target: { payload: unknown }, type: string, id: string) {
+  snapshotAtCommit(target: { payload: unknown }, type: string, id: string) {
     this.pendingSnapshots.push({ target, type, id })
   }
 
@@ -112,7 +112,7 @@ export class UnitOfWork {
     for (const { type, companyId, chatId, payload } of emitted) {
       const event = Object.assign(new Event(), { type, companyId, chatId, payload: {} })
       if ("value" in payload) event.payload = payload
-      else this.showAtCommit(event, payload.row, payload.id)
+      else this.snapshotAtCommit(event, payload.row, payload.id)
       this.em.persist(event)
       if (type === "CHAT_MODE_CHANGED") this.afterCommit.isTakeOver = true
     }
@@ -166,6 +166,6 @@ export async function runInTransaction<T>(unit: UnitOfWork, work: (unit: UnitOfW
     return result
   } catch (error) {
     await unit.em.rollback()
-    throw meaningOf(error)
+    throw asApiError(error)
   }
 }

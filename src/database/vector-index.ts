@@ -10,7 +10,7 @@ export type IndexVectors = (dimensions: number) => void
 export type RunSql = <R>(text: string) => Promise<R[]>
 
 /** The first minor version of pgvector 0 with iterative scans, which are needed because one index contains the vectors of all companies. */
-const OLDEST = 8
+const MIN_PGVECTOR_MINOR = 8
 
 /** Advisory lock of the process that creates the index; any number, the same in every version. */
 const indexLock = 7_304_213
@@ -41,7 +41,7 @@ export async function hasVectors(runSql: RunSql): Promise<boolean> {
   const [major, minor] = String(found?.installed ?? found?.version ?? "0.0")
     .split(".")
     .map(Number)
-  if (major === 0 && minor! < OLDEST) return false
+  if (major === 0 && minor! < MIN_PGVECTOR_MINOR) return false
   if (found?.installed) return true
   return runSql("create extension if not exists vector").then(
     () => true,

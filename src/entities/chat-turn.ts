@@ -45,7 +45,7 @@ export abstract class ChatTurn extends ChatRow {
   }
 
   /** Records a tool call of the turn; from now on newer messages do not restart the turn. */
-  turnCallsTool(callId: string, round: number) {
+  openToolCall(callId: string, round: number) {
     this.turnIsFinal = true
     this.turnRounds = round
     this.openCalls = [...this.openCalls, callId]
@@ -79,7 +79,7 @@ export abstract class ChatTurn extends ChatRow {
   }
 
   /** Ends the running turn without an answer, so that it can be run again; returns the IDs of its open tool calls. */
-  giveTurnBack(outcome: "failed" | "released" | "lost"): string[] {
+  abortTurn(outcome: "failed" | "released" | "lost"): string[] {
     const [firstAt, openCalls] = [copyOf(this.turnFirstAt), this.openCalls]
     this.leaveTurn(outcome)
     this.replyFirstAt = firstAt ?? this.replyFirstAt
@@ -87,7 +87,7 @@ export abstract class ChatTurn extends ChatRow {
   }
 
   /** Cancels the due reply and the running turn, which can no longer store its answer. */
-  forgetReply() {
+  cancelReply() {
     this.replyFirstAt = null
     this.finishTurn("taken_over")
     this.turn.cancel()
@@ -105,7 +105,7 @@ export abstract class ChatTurn extends ChatRow {
     const { turn, openCalls } = this
     const turnId = turn.runId
     if (!turnId) return
-    turn.leave()
+    turn.releaseRun()
     this.turnFirstAt = null
     this.openCalls = []
     const [status, error] =

@@ -65,14 +65,14 @@ export class Chat extends ChatTurn {
   }
 
   /** Marks all messages as read. */
-  read() {
+  markRead() {
     this.readUpTo(this.lastSequence, clock.now(), 0)
     this.unreadExtra = 0
     return this.changed()
   }
 
   /** Marks the messages after the company's last one as unread; the unread count is then at least 1. */
-  unread(ourLast: { sequence: number; at: Date } | null, customerMessagesSince: number) {
+  markUnread(ourLast: { sequence: number; at: Date } | null, customerMessagesSince: number) {
     this.unreadExtra = customerMessagesSince === 0 ? 1 : 0
     this.readUpTo(ourLast?.sequence ?? 0, ourLast?.at ?? null, customerMessagesSince + this.unreadExtra)
     return this.changed()
@@ -97,19 +97,19 @@ export class Chat extends ChatTurn {
 
   /** Assigns the assistant of a new chat and turns AI on; the event of the creation reports both. */
   beginWith(assistant: Assistant) {
-    this.mustTake(assistant)
+    this.assertAssignable(assistant)
     this.assistantId = assistant.id
     this.isUnderAiControl = true
   }
 
-  private mustTake(assistant: Assistant) {
+  private assertAssignable(assistant: Assistant) {
     if (this.isGroup) throw new BadUserInput("An assistant cannot be assigned to a group chat")
     assistant.mustBeAssignable()
   }
 
   /** Assigns an assistant and turns AI on. */
   assign(assistant: Assistant, by: Actor) {
-    this.mustTake(assistant)
+    this.assertAssignable(assistant)
     this.setAssistant(assistant.id)
     this.turnAiOn(by)
   }
@@ -118,7 +118,7 @@ export class Chat extends ChatTurn {
   setAssistant(assistantId: string | null) {
     if (assistantId === this.assistantId) return
     this.assistantId = assistantId
-    if (assistantId === null) this.forgetReply()
+    if (assistantId === null) this.cancelReply()
     else if (this.turn.runId) this.restartTurn()
     this.watchForReturn()
     this.changed()
@@ -136,7 +136,7 @@ export class Chat extends ChatTurn {
       em.persist(change)
       return on ? [] : withdrawQueuedAnswers(em, this.id)
     })
-    if (!on) this.forgetReply()
+    if (!on) this.cancelReply()
     this.watchForReturn()
     const payload = { chatId: this.id, isUnderAiControl: on, aiDisableReason: reason }
     this.emit({ type: "CHAT_MODE_CHANGED", companyId: this.companyId, chatId: this.id, payload: { value: payload } })

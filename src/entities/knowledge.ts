@@ -86,12 +86,12 @@ export class Knowledge extends KnowledgeRow {
   }
 
   /** Whether the text of the file must be extracted before the item is stored, because the model receives it as a whole. */
-  get isUnread() {
+  get needsExtraction() {
     return this.kind === "file" && !this.isVector && this.resourceContent === null
   }
 
   /** Stores the text of the web page or of the file. */
-  reads(text: string) {
+  setText(text: string) {
     this.resourceContent = text
     this.mustFitTheModel()
   }
@@ -138,7 +138,7 @@ export class Knowledge extends KnowledgeRow {
   }
 
   /** Stores the version that the web page reported. */
-  isOfVersion({ etag, lastModified }: { etag: string | null; lastModified: string | null }) {
+  setVersion({ etag, lastModified }: { etag: string | null; lastModified: string | null }) {
     this.resourceEtag = etag
     this.resourceLastModified = lastModified
   }

@@ -121,7 +121,7 @@ export class ToolCall {
   }
 
   /** Ends a pending call whose outcome and response time are unknown. */
-  lose(error: string) {
+  endUnknown(error: string) {
     if (this.status === "pending") Object.assign(this, { status: "error", error })
   }
 }

@@ -13,7 +13,7 @@ import {
   validate,
 } from "graphql"
 import { LRUCache } from "lru-cache"
-import { refuseNulIn } from "../context/refuse-nul.js"
+import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
@@ -151,7 +151,7 @@ export class OperationEngine {
 
 /** Throws for variables that contain NUL or make the operation too costly. */
 function checked(prepared: PreparedOperation, variables: Variables): PreparedOperation {
-  refuseNulIn(variables)
+  refuseUnstorable(variables)
   refuseCost(prepared.cost(variables))
   return prepared
 }

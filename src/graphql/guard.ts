@@ -4,13 +4,13 @@ import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { readModelOf } from "../database/read-model.js"
 import { Row } from "../entities/kit/row.js"
-import { readTexts, showTextsAsStrings } from "./text-arguments.js"
+import { exposeAsString, readTexts } from "./text-arguments.js"
 
 /** Wraps every root field: it checks the access rule, and runs a mutation in one transaction. Throws for a root field without a rule. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   const unguarded: string[] = []
   for (const type of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
-    if (type) showTextsAsStrings(type)
+    if (type) exposeAsString(type)
     for (const field of Object.values(type?.getFields() ?? {})) {
       const access = accessOf(field)
       if (!access) unguarded.push(`${type!.name}.${field.name}`)

@@ -3,13 +3,13 @@ import { type DocumentNode, type GraphQLObjectType, type GraphQLSchema, isObject
 import { entities } from "../database/options.js"
 import { columnsOf, readModelOf } from "../database/read-model.js"
 import type { EntityName } from "../database/tables.js"
-import { readTexts, showTextsAsStrings } from "./text-arguments.js"
+import { exposeAsString, readTexts } from "./text-arguments.js"
 
 /**
  * Lets the executor read plain fields as properties: type-graphql gives each a function, and a page has thousands of them. Field resolvers,
  * and fields with a middleware, keep theirs. Must run before the schema is built.
  */
-export function readPropertiesDirectly() {
+export function skipDefaultResolvers() {
   const { fields, middlewares } = TypeGraphQLMetadataStorage
   for (const field of fields) {
     field.simple ??= !middlewares.some(({ target, fieldName }) => target === field.target && fieldName === field.name)
@@ -62,7 +62,7 @@ function needsOf(type: GraphQLObjectType, field: string): string[] | undefined {
 
 /** Parses text arguments of field resolvers like those of root fields. */
 function readTextArguments(type: GraphQLObjectType) {
-  showTextsAsStrings(type)
+  exposeAsString(type)
   for (const field of Object.values(type.getFields())) {
     const { resolve, args: declared } = field
     if (resolve && declared.length > 0)

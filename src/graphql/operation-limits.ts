@@ -18,7 +18,7 @@ import {
   valueFromASTUntyped,
   visit,
 } from "graphql"
-import { refuseNulIn } from "../context/refuse-nul.js"
+import { refuseUnstorable } from "../context/refuse-nul.js"
 import { BadUserInput } from "../errors.js"
 import { schemaLimits } from "../schema/limits.js"
 import { graphqlLimits } from "./limits.js"
@@ -47,7 +47,7 @@ function onceEach(measure: Measure): Measure {
 
 /** Throws for an operation that contains NUL, is too deep or has too many root fields. It may be invalid: unknown names count 0. */
 export function refuseShape(document: DocumentNode, operation: OperationDefinitionNode) {
-  visit(document, { StringValue: (node) => refuseNulIn(node.value) })
+  visit(document, { StringValue: (node) => refuseUnstorable(node.value) })
   const fragments = fragmentsOf(document)
   const inside = (node: Exclude<SelectionNode, { kind: Kind.FIELD }>, measure: Measure) => {
     const set = node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : fragments.get(node.name.value)?.selectionSet

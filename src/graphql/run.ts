@@ -25,7 +25,7 @@ export function runOf(schema: GraphQLSchema, document: DocumentNode, operation: 
   const query = rewritten && compileQuery(schema, rewritten.document, "", { disablingCapturingStackErrors: true })
   if (!rewritten || !query || !isCompiledQuery(query)) return interpreted
   const needed = [...rewritten.needed]
-  const isMissing = (variables: Variables) =>
+  const lacksRequiredVariable = (variables: Variables) =>
     needed.some(([name, hasDefault]) => variables[name] === null || (!hasDefault && variables[name] === undefined))
   const finished = (result: ExecutionResult, context: unknown, variables: Variables, root: unknown): MaybePromise<ExecutionResult> => {
     if (!result.errors) return result
@@ -36,7 +36,7 @@ export function runOf(schema: GraphQLSchema, document: DocumentNode, operation: 
   const finishedLater = async (result: Promise<ExecutionResult>, context: unknown, variables: Variables, root: unknown) =>
     finished(await result, context, variables, root)
   return (context, variables, root = {}) => {
-    if (needed.length > 0 && isMissing(variables)) return interpreted(context, variables, root)
+    if (needed.length > 0 && lacksRequiredVariable(variables)) return interpreted(context, variables, root)
     const result: MaybePromise<ExecutionResult> = query.query(root, context, variables)
     return result instanceof Promise ? finishedLater(result, context, variables, root) : finished(result, context, variables, root)
   }

@@ -24,7 +24,7 @@ import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./guard.js"
-import { checkObjectFields, readPropertiesDirectly } from "./object-fields.js"
+import { checkObjectFields, skipDefaultResolvers } from "./object-fields.js"
 import { oncePerSchema } from "./once-per-schema.js"
 import { describeRootTypes, documentArguments } from "./schema-docs.js"
 
@@ -56,7 +56,7 @@ export const resolvers: [Resolver, ...Resolver[]] = [
 
 /** Builds the schema with every root field behind its access rule; throws when a rule is missing or a field of an entity has no source. */
 export function buildPlatformSchema(orm: MikroORM): GraphQLSchema {
-  readPropertiesDirectly()
+  skipDefaultResolvers()
   documentArguments()
   const schema = buildSchemaSync({
     resolvers,

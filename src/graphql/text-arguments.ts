@@ -17,7 +17,7 @@ export const textOf = (arg: Pick<GraphQLArgument, "extensions"> | undefined): Gr
  * Declares the text arguments of root fields as String, the type that clients declare for their variables, and keeps the scalar with their
  * limits as an extension.
  */
-export function showTextsAsStrings(type: GraphQLObjectType) {
+export function exposeAsString(type: GraphQLObjectType) {
   for (const field of Object.values(type.getFields())) {
     for (const arg of field.args) {
       const scalar = getNamedType(arg.type)

@@ -48,14 +48,14 @@ export class Form extends PassThrough implements ArrivingForm {
   /** Pipes the body to its parser; the form ends with the parser. */
   override pipe<T extends NodeJS.WritableStream>(parser: T): T {
     this.onParser(parser as unknown as Busboy)
-    finished(parser as unknown as Writable, (error) => this.#end(error && this.meaningOf(error)))
+    finished(parser as unknown as Writable, (error) => this.#end(error && this.asUploadError(error)))
     this.once("close", () => {
       if (this.reason) (parser as unknown as Writable).destroy(this.reason as Error)
     })
     return super.pipe(parser)
   }
 
-  private meaningOf(error: Error) {
+  private asUploadError(error: Error) {
     this.reason ??= error instanceof ApiError ? error : new BadUserInput("The multipart body is incomplete or malformed")
     return this.reason
   }

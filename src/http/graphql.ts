@@ -39,14 +39,14 @@ export async function startApollo(schema: GraphQLSchema, engine: OperationEngine
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     formatError: (_shown, error) => shownErrors(error, currentRequest.getStore()!)[0]!.toJSON(),
-    plugins: [ApolloServerPluginCacheControlDisabled(), runningOn(engine, schema)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), enginePlugin(engine, schema)],
   })
   await apollo.start()
   return { schema, engine, apollo, types: new LRUCache({ max: graphqlLimits.knownTypes }) }
 }
 
 /** Prepares and runs in the engine the operation that Apollo has parsed. */
-const runningOn = (engine: OperationEngine, schema: GraphQLSchema): ApolloServerPlugin<RequestContext & BaseContext> => ({
+const enginePlugin = (engine: OperationEngine, schema: GraphQLSchema): ApolloServerPlugin<RequestContext & BaseContext> => ({
   async requestDidStart() {
     return {
       async responseForOperation({ source, document, request: { operationName, variables }, contextValue }) {
@@ -101,7 +101,7 @@ export function graphqlHandler(server: GraphqlServer, requestContexts: RequestCo
       if (form || !body || !(await answerAtOnce(server, ctx, context, body as Record<string, unknown>)))
         await throughApollo(server, ctx, context, body)
     } catch (error) {
-      refuseWhole(ctx, error)
+      sendRequestError(ctx, error)
     } finally {
       form?.close()
     }
@@ -168,7 +168,7 @@ async function operationIn(form: Form, ctx: Context) {
 }
 
 /** Refuses a request as a whole, with errors and without data. */
-function refuseWhole(ctx: Context, error: unknown) {
+function sendRequestError(ctx: Context, error: unknown) {
   refuse(ctx, error)
   ctx.body = JSON.stringify({ errors: [toGraphQLError(error, ctx.state["request"].requestId)] })
   ctx.type = ctx.accepts(responseJson, "application/json") || "application/json"

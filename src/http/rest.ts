@@ -21,13 +21,13 @@ export const prepareRoutes = (engine: OperationEngine, restSchema: GraphQLSchema
 export function restRouter(operations: Operation[], requestContexts: RequestContexts, services: Services): Router {
   const router = new Router()
   for (const operation of operations) {
-    const { method, path, body, multipart, attempt } = operation.route
+    const { method, path, body, multipart, countsAsSignIn } = operation.route
     router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
       const request: RequestInfo = ctx.state["request"]
       try {
         // Counted before the body is read, so that a malformed attempt counts too.
-        if (attempt) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
-        request.attemptCounted = attempt
+        if (countsAsSignIn) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
+        request.attemptCounted = countsAsSignIn
         // A public route ignores credentials: a client that refreshes its session may still send the expired token.
         const context =
           operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await requestContexts.contextOf(ctx)

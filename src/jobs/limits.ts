@@ -19,15 +19,15 @@ export const jobLimits = {
   /** How often a sweep looks for due work on voice agents; ours. */
   voiceSweepSeconds: 10,
   /** Interval at which Agenda reads its table; a job that is due sooner runs on time. */
-  clockTickMs: 1_000,
+  agendaPollMs: 1_000,
   /** Concurrent jobs of one kind in a process. */
-  clockConcurrency: 50,
+  agendaConcurrency: 50,
   /** Delay of a job after its due time. */
-  clockSlackMs: 5,
+  agendaSlackMs: 5,
   /** Database connections of Agenda. */
-  clockConnections: 3,
+  agendaConnections: 3,
   /** Time after which Agenda gives up the lock of a killed process. */
-  clockLockMs: 10_000,
+  agendaLockMs: 10_000,
   /** Timeout to connect to MongoDB at start. */
   mongoConnectMs: 3_000,
   /** Interval of the deletion of expired rows. */

@@ -1,4 +1,4 @@
-import { returnToAi } from "../chats/return.js"
+import { returnToAi } from "../chats/ai-resume.js"
 import type { Config } from "../config.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
@@ -22,7 +22,7 @@ const quiet: Statement<RowOf<"Chat", "id" | "company_id" | "quiet_since">> = {
 
 /** Interval of this sweep in milliseconds: a tenth of the inactivity, at most 30 s, at least the interval of the scheduler. */
 const lookEveryMs = ({ autoResumeAfterMs }: Config) =>
-  Math.max(jobLimits.clockTickMs, Math.min(autoResumeAfterMs * jobLimits.sweepShare, jobLimits.sweepMaxMs))
+  Math.max(jobLimits.agendaPollMs, Math.min(autoResumeAfterMs * jobLimits.sweepShare, jobLimits.sweepMaxMs))
 
 /** Turns AI on again after inactivity; schedules a job for chats that reach it before the next sweep. */
 export const quietChats: Sweep = {

@@ -20,6 +20,6 @@ export const reply = defineWork({
   failure: turnFailure,
   giveUp: giveTurnUp,
   holds: (chat, turnId) => chat.holdsTurn(turnId),
-  undo: (chat, outcome) => chat.giveTurnBack(outcome),
+  undo: (chat, outcome) => chat.abortTurn(outcome),
   cost: (tx, turn) => turn.usage.write(tx.em, turn.id),
 })

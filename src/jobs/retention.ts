@@ -42,13 +42,13 @@ export const retention: Sweep = {
   async run(services) {
     const { database } = services
     const now = clock.now()
-    const kept = new Date(now.getTime() - jobLimits.eventRetentionSeconds * 1000)
+    const eventsBefore = new Date(now.getTime() - jobLimits.eventRetentionSeconds * 1000)
     for (;;) {
-      const [row] = await unscoped(database, clearEvents, [kept, jobLimits.retentionBatch])
+      const [row] = await unscoped(database, clearEvents, [eventsBefore, jobLimits.retentionBatch])
       if (row!.count < jobLimits.retentionBatch) break
     }
-    const counted = new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)
-    while ((await unscoped(database, clearTurns, [counted, jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
+    const turnsBefore = new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)
+    while ((await unscoped(database, clearTurns, [turnsBefore, jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
     for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row.company_id)

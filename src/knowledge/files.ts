@@ -46,9 +46,9 @@ export interface ReadFile {
 
 /** Sets the text of an item's file when the model needs it; aborts the transaction when the file has not been read yet. */
 export function giveText(item: Knowledge, media: Media, read: ReadFile | null) {
-  if (!item.isUnread) return
+  if (!item.needsExtraction) return
   if (read?.fileId !== media.id) throw new Unread(media)
-  item.reads(read.text)
+  item.setText(read.text)
 }
 
 /** Runs a change that may need the text of a file: the file is read outside the transaction, which is then run again from its start. */

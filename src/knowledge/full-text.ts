@@ -9,8 +9,8 @@ import { knowledgeLimits } from "./limits.js"
  */
 export function fullText(content: string, assistantId: string): string {
   const places = new Map<string, number[]>()
-  for (const [at, { word, meanings }] of readWords(content).entries()) {
-    for (const lexeme of [word, ...meanings]) {
+  for (const [at, { word, concepts }] of readWords(content).entries()) {
+    for (const lexeme of [word, ...concepts]) {
       const known = places.get(lexeme)
       if (known) known.push(at + 1)
       else places.set(lexeme, [at + 1])
@@ -23,23 +23,23 @@ export function fullText(content: string, assistantId: string): string {
 export const assistantWord = (assistantId: string) => `@${assistantId}`
 
 /** A query word and its thesaurus concepts, as lexemes. */
-export interface AskedWord {
+export interface QueryTerm {
   word: string
-  meanings: string[]
+  concepts: string[]
 }
 
 /** The distinct words of a query; of too many, the longest, which are the most selective. */
-export function askedWords(query: string): AskedWord[] {
+export function askedWords(query: string): QueryTerm[] {
   const asked = [...new Map(readWords(query).map((one) => [one.word, one])).values()]
   if (asked.length <= knowledgeLimits.knowledgeQueryWords) return asked
   return asked.sort((one, other) => other.word.length - one.word.length).slice(0, knowledgeLimits.knowledgeQueryWords)
 }
 
 // Letters and digits only, so no quoting is needed; a lexeme's length is limited.
-function readWords(text: string): AskedWord[] {
+function readWords(text: string): QueryTerm[] {
   return words(text).flatMap((word) =>
     isStopWord(word)
       ? []
-      : [{ word: stem(word).slice(0, knowledgeLimits.knowledgeWord), meanings: thingsOf(word).map((thing) => `#${thing}`) }],
+      : [{ word: stem(word).slice(0, knowledgeLimits.knowledgeWord), concepts: thingsOf(word).map((thing) => `#${thing}`) }],
   )
 }

@@ -49,7 +49,7 @@ const putBy = {
 const literal = (vector: Float32Array) => `{${Array.from(vector, (value) => value.toPrecision(9)).join(",")}}`
 
 /** Stores embedded chunks, so that a crash loses at most a batch; returns false when the run lost its lease. They are not searched yet. */
-export async function keepVectors(
+export async function storeChunks(
   context: RequestContext,
   { item, run }: Indexing,
   model: string,
@@ -90,7 +90,7 @@ const moveOver = {
 }
 
 /** The remaining chunks are inserted, with the vector of any chunk of the company with the same content. */
-const takeOver = {
+const reuseVectors = {
   name: "take-vectors-over",
   text: `
     insert into knowledge_chunk (id, company_id, knowledge_id, assistant_id, generation, position, content, content_hash, tsv, embedding, embedding_model)
@@ -125,7 +125,7 @@ export async function swapIndex(unit: UnitOfWork, { item, run }: Indexing, model
   await unit.run(moveOver, [item.id, run, positions, hashes, item.indexGeneration, model, companyIds])
   const made = new Set((await unit.run(madeSoFar, [item.id, companyIds, run])).map((row) => row.position))
   const rest = chunks.filter(({ position }) => !made.has(position))
-  const taken = await unit.run(takeOver, [
+  const taken = await unit.run(reuseVectors, [
     item.id,
     run,
     model,

@@ -9,7 +9,7 @@ import { Media } from "../entities/media.js"
 import { CrawlFailure } from "../ports/crawler.js"
 import { EmbeddingFailure } from "../ports/embedding.js"
 import { type Content, IndexingFailure, readItem } from "./content.js"
-import { type Chunk, chunksOf, keepVectors, missingVectors, swapIndex, VectorLost } from "./index-store.js"
+import { type Chunk, chunksOf, missingVectors, storeChunks, swapIndex, VectorLost } from "./index-store.js"
 import { knowledgeLimits } from "./limits.js"
 
 /** A run that this worker has claimed, and the item at that time. */
@@ -54,7 +54,7 @@ export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Pr
       `It makes ${texts.length} chunks, more than ${knowledgeLimits.knowledgeChunks}: choose a larger chunkSize, or split it`,
     )
   const chunks = chunksOf(texts)
-  while (!(await isMade(lease, indexing, { read, chunks, model: embedding.id }))) {
+  while (!(await buildIndex(lease, indexing, { read, chunks, model: embedding.id }))) {
     // Retried, because the vectors to reuse were deleted with their item.
   }
 }
@@ -66,7 +66,7 @@ interface Wanted {
 }
 
 /** Computes missing vectors and replaces the index; false when a vector to reuse was deleted meanwhile. */
-async function isMade(lease: Lease<Knowledge>, indexing: Indexing, { read, chunks, model }: Wanted): Promise<boolean> {
+async function buildIndex(lease: Lease<Knowledge>, indexing: Indexing, { read, chunks, model }: Wanted): Promise<boolean> {
   const { context, signal } = lease
   const missing = await missingVectors(context, model, chunks)
   for (let at = 0; at < missing.length; at += knowledgeLimits.indexingBatch) {
@@ -75,13 +75,13 @@ async function isMade(lease: Lease<Knowledge>, indexing: Indexing, { read, chunk
       batch.map((chunk) => chunk.content),
       signal,
     )
-    if (!(await keepVectors(context, indexing, model, batch, vectors))) throw new LeaseLost()
+    if (!(await storeChunks(context, indexing, model, batch, vectors))) throw new LeaseLost()
   }
   try {
     await lease.store(async (item, { unit }) => {
       await swapIndex(unit, indexing, model, chunks)
-      if (read.version) item.isOfVersion(read.version)
-      if (item.kind !== "text") item.reads(read.text)
+      if (read.version) item.setVersion(read.version)
+      if (item.kind !== "text") item.setText(read.text)
       item.indexed({ chunkCount: chunks.length, embeddingModel: model })
     })
     return true

@@ -1,5 +1,5 @@
 /** Cosine similarity of a vector and the vector that begins at an offset; both have length one. */
-export function likeness(vector: Float32Array, vectors: Float32Array, begin: number): number {
+export function cosineSimilarity(vector: Float32Array, vectors: Float32Array, begin: number): number {
   // Four independent sums run in parallel in the processor.
   let a = 0
   let b = 0

@@ -5,7 +5,7 @@ import type { RequestContext } from "../context/request-context.js"
 import type { Reader } from "../database/reader.js"
 import { runQuery } from "../database/run-query.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
-import { Best, likeness } from "./likeness.js"
+import { Best, cosineSimilarity } from "./likeness.js"
 import { knowledgeLimits } from "./limits.js"
 import type { VectorSearch } from "./vectors.js"
 
@@ -97,7 +97,7 @@ const keyOf = ({ generation }: IndexedItem, vector: Float32Array) => `${generati
 
 function scoreBlock({ ids, vectors }: Block, vector: Float32Array, best: Best) {
   for (let chunk = 0; chunk < ids.length; chunk++) {
-    const score = likeness(vector, vectors, chunk * vector.length)
+    const score = cosineSimilarity(vector, vectors, chunk * vector.length)
     if (score >= best.floor && score > 0) best.put(ids[chunk]!, score)
   }
 }

@@ -43,14 +43,14 @@ export async function byMeaning(context: RequestContext, assistantId: string, ve
 }
 
 /** Constant of reciprocal rank fusion; small, since few results are taken and the first of each search should be among them. */
-const FLATNESS = 5
+const RRF_K = 5
 
 /** Merges two rankings by reciprocal rank fusion. */
 export function fused(halves: string[][]): { id: string; score: number }[] {
   const scores = new Map<string, number>()
   for (const half of halves) {
     for (const [place, id] of half.entries()) {
-      scores.set(id, (scores.get(id) ?? 0) + (FLATNESS + 1) / (FLATNESS + 1 + place) / halves.length)
+      scores.set(id, (scores.get(id) ?? 0) + (RRF_K + 1) / (RRF_K + 1 + place) / halves.length)
     }
   }
   return [...scores].map(([id, score]) => ({ id, score })).sort((one, other) => other.score - one.score)

@@ -1,5 +1,5 @@
 import type { RequestContext } from "../context/request-context.js"
-import { inList, type Reader } from "../database/reader.js"
+import { equalsAny, type Reader } from "../database/reader.js"
 import { runQuery } from "../database/run-query.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { distance, type IndexVectors } from "../database/vector-index.js"
@@ -47,7 +47,7 @@ export function closest(reader: Reader, assistantId: string, items: IndexedItem[
   return reader
     .scoped(chunkReadModel)
     .where("t.assistant_id", "=", assistantId)
-    .where("t.generation", ...inList(items.map(({ generation }) => generation)))
+    .where("t.generation", ...equalsAny(items.map(({ generation }) => generation)))
     .where(isComparable)
     .select(["t.id", between.as("distance")])
     .orderBy(between)

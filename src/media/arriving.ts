@@ -11,7 +11,7 @@ import { ApiError, BadUserInput, PayloadTooLarge } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { contentType } from "./content-type.js"
 import { filenameOf } from "./filename.js"
-import { TextWatch } from "./text-watch.js"
+import { TextDetector } from "./text-detector.js"
 
 /** The multipart form of an upload: when it was read completely, and why it failed. */
 export interface ArrivingForm {
@@ -59,7 +59,7 @@ function streamOf(upload: FileUpload): Readable {
 
 async function write(source: Readable, path: string, form: ArrivingForm | undefined) {
   const hash = createHash("sha256")
-  const text = new TextWatch()
+  const text = new TextDetector()
   let size = 0
   async function* watched() {
     try {
@@ -67,7 +67,7 @@ async function write(source: Readable, path: string, form: ArrivingForm | undefi
         size += chunk.length
         if (size > rootLimits.uploadBytes) throw new PayloadTooLarge(rootLimits.uploadBytes)
         hash.update(chunk)
-        text.see(chunk)
+        text.push(chunk)
         yield chunk
       }
     } catch (error) {

@@ -3,7 +3,7 @@ import { UnsupportedMediaType } from "../errors.js"
 import { markupOf } from "./markup.js"
 import { officeBinaryType } from "./office-binary.js"
 
-const taken = /^(image|video|audio)\/|^text\/(plain|csv)$|^application\/(pdf|zip|msword|vnd\.ms-excel|vnd\.ms-powerpoint)$/
+const accepted = /^(image|video|audio)\/|^text\/(plain|csv)$|^application\/(pdf|zip|msword|vnd\.ms-excel|vnd\.ms-powerpoint)$/
 // Word, Excel and PowerPoint since 2007: documents, templates and shows, with macros and without.
 const office =
   /^application\/vnd\.(openxmlformats-officedocument\.(wordprocessingml|spreadsheetml|presentationml)\.|ms-(word|excel|powerpoint)\.)/
@@ -14,7 +14,7 @@ const containers: Record<string, string> = { "application/vnd.ms-asf": "video/x-
 /** The type of a file by its bytes; throws 415 for a type that is not accepted. `text` is the beginning of a file that is all text. */
 export async function contentType(path: string, text: string | null, filename: string): Promise<string> {
   const type = text === null ? await binaryType(path) : textType(text, filename)
-  if (type && (taken.test(type) || office.test(type))) return type
+  if (type && (accepted.test(type) || office.test(type))) return type
   throw new UnsupportedMediaType(
     `Files of this type${type ? ` (${type})` : ""} are not taken: send an image, video, audio, PDF, Word, Excel, PowerPoint, ZIP, plain text (UTF-8) or CSV file`,
   )

@@ -5,7 +5,7 @@ import type { FilterTemplate } from "../database/reader.js"
 import { BadUserInput, Forbidden } from "../errors.js"
 import { chatReadModel } from "../schema/chat.js"
 import { type Connection, connection, pageOffset, pageSize } from "../schema/kit/page.js"
-import { cursorValues } from "../schema/kit/walk.js"
+import { cursorValues } from "../schema/kit/paging.js"
 import { schemaLimits } from "../schema/limits.js"
 import { forVisitor, messageReadModel } from "../schema/message.js"
 

@@ -27,7 +27,7 @@ export function pages(facts: () => StartPageFacts): Pages {
   const page = (name: string, html = htmlOf(name)) => assetOf(name, Buffer.from(html))
   const [docs, graphiql, notFound] = [page("docs.html"), page("graphiql.html"), page("not-found.html")]
   const home = htmlOf("home.html")
-  const shown = new Map([
+  const pagesByPath = new Map([
     ["/", () => page("home.html", startPage(home, facts()))],
     ["/api/docs", () => docs],
   ])
@@ -35,7 +35,7 @@ export function pages(facts: () => StartPageFacts): Pages {
 
   return {
     serve(context, next) {
-      const found = shown.get(context.path)
+      const found = pagesByPath.get(context.path)
       const asset = byUrl.get(context.path)
       const reading = context.method === "GET" || context.method === "HEAD"
       if (reading && context.path === "/graphql") {

@@ -39,7 +39,7 @@ export const portLimits = {
   /** Timeout of a model call, in milliseconds. */
   modelCallMs: 60_000,
   /** Timeout to connect to a customer's address, in milliseconds; ours. */
-  outsideConnectMs: 10_000,
+  guardedConnectMs: 10_000,
   /** Levels of nesting in a document's markup; ours. */
   documentDepth: 256,
   /** Longest wait before the second attempt of a request to a remote storage, in milliseconds; it doubles with each; ours. */

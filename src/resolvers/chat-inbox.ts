@@ -109,7 +109,7 @@ export class ChatInboxResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Marks a chat as read." })
   async markChatRead(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
-    return (await context.find(Chat, id)).read()
+    return (await context.find(Chat, id)).markRead()
   }
 
   @Access("company")

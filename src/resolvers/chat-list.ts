@@ -14,13 +14,13 @@ import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
-import { cursorValues, type Walk } from "../schema/kit/walk.js"
+import { cursorValues, type Paging } from "../schema/kit/paging.js"
 import { resolverLimits } from "./limits.js"
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
 /** Paging of the list: by cursor or offset when sorted by recency, otherwise by offset. */
-function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Walk {
+function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Paging {
   const byRecency = sortBy !== "createdAt"
   if (after && skip != null) throw bad("cursor", "cannot be combined with skip")
   if (after && !byRecency) throw bad("cursor", "cannot be combined with sortBy=createdAt, which pages by skip")

@@ -14,7 +14,7 @@ import { BadUserInput, NotFound, Unauthenticated } from "../errors.js"
 import { companyReadModel, userReadModel } from "../schema/company.js"
 import { Me, TokenPair } from "../schema/session.js"
 import { isCorrectPassword } from "./kit/password.js"
-import { issuePair } from "./kit/tokens.js"
+import { issueTokenPair } from "./kit/tokens.js"
 
 /** The read model of the signed-in user, who may belong to no company. */
 const ownUserReadModel: ReadModel<"User"> = { ...userReadModel, scope: (query) => query }
@@ -68,7 +68,7 @@ export class SessionResolver {
     return context.transaction(async (tx) => {
       const session = Object.assign(new Session(), { userId: user.id })
       tx.em.persist(session)
-      return issuePair(tx, session)
+      return issueTokenPair(tx, session)
     })
   }
 
@@ -85,7 +85,7 @@ export class SessionResolver {
       const token = await tx.em.findOne(RefreshToken, { id: claims.jti, sessionId: claims.sid })
       if (!session || session.endedAt || !token) return "unknown"
       const use = token.rotate()
-      if (use === "rotated") return issuePair(tx, session)
+      if (use === "rotated") return issueTokenPair(tx, session)
       // The session ends in this transaction, which commits: the error below must not undo it.
       if (use === "stolen") session.endedAt = clock.now()
       return use

@@ -2,26 +2,26 @@ import { routes } from "./kit/routes.js"
 
 export const accessTokenRoutes = routes("Access tokens", {
   "GET /api/companies/{companyId}/access-tokens": {
-    does: "Lists the active access tokens of a company, without their values.",
-    run: `query ($companyId: UUID!) { accessTokens(companyId: $companyId) { ...AccessToken } }`,
-    fails: [403],
+    summary: "Lists the active access tokens of a company, without their values.",
+    document: `query ($companyId: UUID!) { accessTokens(companyId: $companyId) { ...AccessToken } }`,
+    errorStatuses: [403],
   },
   "POST /api/companies/{companyId}/access-tokens": {
-    does: "Creates an access token; its value is returned only in this response.",
-    run: `mutation ($companyId: UUID!, $name: String!) { createAccessToken(companyId: $companyId, name: $name) { ...AccessToken token } }`,
+    summary: "Creates an access token; its value is returned only in this response.",
+    document: `mutation ($companyId: UUID!, $name: String!) { createAccessToken(companyId: $companyId, name: $name) { ...AccessToken token } }`,
     body: "fields",
-    fails: [400, 403],
+    errorStatuses: [400, 403],
   },
   "PATCH /api/companies/{companyId}/access-tokens/{tokenId}": {
-    does: "Renames an access token.",
-    run: `mutation ($companyId: UUID!, $tokenId: UUID!, $name: String!) {
+    summary: "Renames an access token.",
+    document: `mutation ($companyId: UUID!, $tokenId: UUID!, $name: String!) {
       renameAccessToken(companyId: $companyId, id: $tokenId, name: $name) { ...AccessToken } }`,
     body: "fields",
-    fails: [400, 403, 404],
+    errorStatuses: [400, 403, 404],
   },
   "DELETE /api/companies/{companyId}/access-tokens/{tokenId}": {
-    does: "Revokes an access token immediately and permanently.",
-    run: `mutation ($companyId: UUID!, $tokenId: UUID!) { revokeAccessToken(companyId: $companyId, id: $tokenId) { ...AccessToken revokedAt } }`,
-    fails: [403, 404],
+    summary: "Revokes an access token immediately and permanently.",
+    document: `mutation ($companyId: UUID!, $tokenId: UUID!) { revokeAccessToken(companyId: $companyId, id: $tokenId) { ...AccessToken revokedAt } }`,
+    errorStatuses: [403, 404],
   },
 })

@@ -2,25 +2,25 @@ import { routes } from "./kit/routes.js"
 
 export const chatTagRoutes = routes("Chat tags", {
   "GET /api/chat-tags": {
-    does: "Lists chat tags, sorted by name.",
-    run: `query ($companyId: UUID) { chatTags(companyId: $companyId) { ...ChatTag } }`,
-    fails: [403],
+    summary: "Lists chat tags, sorted by name.",
+    document: `query ($companyId: UUID) { chatTags(companyId: $companyId) { ...ChatTag } }`,
+    errorStatuses: [403],
   },
   "POST /api/chat-tags": {
-    does: "Creates a chat tag.",
-    run: `mutation ($input: CreateChatTagInput!) { createChatTag(input: $input) { ...ChatTag } }`,
+    summary: "Creates a chat tag.",
+    document: `mutation ($input: CreateChatTagInput!) { createChatTag(input: $input) { ...ChatTag } }`,
     body: "input",
-    fails: [400, 403, 409],
+    errorStatuses: [400, 403, 409],
   },
   "PATCH /api/chat-tags/{id}": {
-    does: "Changes the name or the color of a chat tag.",
-    run: `mutation ($id: UUID!, $input: UpdateChatTagInput!) { updateChatTag(id: $id, input: $input) { ...ChatTag } }`,
+    summary: "Changes the name or the color of a chat tag.",
+    document: `mutation ($id: UUID!, $input: UpdateChatTagInput!) { updateChatTag(id: $id, input: $input) { ...ChatTag } }`,
     body: "input",
-    fails: [400, 404, 409],
+    errorStatuses: [400, 404, 409],
   },
   "DELETE /api/chat-tags/{id}": {
-    does: "Deletes a chat tag and removes it from all chats.",
-    run: "mutation ($id: UUID!) { deleteChatTag(id: $id) { id deleted } }",
-    fails: [404],
+    summary: "Deletes a chat tag and removes it from all chats.",
+    document: "mutation ($id: UUID!) { deleteChatTag(id: $id) { id deleted } }",
+    errorStatuses: [404],
   },
 })

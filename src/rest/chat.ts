@@ -9,17 +9,17 @@ const people = `assistant @include(if: $withAssistant) { ...Assistant } manager 
 const change = (declared: string, call: string) => `mutation (${declared}) { ${call} { ...Chat } }`
 
 /** Common part of routes that change a chat and return it. */
-export const returnsChat = (declared: string, call: string) => ({ run: change(declared, call), fails: [400, 404] })
+export const returnsChat = (declared: string, call: string) => ({ document: change(declared, call), errorStatuses: [400, 404] })
 
 export const chatRoutes = routes("Chats", {
   "GET /api/chats/messengers": {
-    does: "Lists active channel connections.",
-    run: "query ($companyId: UUID) { channels(companyId: $companyId) { ...Channel } }",
-    fails: [403],
+    summary: "Lists active channel connections.",
+    document: "query ($companyId: UUID) { channels(companyId: $companyId) { ...Channel } }",
+    errorStatuses: [403],
   },
   "GET /api/chats": {
-    does: "Lists chats, most recent activity first.",
-    run: `query ($first: Int, $after: String, $skip: Int, $filter: String, $search: String, $sortBy: ChatSort, $companyId: UUID, $messenger: Messenger, $sourceChannel: String, $fromId: String,
+    summary: "Lists chats, most recent activity first.",
+    document: `query ($first: Int, $after: String, $skip: Int, $filter: String, $search: String, $sortBy: ChatSort, $companyId: UUID, $messenger: Messenger, $sourceChannel: String, $fromId: String,
       $assistantId: UUID, $managerId: String, $unread: Boolean, $isUnderAiControl: Boolean, $sortOrder: SortOrder, $withTotal: Boolean = true,
       $withLastMessage: Boolean!, $withAssistant: Boolean!, $withManager: Boolean!) {
       chats(first: $first, after: $after, skip: $skip, companyId: $companyId, messenger: $messenger, sourceChannel: $sourceChannel,
@@ -29,45 +29,45 @@ export const chatRoutes = routes("Chats", {
     rename: { first: "take", after: "cursor", withTotal: "withCount" },
     include: includes,
     page: "connection",
-    fails: [400, 403],
+    errorStatuses: [400, 403],
   },
   "POST /api/chats": {
-    does: "Creates a chat; nothing is sent to the customer.",
-    run: change("$input: CreateChatInput!", "createChat(input: $input)"),
+    summary: "Creates a chat; nothing is sent to the customer.",
+    document: change("$input: CreateChatInput!", "createChat(input: $input)"),
     body: "input",
     idempotent: true,
-    fails: [400, 403, 409],
+    errorStatuses: [400, 403, 409],
   },
   "GET /api/chats/{id}": {
-    does: "Returns a chat, without its messages.",
-    run: `query ($id: UUID!, $withAssistant: Boolean!, $withManager: Boolean!) { chat(id: $id) { ...Chat ${people} } }`,
+    summary: "Returns a chat, without its messages.",
+    document: `query ($id: UUID!, $withAssistant: Boolean!, $withManager: Boolean!) { chat(id: $id) { ...Chat ${people} } }`,
     include: peopleIncludes,
-    fails: [400, 404],
+    errorStatuses: [400, 404],
   },
   "PATCH /api/chats/{id}": {
-    does: "Changes a chat; the rules on groups, drafts and subscriptions are not applied.",
+    summary: "Changes a chat; the rules on groups, drafts and subscriptions are not applied.",
     ...returnsChat("$id: UUID!, $input: UpdateChatInput!", "updateChat(id: $id, input: $input)"),
     body: "input",
   },
   "DELETE /api/chats/{id}": {
-    does: "Deletes a chat with its messages on this server, not on the channel.",
-    run: "mutation ($id: UUID!) { deleteChat(id: $id) { id deleted } }",
-    fails: [404],
+    summary: "Deletes a chat with its messages on this server, not on the channel.",
+    document: "mutation ($id: UUID!) { deleteChat(id: $id) { id deleted } }",
+    errorStatuses: [404],
   },
   "PATCH /api/chats/{id}/ai-control": {
-    does: "Turns AI on or off in a chat; turning it off is always allowed.",
-    run: `mutation ($id: UUID!, $isUnderAiControl: Boolean!, $aiDisableReason: AiDisableReason) {
+    summary: "Turns AI on or off in a chat; turning it off is always allowed.",
+    document: `mutation ($id: UUID!, $isUnderAiControl: Boolean!, $aiDisableReason: AiDisableReason) {
       setAiControl(id: $id, isUnderAiControl: $isUnderAiControl, aiDisableReason: $aiDisableReason) { id isUnderAiControl aiDisableReason } }`,
     body: "fields",
-    fails: [400, 403, 404],
+    errorStatuses: [400, 403, 404],
   },
   "PATCH /api/chats/{id}/assign-assistant": {
-    does: "Assigns an assistant to a chat and turns AI on.",
+    summary: "Assigns an assistant to a chat and turns AI on.",
     ...returnsChat("$id: UUID!, $assistantId: UUID!", "assignAssistant(id: $id, assistantId: $assistantId)"),
     body: "fields",
   },
   "PATCH /api/chats/{id}/unassign-assistant": {
-    does: "Removes the assistant from a chat; isUnderAiControl does not change.",
+    summary: "Removes the assistant from a chat; isUnderAiControl does not change.",
     ...returnsChat("$id: UUID!", "unassignAssistant(id: $id)"),
   },
 })

@@ -25,13 +25,13 @@ function runNode(args: string[], env: Record<string, string>): ReturnType<RunAdm
 const changeOfChat = `
   import "reflect-metadata"
   import { change } from "./dist/src/admin/kit.js"
-  import { openDesk } from "./dist/src/admin/open.js"
+  import { openCommandContext } from "./dist/src/admin/open.js"
   import { readConfig } from "./dist/src/config.js"
   import { Chat } from "./dist/src/entities/chat.js"
   const [companyId, id, name] = process.argv.slice(1)
   await using stack = new AsyncDisposableStack()
-  const desk = await openDesk(readConfig(process.env), stack)
-  await change(desk, [companyId], async ({ em }) => {
+  const context = await openCommandContext(readConfig(process.env), stack)
+  await change(context, [companyId], async ({ em }) => {
     const chat = await em.findOneOrFail(Chat, { id })
     chat.name = name
     chat.changed()

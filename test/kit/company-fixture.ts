@@ -11,7 +11,7 @@ import { clock } from "../../src/entities/kit/clock.js"
 import { Knowledge } from "../../src/entities/knowledge.js"
 import { Session, User } from "../../src/entities/user.js"
 import { hashPassword } from "../../src/resolvers/kit/password.js"
-import { issuePair } from "../../src/resolvers/kit/tokens.js"
+import { issueTokenPair } from "../../src/resolvers/kit/tokens.js"
 import type { World } from "./world.js"
 
 /** The password of all users. */
@@ -130,7 +130,7 @@ async function enroll(
   const session = Object.assign(new Session(), { userId: user.id })
   unit.em.persist(session)
   await unit.flush()
-  const { accessToken: jwt, refreshToken } = issuePair(context, session)
+  const { accessToken: jwt, refreshToken } = issueTokenPair(context, session)
   return { id: user.id, email: user.email, name: user.name, sessionId: session.id, jwt, refreshToken }
 }
 

@@ -114,9 +114,9 @@ class GraphqlRequest implements ApiRequest {
     schema = platformSchema(this.world.services.database.orm)
     const [address, query = ""] = this.path.split("?") as [string, string?]
     const route = routeOf(this.method, address)
-    const document = parse(route.run).definitions[0] as OperationDefinitionNode
+    const document = parse(route.document).definitions[0] as OperationDefinitionNode
     const given = this.variables(route, document, address, new URLSearchParams(query))
-    const { headers, data, errors } = await this.world.gql(this.credential, route.run, given)
+    const { headers, data, errors } = await this.world.gql(this.credential, route.document, given)
     const [error] = errors ?? []
     if (error?.extensions.statusCode === 500) throw new Error(`GraphQL for ${this.path} → 500\n${JSON.stringify(this.world.logged.at(-1))}`)
     const answer = error ? refusal(route, error) : success(route, document, data)

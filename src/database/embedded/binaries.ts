@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, join } from "node:path"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { takeLock } from "./locks.js"
 
 const PATIENCE_MS = 30_000
@@ -28,7 +28,7 @@ export async function installBinaries(parent: string): Promise<string> {
   const target = join(parent, `postgres-${version}-${process.platform}-${process.arch}`)
   if (existsSync(target)) return target
   const lock = await takeLock(`${target}.lock`, "exclusive", PATIENCE_MS)
-  if (!lock) throw sentence(`Another process has been copying PostgreSQL to ${target} for 30 seconds: end it and start again.`)
+  if (!lock) throw operatorError(`Another process has been copying PostgreSQL to ${target} for 30 seconds: end it and start again.`)
   try {
     if (!existsSync(target)) copyAtOnce(join(source, "native"), target)
     return target
@@ -42,7 +42,7 @@ function packageFolder(): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch {
-    throw sentence(`The package ${name} is not installed: run npm ci, or set DATABASE_URL to a PostgreSQL server of your own.`)
+    throw operatorError(`The package ${name} is not installed: run npm ci, or set DATABASE_URL to a PostgreSQL server of your own.`)
   }
 }
 

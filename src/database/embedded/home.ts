@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { giveToOwner } from "./locks.js"
 
 /** Where root puts the files that PostgreSQL's user must be able to read. */
@@ -70,7 +70,7 @@ export function recall(dataDir: string): Memory | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Memory
   } catch (error) {
-    throw sentence(`Cannot read ${file}, which holds the password of the embedded database: ${(error as Error).message}.`)
+    throw operatorError(`Cannot read ${file}, which holds the password of the embedded database: ${(error as Error).message}.`)
   }
 }
 
@@ -89,7 +89,7 @@ export function remember(dataDir: string, memory: Memory): void {
 function found(dataDir: string): Memory {
   const inside = join(dataDir, "postgres")
   if (existsSync(join(inside, "PG_VERSION"))) {
-    throw sentence(
+    throw operatorError(
       `${inside} holds a database but ${inside}.json with its password is missing: restore that file, or move the folder away.`,
     )
   }
@@ -129,5 +129,5 @@ function accountFor(data: string): Account | undefined {
     const user = users.find((fields) => fields[0] === name)
     if (user) return { uid: Number(user[2]), gid: Number(user[3]) }
   }
-  throw sentence("PostgreSQL refuses to run as root and there is no user postgres or nobody: start the server as an ordinary user.")
+  throw operatorError("PostgreSQL refuses to run as root and there is no user postgres or nobody: start the server as an ordinary user.")
 }

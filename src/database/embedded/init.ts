@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { type Home, runAs } from "./home.js"
 
 const INIT_MS = 30_000
@@ -40,7 +40,7 @@ async function initIn(folder: string, home: Home): Promise<string> {
     output = result.output
     if (!output.includes("invalid locale")) break
   }
-  throw sentence(`PostgreSQL could not initialise ${home.data}: ${lastLines(output)}`)
+  throw operatorError(`PostgreSQL could not initialise ${home.data}: ${lastLines(output)}`)
 }
 
 function initdb(data: string, passwordFile: string, ctype: string, home: Home): Promise<{ code: number | null; output: string }> {

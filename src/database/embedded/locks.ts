@@ -2,7 +2,7 @@ import { chownSync, closeSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 
 /** A lock on a file that ends with its process. */
 export interface Lock {
@@ -47,7 +47,7 @@ function tryLock(file: string, mode: "exclusive" | "shared"): Lock | undefined {
   } catch (error) {
     handle?.close()
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) return undefined
-    throw sentence(`Cannot lock ${file}: ${(error as Error).message}.`)
+    throw operatorError(`Cannot lock ${file}: ${(error as Error).message}.`)
   }
   held.add(handle)
   return { release: () => held.delete(handle) && handle.close() }

@@ -1,12 +1,12 @@
 import { mkdirSync, realpathSync } from "node:fs"
 import { join } from "node:path"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { installBinaries } from "./binaries.js"
 import { binariesFolder, type Home, openHome, recall, remember } from "./home.js"
 import { initialise } from "./init.js"
 import { type Lock, takeLock } from "./locks.js"
 import { stopPostmaster } from "./postmaster.js"
-import { address, bringUp } from "./start.js"
+import { address, findOrStart } from "./start.js"
 
 /** The running PostgreSQL server of a DATA_DIR. */
 export interface EmbeddedDatabase {
@@ -23,9 +23,9 @@ export interface EmbeddedOptions {
   log(line: string): void
 }
 
-interface Stay extends EmbeddedOptions {
-  using: Lock
-  serving: Lock | undefined
+interface OpenSession extends EmbeddedOptions {
+  userLock: Lock
+  serverLock: Lock | undefined
 }
 
 const TURN_MS = 40_000
@@ -40,14 +40,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   mkdirSync(options.dataDir, { recursive: true })
   const dataDir = realpathSync(options.dataDir)
   return inTurn(dataDir, async () => {
-    const stay = await enter({ ...options, dataDir })
+    const session = await openSession({ ...options, dataDir })
     try {
-      const url = await open(stay)
+      const url = await open(session)
       let left: Promise<void> | undefined
-      return { url, stop: () => (left ??= leave(stay)) }
+      return { url, stop: () => (left ??= closeSession(session)) }
     } catch (error) {
-      stay.using.release()
-      stay.serving?.release()
+      session.userLock.release()
+      session.serverLock?.release()
       throw error
     }
   })
@@ -56,7 +56,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
 // One process at a time starts or stops, so that the lock's holder never sees a half-started database.
 async function inTurn<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   const turn = await takeLock(join(dataDir, "postgres.turn.lock"), "exclusive", TURN_MS)
-  if (!turn) throw sentence(`Another process has been starting or stopping the database in ${dataDir} for ${TURN_MS / 1000} seconds.`)
+  if (!turn) throw operatorError(`Another process has been starting or stopping the database in ${dataDir} for ${TURN_MS / 1000} seconds.`)
   try {
     return await work()
   } finally {
@@ -64,61 +64,61 @@ async function inTurn<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function enter(options: EmbeddedOptions): Promise<Stay> {
+async function openSession(options: EmbeddedOptions): Promise<OpenSession> {
   const { dataDir, role } = options
-  const serving = role === "server" ? await takeLock(join(dataDir, "postgres.server.lock"), "exclusive", SERVER_LOCK_MS) : undefined
-  if (role === "server" && !serving) {
+  const serverLock = role === "server" ? await takeLock(join(dataDir, "postgres.server.lock"), "exclusive", SERVER_LOCK_MS) : undefined
+  if (role === "server" && !serverLock) {
     const pid = recall(dataDir)?.server ?? "unknown"
-    throw sentence(`A server already runs on ${dataDir} (process ${pid}): stop it first, or give this one another DATA_DIR.`)
+    throw operatorError(`A server already runs on ${dataDir} (process ${pid}): stop it first, or give this one another DATA_DIR.`)
   }
-  const using = await takeLock(usersFile(dataDir), "shared", SERVER_LOCK_MS)
-  if (using) return { ...options, using, serving }
-  serving?.release()
-  throw sentence(`The database in ${dataDir} is being stopped by another process: try again.`)
+  const userLock = await takeLock(usersFile(dataDir), "shared", SERVER_LOCK_MS)
+  if (userLock) return { ...options, userLock, serverLock }
+  serverLock?.release()
+  throw operatorError(`The database in ${dataDir} is being stopped by another process: try again.`)
 }
 
-async function open(stay: Stay): Promise<string> {
+async function open(session: OpenSession): Promise<string> {
   const begin = performance.now()
-  const founded = openHome(stay.dataDir)
-  const home: Home = { ...founded, binaries: await installBinaries(binariesFolder(founded)) }
+  const found = openHome(session.dataDir)
+  const home: Home = { ...found, binaries: await installBinaries(binariesFolder(found)) }
   const first = await initialise(home)
-  const { port, started } = await bringUp(home)
-  if (stay.role === "server") Object.assign(home.memory, { keeper: "server", server: process.pid })
+  const { port, started } = await findOrStart(home)
+  if (session.role === "server") Object.assign(home.memory, { keeper: "server", server: process.pid })
   else if (started) home.memory.keeper = "command"
-  remember(stay.dataDir, home.memory)
+  remember(session.dataDir, home.memory)
   const how = first ? "created and started" : started ? "started" : "found running"
-  stay.log(`database ${how} on 127.0.0.1:${port} in ${Math.round(performance.now() - begin)} ms, data in ${home.data}`)
+  session.log(`database ${how} on 127.0.0.1:${port} in ${Math.round(performance.now() - begin)} ms, data in ${home.data}`)
   return address(home, port)
 }
 
-async function leave(stay: Stay): Promise<void> {
+async function closeSession(session: OpenSession): Promise<void> {
   // First: a stopping server waits for this.
-  stay.using.release()
+  session.userLock.release()
   try {
-    await inTurn(stay.dataDir, () => (stay.role === "server" ? leaveAsServer(stay) : leaveAsCommand(stay)))
+    await inTurn(session.dataDir, () => (session.role === "server" ? closeAsServer(session) : closeAsCommand(session)))
   } finally {
-    stay.serving?.release()
+    session.serverLock?.release()
   }
 }
 
-async function leaveAsServer(stay: Stay): Promise<void> {
-  if (await stopIfUnused(stay, COMMANDS_LEAVE_MS)) return
-  const memory = recall(stay.dataDir)
-  if (memory) remember(stay.dataDir, { ...memory, keeper: "command" })
-  stay.log("a command is still using the database and will stop it when it is done")
+async function closeAsServer(session: OpenSession): Promise<void> {
+  if (await stopIfUnused(session, COMMANDS_LEAVE_MS)) return
+  const memory = recall(session.dataDir)
+  if (memory) remember(session.dataDir, { ...memory, keeper: "command" })
+  session.log("a command is still using the database and will stop it when it is done")
 }
 
 // A database that a server has used is stopped by a server only, even if that one was killed: other programs may be connected to it.
-async function leaveAsCommand(stay: Stay): Promise<void> {
-  if (recall(stay.dataDir)?.keeper === "command") await stopIfUnused(stay, 0)
+async function closeAsCommand(session: OpenSession): Promise<void> {
+  if (recall(session.dataDir)?.keeper === "command") await stopIfUnused(session, 0)
 }
 
-async function stopIfUnused(stay: Stay, patienceMs: number): Promise<boolean> {
-  const alone = await takeLock(usersFile(stay.dataDir), "exclusive", patienceMs)
+async function stopIfUnused(session: OpenSession, patienceMs: number): Promise<boolean> {
+  const alone = await takeLock(usersFile(session.dataDir), "exclusive", patienceMs)
   if (!alone) return false
   try {
-    const memory = recall(stay.dataDir)
-    await stopPostmaster(memory?.data ?? join(stay.dataDir, "postgres"))
+    const memory = recall(session.dataDir)
+    await stopPostmaster(memory?.data ?? join(session.dataDir, "postgres"))
     return true
   } finally {
     alone.release()

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { type Home, runAs } from "./home.js"
 import { giveToOwner, until } from "./locks.js"
 
@@ -85,7 +85,7 @@ export async function stopPostmaster(data: string): Promise<void> {
   if (await until(hasEnded, FAST_STOP_MS)) return
   // Committed data is in the write-ahead log, from which the next start recovers.
   if (!hasEnded()) process.kill(running.pid, "SIGQUIT")
-  if (!(await until(hasEnded, HARD_STOP_MS))) throw sentence(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
+  if (!(await until(hasEnded, HARD_STOP_MS))) throw operatorError(`PostgreSQL (process ${running.pid}) on ${data} does not stop.`)
 }
 
 function watch(child: ChildProcess, readLog: () => string): Launch {

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { type Home, remember } from "./home.js"
 import { lastLines } from "./init.js"
 import { findPostmaster, type Launch, launch } from "./postmaster.js"
@@ -15,10 +15,10 @@ const NO_DATABASE = "3D000"
 const PORTS = { from: 20_000, below: 32_768, attempts: 50 }
 
 // The port was taken meanwhile, sessions of a killed database process are still ending, or another process was faster.
-const PASSING = /Address already in use|could not bind|pre-existing shared memory|"postmaster.pid" (already exists|is empty)/
+const TRANSIENT = /Address already in use|could not bind|pre-existing shared memory|"postmaster.pid" (already exists|is empty)/
 
 /** Finds the running database or starts it, waits until it accepts connections, and returns its port and whether it was started here. */
-export async function bringUp(home: Home): Promise<{ port: number; started: boolean }> {
+export async function findOrStart(home: Home): Promise<{ port: number; started: boolean }> {
   const deadline = performance.now() + START_MS
   let child: Launch | undefined
   let started = false
@@ -26,14 +26,14 @@ export async function bringUp(home: Home): Promise<{ port: number; started: bool
   while (performance.now() < deadline) {
     const running = findPostmaster(home.data)
     if (running?.port) {
-      const refusal = await knock(home, running.port)
+      const refusal = await tryConnect(home, running.port)
       if (!refusal) return { port: running.port, started }
       last = refusal
     }
     const end = running ? undefined : child?.ended()
     if (end) {
       last = lastLines(end)
-      if (!PASSING.test(end)) throw sentence(`PostgreSQL did not start on ${home.data}: ${last}`)
+      if (!TRANSIENT.test(end)) throw operatorError(`PostgreSQL did not start on ${home.data}: ${last}`)
       await sleep(10 * STEP_MS)
     }
     if (!running && (!child || end)) {
@@ -42,7 +42,7 @@ export async function bringUp(home: Home): Promise<{ port: number; started: bool
     }
     await sleep(STEP_MS)
   }
-  throw sentence(`PostgreSQL on ${home.data} did not answer within ${START_MS / 1000} seconds (see ${home.logFile}): ${last}`)
+  throw operatorError(`PostgreSQL on ${home.data} did not answer within ${START_MS / 1000} seconds (see ${home.logFile}): ${last}`)
 }
 
 /** The connection string of the platform's database at a port. */
@@ -51,10 +51,10 @@ export function address(home: Home, port: number, database = "platform"): string
 }
 
 // Returns why the database does not accept connections yet; creates the platform's database where it is missing.
-async function knock(home: Home, port: number): Promise<string | undefined> {
+async function tryConnect(home: Home, port: number): Promise<string | undefined> {
   let refusal = await attempt(address(home, port), "SELECT 1")
   if (refusal?.code === NO_DATABASE) refusal = await attempt(address(home, port, "postgres"), "CREATE DATABASE platform")
-  if (refusal?.code === WRONG_PASSWORD) throw sentence(`The password in ${home.dataDir}/postgres.json is not that of ${home.data}.`)
+  if (refusal?.code === WRONG_PASSWORD) throw operatorError(`The password in ${home.dataDir}/postgres.json is not that of ${home.data}.`)
   return refusal && `${refusal.message}.`
 }
 
@@ -83,7 +83,7 @@ async function choosePort(home: Home): Promise<number> {
     }
     port = randomInt(PORTS.from, PORTS.below)
   }
-  throw sentence(`No free port for the embedded database was found between ${PORTS.from} and ${PORTS.below}.`)
+  throw operatorError(`No free port for the embedded database was found between ${PORTS.from} and ${PORTS.below}.`)
 }
 
 function isFree(port: number): Promise<boolean> {

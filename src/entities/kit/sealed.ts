@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:
 
 const scheme = "v2"
 /** Prefix of the older format, which does not name its key. */
-const unnamed = "v1."
+const v1Prefix = "v1."
 
 /** Thrown when the current key cannot decrypt a text; the message reveals nothing of the text. */
 export class CannotUnseal extends Error {
@@ -29,7 +29,7 @@ export function seal(text: string, key: Buffer): string {
 
 /** Decrypts a text; throws `CannotUnseal` when another key encrypted it, or when it was modified. */
 export function unseal(sealed: string, key: Buffer): string {
-  const mark = sealed.startsWith(unnamed) ? "" : sealMark(key)
+  const mark = sealed.startsWith(v1Prefix) ? "" : sealMark(key)
   if (!sealed.startsWith(mark)) throw new CannotUnseal()
   const parts = sealed.split(".").slice(-3)
   const [nonce, tag, text] = parts.map((part) => Buffer.from(part, "base64url"))

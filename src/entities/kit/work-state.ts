@@ -68,13 +68,13 @@ export abstract class WorkState {
   }
 
   /** Takes the work from its worker, which can no longer store a result. */
-  leave() {
+  releaseRun() {
     this.runId = this.leaseUntil = null
   }
 
   /** Ends the work and resets the failures; work that became due meanwhile stays due. */
   end() {
-    this.leave()
+    this.releaseRun()
     this.failures = 0
   }
 
@@ -86,7 +86,7 @@ export abstract class WorkState {
 
   /** Takes failed work from its worker and sets its next try; returns false when no try is left. */
   fail(now: Date, retry: Retry, { tries = retry.tries, retryAfterMs = 0 }: Failure): boolean {
-    this.leave()
+    this.releaseRun()
     this.failures += 1
     if (this.failures >= tries) return false
     const pauseMs = retry.pauseMs(this.failures) * (1 + Math.random() * (retry.jitter ?? 0))

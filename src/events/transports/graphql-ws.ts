@@ -41,14 +41,14 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
     maxPayload: rootLimits.bodyBytes,
     handleProtocols: (offered) => offered.has("graphql-transport-ws") && "graphql-transport-ws",
   })
-  const viewerOf = (open: Open) => viewerOn(services, open)
+  const contextOf = (open: Open) => contextOn(services, open)
 
   const server = useServer<Record<string, unknown>, Opened>(
     {
       onConnect: (open) => connect(services, sockets, open as Open),
       onDisconnect: (open) => (open as Open).extra.leave?.(),
       async onSubscribe(open, _id, payload) {
-        const contextValue = viewerOf(open as Open)
+        const contextValue = contextOf(open as Open)
         const variableValues = payload.variables ?? {}
         try {
           const prepared = engine.prepare(schema, payload)
@@ -71,7 +71,7 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
         return { ...result, errors }
       },
       onError(open, _id, _payload, errors) {
-        const { request } = viewerOf(open as Open)
+        const { request } = contextOf(open as Open)
         return errors.flatMap((error) => (error.extensions?.["requestId"] ? error : shownErrors(error, request)))
       },
     },
@@ -144,7 +144,7 @@ function askedCompany(parameters: Record<string, unknown>): string | null {
   return isUuid(auth.companyId) ? auth.companyId.toLowerCase() : "malformed"
 }
 
-function viewerOn(services: Services, { extra }: Open): RequestContext {
+function contextOn(services: Services, { extra }: Open): RequestContext {
   const requestId = v7()
   const socket = extra.socket as unknown as WebSocket
   return new RequestContext(services, extra.identity ?? { kind: "anonymous" }, {

@@ -100,7 +100,7 @@ export class OpenSockets {
   private async closeChanged() {
     const sockets = [...this.#open].filter(({ identity }) => credentialIds(identity).length > 0)
     if (sockets.length === 0) return
-    const asked = sockets.map(({ identity }, place) => ({ place, ...believed(identity) }))
+    const asked = sockets.map(({ identity }, place) => ({ place, ...credentialState(identity) }))
     for (const { place, roles } of await unscoped(this.database, changed, [JSON.stringify(asked)])) {
       const { identity, companyId, close } = sockets[place]!
       if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked")
@@ -119,7 +119,7 @@ function credentialIds(identity: Identity): string[] {
 }
 
 /** The state of the credentials when the socket was opened. */
-function believed(identity: Identity) {
+function credentialState(identity: Identity) {
   if (identity.kind === "user") return { session: identity.sessionId, roles: Object.fromEntries(identity.roles) }
   return identity.kind === "token" ? { token: identity.tokenId } : {}
 }

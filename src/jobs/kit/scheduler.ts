@@ -6,7 +6,7 @@ import type { Config } from "../../config.js"
 import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
 import { rootLimits } from "../../limits.js"
-import { sentence } from "../../sentence.js"
+import { operatorError } from "../../operator-error.js"
 import { jobLimits } from "../limits.js"
 
 /** A job on a row of one company; the row stores what is due, the scheduler only starts the job at that time. */
@@ -35,7 +35,7 @@ export interface RunningScheduler extends JobScheduler {
 async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
   if (!config.mongodbUrl) {
     // A separate pool, because MikroORM's returns times as text and Agenda needs Dates.
-    const options = { connectionString: database.url, max: jobLimits.clockConnections, connectionTimeoutMillis: rootLimits.databaseWaitMs }
+    const options = { connectionString: database.url, max: jobLimits.agendaConnections, connectionTimeoutMillis: rootLimits.databaseWaitMs }
     const pool = database.guard.guard(new Pool(options))
     // The pool replaces an idle connection that the database has ended; without a listener its error would end the process.
     pool.on("error", () => {})
@@ -49,7 +49,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
     // Checked first, because without a server Agenda's start never resolves.
     await client.db().command({ ping: 1 })
   } catch {
-    throw sentence("MONGODB_URL: no MongoDB answers there")
+    throw operatorError("MONGODB_URL: no MongoDB answers there")
   } finally {
     await client.close()
   }
@@ -63,11 +63,11 @@ export async function makeScheduler(config: Config, database: Database, log: Log
   releaseLocksSafely(backend, log)
   const agenda = new Agenda({
     backend,
-    processEvery: jobLimits.clockTickMs,
-    defaultConcurrency: jobLimits.clockConcurrency,
-    maxConcurrency: jobLimits.clockConcurrency * 2,
+    processEvery: jobLimits.agendaPollMs,
+    defaultConcurrency: jobLimits.agendaConcurrency,
+    maxConcurrency: jobLimits.agendaConcurrency * 2,
     // Another process can soon run the job of a killed one; the lease on the row prevents double work.
-    defaultLockLifetime: jobLimits.clockLockMs,
+    defaultLockLifetime: jobLimits.agendaLockMs,
     removeOnComplete: true,
   })
   // The next sweep repeats failed work; without a listener the error would end the process.
@@ -75,14 +75,14 @@ export async function makeScheduler(config: Config, database: Database, log: Log
   // Only the stop waits until jobs are stored, so that released work starts on another instance.
   const storing = new Set<Promise<unknown>>()
   return {
-    async schedule(wake) {
-      const { job, companyId, id, at } = wake
+    async schedule(scheduled) {
+      const { job, companyId, id, at } = scheduled
       // A further job for each wake-up: Agenda would forget a moved job if it is running.
       // A few milliseconds late, because a timer may fire a millisecond early and would find nothing due.
       const stored = agenda
-        .schedule(new Date(at.getTime() + jobLimits.clockSlackMs), job, { companyId, id })
+        .schedule(new Date(at.getTime() + jobLimits.agendaSlackMs), job, { companyId, id })
         // If the job cannot be stored, the sweep finds the due row.
-        .catch((error) => log.warn({ err: error, wake }, "a job could not be scheduled; the sweep will find its work"))
+        .catch((error) => log.warn({ err: error, scheduled }, "a job could not be scheduled; the sweep will find its work"))
         .finally(() => storing.delete(stored))
       storing.add(stored)
       await stored

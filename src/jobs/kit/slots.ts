@@ -40,7 +40,7 @@ export class Slots {
     this.#total += 1
   }
 
-  give(companyId: string) {
+  release(companyId: string) {
     const own = this.#running.get(companyId)! - 1
     if (own > 0) this.#running.set(companyId, own)
     else this.#running.delete(companyId)
@@ -48,7 +48,7 @@ export class Slots {
   }
 
   /** Whether work waits for a slot; resets the flag. */
-  takeWaiting(): boolean {
+  consumeWaiting(): boolean {
     const wasAwaited = this.#isAwaited
     this.#isAwaited = false
     return wasAwaited

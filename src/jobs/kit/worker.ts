@@ -58,8 +58,8 @@ export class Worker<T extends CompanyOwned, Input> {
       )
       tried.push(...rows.map(({ id }) => id))
       // Ends when all due work was seen, except that of companies without free slots, which waits.
-      const sharedOut = [...running].filter(([, count]) => count >= slots.limits.company)
-      if (rows.length < free && sharedOut.every(([companyId]) => slots.mustWait(companyId))) return
+      const companiesAtLimit = [...running].filter(([, count]) => count >= slots.limits.company)
+      if (rows.length < free && companiesAtLimit.every(([companyId]) => slots.mustWait(companyId))) return
     }
   }
 
@@ -71,14 +71,14 @@ export class Worker<T extends CompanyOwned, Input> {
     const key = `${work.entity.name.charAt(0).toLowerCase()}${work.entity.name.slice(1)}Id`
     const context = systemContext(services, companyId, services.log.child({ [key]: id }))
     const run = await this.claim(context, id, lock).catch((error) => {
-      slots.give(companyId)
+      slots.release(companyId)
       throw error
     })
-    if (!run) return slots.give(companyId)
+    if (!run) return slots.release(companyId)
     const performing = this.perform(context, id, run).finally(() => {
-      slots.give(companyId)
+      slots.release(companyId)
       // Work that waited for a slot starts at once.
-      if (slots.takeWaiting()) void services.running.add(this.sweep())
+      if (slots.consumeWaiting()) void services.running.add(this.sweep())
     })
     void services.running.add(performing)
   }
@@ -152,7 +152,7 @@ export class Worker<T extends CompanyOwned, Input> {
 
   private release(row: T) {
     this.work.undo?.(row, "released")
-    this.stateOf(row).leave()
+    this.stateOf(row).releaseRun()
     this.stateOf(row).dueAt = clock.now()
   }
 

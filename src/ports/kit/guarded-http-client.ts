@@ -48,7 +48,7 @@ export class GuardedHttpClient {
     private readonly allowPrivate: boolean,
     resolveName: LookupFunction = lookup,
   ) {
-    const options = { allowH2: false, timeout: portLimits.outsideConnectMs, lookup: allowPrivate ? resolveName : onlyPublic(resolveName) }
+    const options = { allowH2: false, timeout: portLimits.guardedConnectMs, lookup: allowPrivate ? resolveName : onlyPublic(resolveName) }
     // It returns the socket, which its type does not declare.
     this.connect = buildConnector(options as buildConnector.BuildOptions) as unknown as GuardedHttpClient["connect"]
   }
@@ -70,7 +70,7 @@ export class GuardedHttpClient {
   private async exchange(url: string | URL, options: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
     const { origin, pathname, search } = new URL(url)
     // Connections are not reused: an idle one may close during a request, and its address was checked for another. One deadline covers all.
-    const client = new HttpClient(origin, { connect: this.judged(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
+    const client = new HttpClient(origin, { connect: this.checkedConnector(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
     try {
       const { method, headers = {}, body = null, maxBytes } = options
       const answer = await client.request({ path: pathname + search, method: method as "GET", headers, body, signal })
@@ -81,7 +81,7 @@ export class GuardedHttpClient {
   }
 
   /** Connects to a checked address before the deadline; a literal address causes no lookup and is checked here. */
-  private judged(signal: AbortSignal): buildConnector.connector {
+  private checkedConnector(signal: AbortSignal): buildConnector.connector {
     return (options, done) => {
       if (signal.aborted) return done(signal.reason, null)
       const literal = options.hostname.replace(/^\[|\]$/g, "")

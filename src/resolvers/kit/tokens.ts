@@ -7,7 +7,7 @@ import { rootLimits } from "../../limits.js"
 import type { TokenPair } from "../../schema/session.js"
 
 /** Issues the next pair of tokens of a session, in the transaction that allowed it. */
-export function issuePair(context: RequestContext, session: Session): TokenPair {
+export function issueTokenPair(context: RequestContext, session: Session): TokenPair {
   const now = clock.now()
   const { secrets, config } = context.services
   const refresh = new RefreshToken()

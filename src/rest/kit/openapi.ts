@@ -78,7 +78,7 @@ function operationObject(operation: Operation): JsonSchema {
     ...(hasInput(operation) ? [400] : []),
     ...(route.idempotent ? [409, 422] : []),
     ...(route.body || route.multipart ? [413, 415] : []),
-    ...(route.fails ?? []),
+    ...(route.errorStatuses ?? []),
     429,
   ])
   const refusals = [...failures]
@@ -88,7 +88,7 @@ function operationObject(operation: Operation): JsonSchema {
     rule === "public" ? [] : rule === "user" || rule === "manager" ? [{ "jwt-auth": [] }] : [{ "jwt-auth": [] }, { "access-token": [] }]
   return {
     tags: [route.tag],
-    summary: route.does,
+    summary: route.summary,
     operationId: `${route.method.toLowerCase()}${route.path.replace(/\/api|[{}]/g, "").replace(/[/-]+(\w)/g, (_all, first: string) => first.toUpperCase())}`,
     security,
     parameters: parameters(operation),
@@ -144,7 +144,7 @@ function bodySchema(operation: Operation): JsonSchema {
   if (route.body !== "fields") return withoutKey(inputSchema(variables.get(route.body!)!.type))
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
-  const required = fields.filter(([name, { required }]) => required || route.needs?.includes(name)).map(([name]) => name)
+  const required = fields.filter(([name, { required }]) => required || route.requiredFields?.includes(name)).map(([name]) => name)
   const propertySchema = (name: string, type: GraphQLInputType) => {
     const argument = argumentOf(operation, name)
     const text = textOf(argument)

@@ -17,7 +17,7 @@ export interface Operation {
 /** Prepares a route at start; throws when its operation does not fit the schema. */
 export function prepareRoute(engine: OperationEngine, schema: GraphQLSchema, route: Route): Operation {
   const name = `${route.method} ${route.path}`
-  const prepared = preparedFor(engine, schema, route.run, name)
+  const prepared = preparedFor(engine, schema, route.document, name)
   const { document, operation: definition } = prepared
   const [field] = definition.selectionSet.selections
   if (field?.kind !== Kind.FIELD || definition.selectionSet.selections.length !== 1)

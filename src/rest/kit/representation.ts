@@ -51,7 +51,7 @@ const selected = (set: SelectionSetNode | undefined): Selection =>
   )
 
 /** The REST schema with a root field for each type of a resource, which returns the row that it is given. */
-const withShownRows = oncePerSchema((restSchema) => {
+const withRepresentationFields = oncePerSchema((restSchema) => {
   const types = Object.keys(resources)
   const schema = mergeSchemas({
     schemas: [restSchema],
@@ -69,7 +69,7 @@ export function representer(
   restSchema: GraphQLSchema,
   complete: (row: Row) => Row,
 ): (type: string, row: Row) => unknown {
-  const schema = withShownRows(restSchema)
+  const schema = withRepresentationFields(restSchema)
   // Types of events are compiled at start, which checks them; other types are compiled at their first row.
   const eventTypes = Object.keys(resources).filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
   const compiled = new Map<string, Represent>(eventTypes.map((type) => [type, compile(engine, schema, type)]))

@@ -3,9 +3,9 @@ import { nullsOf, withFields } from "./fragments.js"
 /** One REST route as data: its summary, its operation, and the mapping of its parameters. */
 export interface RouteRow {
   /** Summary of the route, one sentence for the documentation. */
-  does: string
+  summary: string
   /** GraphQL operation, with `...Chat` for the fields of a resource; its variables are filled by name from path, query and body. */
-  run: string
+  document: string
   /** Variable for the whole JSON body; `"fields"` when each field of the body is a variable. */
   body?: string
   /** Variable for the file of a multipart body, and the name of its part. */
@@ -15,19 +15,19 @@ export interface RouteRow {
   /** Names that `include` accepts, each with the Boolean variable that it sets. */
   include?: Record<string, string>
   /** Fields of the body that are required although they may be null. */
-  needs?: string[]
+  requiredFields?: string[]
   /** Accepts an `Idempotency-Key` header, which becomes `idempotencyKey` of the input. */
   idempotent?: boolean
   /** Without `take`, `cursor` and `skip`, the response streams the whole list. */
-  whole?: boolean
+  streamsAll?: boolean
   /** Paging of the root field; the response is `{ data, totalCount, nextCursor }`. */
   page?: "connection" | "offset"
   /** Statuses of errors for the documentation, besides 401, 400, 404 and others that follow from the route. */
-  fails?: number[]
+  errorStatuses?: number[]
   /** Status of success; by default 201 for POST, otherwise 200. */
   status?: number
   /** Whether a request counts as a sign-in attempt, whatever its body. */
-  attempt?: boolean
+  countsAsSignIn?: boolean
 }
 
 /** A route with its method and path. */
@@ -44,5 +44,5 @@ export interface Route extends RouteRow {
 export const routes = (tag: string, rows: Record<string, RouteRow>): Route[] =>
   Object.entries(rows).map(([address, row]) => {
     const [method, path] = address.split(" ") as [Route["method"], string]
-    return { ...row, run: withFields(row.run), nulls: nullsOf(row.run), method, path, tag }
+    return { ...row, document: withFields(row.document), nulls: nullsOf(row.document), method, path, tag }
   })

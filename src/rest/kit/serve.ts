@@ -19,7 +19,7 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
   const query = new URLSearchParams(ctx.querystring)
   const parts = { path: ctx["params"] as Record<string, string>, query, body, idempotencyKey: ctx.get("Idempotency-Key") }
   const variables = variablesOf(operation, parts)
-  const isWhole = route.whole && !["take", "cursor", "skip"].some((name) => query.get(name))
+  const isWhole = route.streamsAll && !["take", "cursor", "skip"].some((name) => query.get(name))
   const value = await rootField(operation, context, isWhole ? { ...variables, first: contextLimits.pageMax } : variables)
   ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
   ctx.type = "application/json"

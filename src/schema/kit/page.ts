@@ -6,7 +6,7 @@ import type { Narrow, PlainRow, PlannedRow, ReadModel, Selection } from "../../d
 import type { FilterTemplate, Reader } from "../../database/reader.js"
 import type { EntityName } from "../../database/tables.js"
 import { BadUserInput } from "../../errors.js"
-import { cursorOf, cursorValues, ordered, pageQuery, pageTemplate, type Walk } from "./walk.js"
+import { cursorOf, cursorValues, ordered, type Paging, pageQuery, pageTemplate } from "./paging.js"
 
 @ObjectType({ description: "Position of a page in its list." })
 export class PageInfo {
@@ -96,7 +96,7 @@ export async function connection<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
   selection: Selection,
-  walk: Walk,
+  walk: Paging,
   filter: FilterTemplate<N> | Narrow<N>,
   companyIds?: string[],
 ): Promise<Connection<PlannedRow<N>>> {
@@ -134,7 +134,7 @@ async function readPage<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
   fields: Selection,
-  walk: Walk,
+  walk: Paging,
   filter: FilterTemplate<N> | Narrow<N>,
   isCounted: boolean,
   companyIds?: string[],
@@ -143,7 +143,7 @@ async function readPage<N extends EntityName>(
   const page: Narrow<N> = (query) => pageQuery(query, walk, start)
   const order: Narrow<N> = (query) => ordered(query, walk)
   const matching: Narrow<N> = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
-  if (isCounted && typeof filter === "function" && (await isRare(reader, model, walk, filter, companyIds))) {
+  if (isCounted && typeof filter === "function" && (await isSelective(reader, model, walk, filter, companyIds))) {
     return reader.counted(model, fields, { filter, keys: walk.keys.map(({ column }) => column), page, order }, companyIds)
   }
   const [rows, totalCount] = await Promise.all([
@@ -160,20 +160,20 @@ async function readPage<N extends EntityName>(
 }
 
 /** Whether a filter matches so few rows that scanning until a page is full costs more than sorting all matches, which are counted anyway. */
-async function isRare<N extends EntityName>(
+async function isSelective<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
-  walk: Walk,
+  walk: Paging,
   filter: Narrow<N>,
   companyIds?: string[],
 ): Promise<boolean> {
-  const near = { ...walk, size: walk.size * rarity, skip: null }
+  const near = { ...walk, size: walk.size * selectivity, skip: null }
   const nearest = pageQuery(reader.scoped(model, companyIds), near, cursorValues(walk)).select(sql.ref("t.id").as("id"))
   return (await reader.count(model, (query) => filter(query.where(sql<boolean>`t.id in ${nearest}`)), companyIds)) <= walk.size
 }
 
 /** A filter is rare when at most one in 10 rows matches. Both plans cost the same at one in 50, but that test would cost more. */
-const rarity = 10
+const selectivity = 10
 
 /** Reads one page by offset; counts the total only when it is selected. */
 export async function offsetPage<N extends EntityName>(

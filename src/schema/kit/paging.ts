@@ -6,7 +6,7 @@ import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
 
 /** Pagination of a list: its sort keys, direction, size and start. */
-export interface Walk {
+export interface Paging {
   /** Name of the list and its order, which its cursors contain. */
   list: string
   /** Sort keys with their SQL types, most significant first; together they are unique. */
@@ -38,7 +38,7 @@ function readCursor(list: string, cursor: string, parts: number): unknown[] {
 }
 
 /** Validates the parts of a cursor by the type of their column, so that no malformed value reaches the database. */
-const partFits: Record<Walk["keys"][number]["type"], (value: unknown) => boolean> = {
+const partFits: Record<Paging["keys"][number]["type"], (value: unknown) => boolean> = {
   timestamptz: isMoment,
   uuid: isUuid,
   integer: (value) => Number.isInteger(value) && Math.abs(value as number) < 2 ** 31,
@@ -52,7 +52,7 @@ function isMoment(value: unknown): boolean {
 }
 
 /** Decodes the sort key values of the cursor of a walk; throws for a cursor that does not fit. */
-export function cursorValues({ after, list, keys }: Walk): unknown[] | null {
+export function cursorValues({ after, list, keys }: Paging): unknown[] | null {
   if (!after) return null
   const parts = readCursor(list, after, keys.length)
   if (!keys.every((key, index) => partFits[key.type](parts[index]))) throw notOfThisList()
@@ -60,11 +60,11 @@ export function cursorValues({ after, list, keys }: Walk): unknown[] | null {
 }
 
 /** Orders a query by the sort keys. */
-export const ordered = <N extends EntityName, O>(query: Query<N, O>, { keys, descending }: Walk): Query<N, O> =>
+export const ordered = <N extends EntityName, O>(query: Query<N, O>, { keys, descending }: Paging): Query<N, O> =>
   keys.reduce((page, { column }) => page.orderBy(sql.ref(`t.${column}`), descending ? "desc" : "asc"), query)
 
 /** Limits a query to the page after a position, plus one row that shows whether there is a next page. */
-export function pageQuery<N extends EntityName, O>(query: Query<N, O>, walk: Walk, start: unknown[] | null): Query<N, O> {
+export function pageQuery<N extends EntityName, O>(query: Query<N, O>, walk: Paging, start: unknown[] | null): Query<N, O> {
   let page = ordered(query, walk)
   if (start) {
     const columns = sql.join(walk.keys.map((key) => sql.ref(`t.${key.column}`)))
@@ -78,7 +78,7 @@ export function pageQuery<N extends EntityName, O>(query: Query<N, O>, walk: Wal
 }
 
 /** The same as a query template. */
-export function pageTemplate<N extends EntityName>(filter: FilterTemplate<N>, walk: Walk, start: unknown[] | null): ListTemplate<N> {
+export function pageTemplate<N extends EntityName>(filter: FilterTemplate<N>, walk: Paging, start: unknown[] | null): ListTemplate<N> {
   const count = filter.values.length
   const { keys, descending, size } = walk
   return {

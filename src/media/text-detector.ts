@@ -1,13 +1,13 @@
 import { portLimits } from "../ports/limits.js"
 
 /** Reads the chunks of a file and reports whether it is text: valid UTF-8 without control characters. */
-export class TextWatch {
+export class TextDetector {
   #decoder = new TextDecoder("utf-8", { fatal: true })
   #isText = true
   #beginning = ""
 
   /** Reads the next chunk. */
-  see(chunk: Uint8Array) {
+  push(chunk: Uint8Array) {
     if (this.#isText) this.#check(() => this.#decoder.decode(chunk, { stream: true }))
   }
 

@@ -1,2 +1,0 @@
-/** An error that an operator can correct; it is printed without a stack. */
-export const sentence = (message: string, cause?: unknown): Error => Object.assign(new Error(message, { cause }), { stack: undefined })
