@@ -42,7 +42,7 @@ function validatorOf(params: Schema): ValidateFunction {
   const text = JSON.stringify(params)
   const known = validators.get(text)
   if (known) return known
-  const validator = within(assistantLimits.toolParamsMs, () =>
+  const validator = limited(assistantLimits.toolParamsMs, () =>
     ajvOf(readerOf(params), { meta: false, validateSchema: false }).compile(bare(params)),
   )
   validators.set(text, validator)
@@ -56,7 +56,7 @@ const script = new Script("work()")
  * Runs `work` within a budget of CPU time in milliseconds. Schemas are customers' and values are a model's: a pattern with catastrophic
  * backtracking, or references that branch without end, are stopped here. (Node can stop only what a vm.Script runs.)
  */
-function within<T>(ms: number, work: () => T): T {
+function limited<T>(ms: number, work: () => T): T {
   room["work"] = work
   const begin = computed()
   for (;;) {
@@ -92,7 +92,7 @@ export function faultOfParams(params: unknown): string | null {
     return `must be at most ${assistantLimits.toolParamsBytes} bytes of JSON`
   const judge = judgeOf(readerOf(schema))
   try {
-    if (!within(assistantLimits.toolParamsMs, () => judge.validateSchema(bare(schema))))
+    if (!limited(assistantLimits.toolParamsMs, () => judge.validateSchema(bare(schema))))
       return `is no valid JSON Schema: ${judge.errorsText()}`
     validatorOf(schema)
     return null
@@ -106,7 +106,7 @@ export function faultsOfArguments(params: Schema, args: unknown): Detail[] {
   if (isTooDeep(args)) return [{ path: "params", message: tooDeep }]
   try {
     const validate = validatorOf(params)
-    if (within(assistantLimits.toolArgumentsMs, () => validate(args))) return []
+    if (limited(assistantLimits.toolArgumentsMs, () => validate(args))) return []
     return (validate.errors ?? []).slice(0, assistantLimits.toolArgumentFaults).map((error) => ({
       path: ["params", ...partsOf(error.instancePath), ...namedIn(error.params)].join("."),
       message: error.message ?? "does not fit",
