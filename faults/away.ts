@@ -16,7 +16,7 @@ export interface AwaySize {
   between: number
 }
 
-/** How long whoever asked before an outage, or in it, may wait for the answer after the return. */
+/** How long a customer who wrote before or during an outage may wait for the answer after the return. */
 const patienceMs = 60_000
 
 /** What runs and waits when PostgreSQL is stopped, at least. */

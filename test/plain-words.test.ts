@@ -12,7 +12,7 @@ describe("the words of the project are plain", () => {
     ["eval/app.ts", "const doors = await createApp()"],
     ["eval/graphql.ts", "export const graphqlDoor = 1"],
     ["eval/rest.ts", "router(operations, reception)"],
-    ["eval/fixtures.ts", "const furniture = furnish(scene)"],
+    ["eval/fixtures.ts", "const company = await furnish(server)"],
     ["bench/main.ts", "// The whole cast of the benchmark."],
     ["eval/main.ts", "const stage = await openStage()"],
     ["bench/main.ts", "const arena = 1"],

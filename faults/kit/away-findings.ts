@@ -34,7 +34,7 @@ export interface Phase {
   kept: number[]
 }
 
-/** All that was seen from outside. */
+/** The observations of clients and operators. */
 export interface Seen {
   requests: Asked[]
   samples: Sample[]
@@ -67,7 +67,7 @@ export function judgeOutages(report: Report, seen: Seen) {
   const rates = phases.map(({ begin, end, messages }) => messages / ((end - begin) / 1000))
   report.note(`messages a second between outages: ${rates.map((rate) => rate.toFixed(0)).join(", ")}`)
   report.check(
-    "whoever waits at the return is answered within 60 s",
+    "customers who wait at the return are answered within 60 s",
     outages.flatMap(({ unanswered }) => unanswered),
   )
   judgeRefusals(report, seen)
@@ -96,16 +96,19 @@ function judgeRefusals(report: Report, { requests, outages, instances }: Seen) {
   const isRefused = ({ status, retryAfter }: Asked) => status === 503 && retryAfter !== null && retryAfter > 0
   const isServed = ({ status }: Asked) => status === 200 || status === 201
   const asked = byTopic("message", "question")
-  const within = asked.filter(isWithin)
+  const whileAway = asked.filter(isWithin)
   const touching = asked.filter((each) => touches(each) && !isWithin(each))
-  report.note(`${within.length} requests while PostgreSQL was away, ${touching.length} while it went or came, ${asked.length} in all`)
+  report.note(`${whileAway.length} requests while PostgreSQL was away, ${touching.length} while it went or came, ${asked.length} in all`)
   const took = requests.filter(touches)
   report.note(`the longest of all that met an outage took ${worst(took.map(lasted))}`)
   report.check(
     "no request that meets an outage takes longer than 5 s",
     took.filter((each) => lasted(each) > limits.answerMs).map(described),
   )
-  report.check("while PostgreSQL is away every request is 503 with Retry-After", within.filter((each) => !isRefused(each)).map(described))
+  report.check(
+    "while PostgreSQL is away every request is 503 with Retry-After",
+    whileAway.filter((each) => !isRefused(each)).map(described),
+  )
   report.check(
     "while it goes or comes every request is served or 503 with Retry-After",
     touching.filter((each) => !isRefused(each) && !isServed(each)).map(described),
@@ -123,7 +126,7 @@ function judgeRefusals(report: Report, { requests, outages, instances }: Seen) {
     ...ready.filter((each) => !touches(each) && each.status !== 200).map(described),
   ])
   const few = outages.filter(({ seconds, stopped, starting }) => {
-    const during = within.filter(({ beganAt }) => beganAt >= stopped && beganAt <= starting)
+    const during = whileAway.filter(({ beganAt }) => beganAt >= stopped && beganAt <= starting)
     return during.length < seconds * limits.askedPerSecond
   })
   report.check(

@@ -3,7 +3,7 @@ import type { Instance } from "./instance.js"
 /** What a request is about: a customer's message, a question that needs the database, or one of the addresses for operators. */
 export type Topic = "message" | "question" | "live" | "ready" | "metrics"
 
-/** A request and what came of it. */
+/** A request and its response. */
 export interface Asked {
   topic: Topic
   instance: string

@@ -41,7 +41,7 @@ export interface Launch {
   ended(): string | undefined
 }
 
-/** Finds the live database process of a data folder, whoever started it. */
+/** Finds the live database process of a data folder, also of one that another process started. */
 export function findPostmaster(data: string): Postmaster | undefined {
   const lines = pidLines(data)
   const pid = Number(lines[0])

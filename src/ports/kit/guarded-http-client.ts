@@ -28,7 +28,7 @@ export interface GuardedResponse {
 
 /** Thrown when there is no response; `message` is one sentence without internals that may be shown to the owner of the URL. */
 export class GuardedRequestError extends Error {
-  override name = "OutsideFailure"
+  override name = "GuardedRequestError"
 
   constructor(
     message: string,

@@ -80,10 +80,10 @@ function parse(name: string, content: string): Passage[] {
   }
   for (const [at, line] of lines.entries()) {
     const marked = heading.exec(line)
-    const asks = questionMark.exec(line)
+    const asked = questionMark.exec(line)
     const next = lines[at + 1] ?? ""
     if (marked) open(marked[2] ?? marked[3]!, (marked[1]?.length ?? 6) - 1)
-    else if (asks) open(asks[1]!, QUESTION)
+    else if (asked) open(asked[1]!, QUESTION)
     else if (line.endsWith("?") && next && !next.endsWith("?")) open(line.replace(bullet, ""), QUESTION)
     else if (isTitle(line, lines[at - 1] ?? "", next)) open(line, 5)
     else if (!line) {
