@@ -47,18 +47,8 @@ export async function createCompany({ server, url }: TestServer): Promise<Client
 }
 
 /** Creates the script's assistant with its knowledge and tools; returns its id. */
-export async function makeAssistant(
-  client: Client,
-  endpoints: Endpoints,
-  script: Script,
-  model: string | null,
-): Promise<{ id: string; model: string }> {
-  const { textModels } = await client.gql("{ textModels { id name provider } }", {})
-  // biome-ignore lint/suspicious/noExplicitAny: as answered.
-  const chosen = model ? textModels.find((each: any) => each.name === model || each.provider === model) : textModels[0]
-  // biome-ignore lint/suspicious/noExplicitAny: as answered.
-  if (!chosen) throw new Error(`There is no model ${model}; there are ${textModels.map((each: any) => each.name).join(", ")}`)
-  const { id } = await client.rest("POST", "/api/assistants-new", { ...script.assistant, textModelId: chosen.id })
+export async function makeAssistant(client: Client, endpoints: Endpoints, script: Script, textModelId: string): Promise<string> {
+  const { id } = await client.rest("POST", "/api/assistants-new", { ...script.assistant, textModelId })
   const items = script.knowledge.map(({ name, text, searched }) => ({ name, kind: "text", resourceContent: text, isVector: searched }))
   for (const item of items) await client.rest("POST", "/api/assistant-knowledge-new", { assistantId: id, ...item })
   for (const { name, description, params } of script.tools) {
@@ -66,7 +56,7 @@ export async function makeAssistant(
     await client.rest("POST", "/api/assistant-tools-new", { assistantId: id, ...tool })
   }
   await untilIndexed(client, id)
-  return { id, model: chosen.name }
+  return id
 }
 
 async function untilIndexed(client: Client, assistantId: string) {

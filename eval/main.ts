@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util"
+import type { TextModel } from "../src/ports/text-model.js"
 import { createCompany, makeAssistant } from "./fixtures.js"
 import { judge, type Reaction, type Verdict } from "./judge.js"
 import { play } from "./play.js"
 import { type Line, readScript, type Script } from "./script.js"
-import { openTestServer, serveTools, type TestServer } from "./test-server.js"
+import { chooseModel, openTestServer, serveTools, type TestServer } from "./test-server.js"
 
 const usage = `npm run eval -- FILE … [--model NAME] [--json]
 Replays the conversations of each FILE against a text model of this server and compares the answers with what was expected.
@@ -28,42 +29,37 @@ async function main(): Promise<number> {
     process.stderr.write(`${usage}\n`)
     return values.help ? 0 : 2
   }
-  const { rows, model } = await replayAll(await Promise.all(positionals.map(readScript)), values.model ?? null)
+  const { rows, model } = await replayAll(await Promise.all(positionals.map(readScript)), await chooseModel(values.model))
   process.stdout.write(values.json ? `${JSON.stringify({ model, rows }, null, 2)}\n` : `${table(rows)}\n${total(rows, model)}\n`)
   return rows.every(({ verdict }) => verdict.faults.length === 0) ? 0 : 1
 }
 
 /** Replays all scripts on one server, each in its own company. */
-async function replayAll(scripts: Script[], model: string | null): Promise<{ rows: Row[]; model: string }> {
+async function replayAll(scripts: Script[], model: TextModel): Promise<{ rows: Row[]; model: string }> {
   const testServer = await openTestServer()
   try {
     const rows: Row[] = []
-    let name = ""
-    for (const script of scripts) {
-      const replayed = await replay(testServer, script, model)
-      rows.push(...replayed.rows)
-      name = replayed.model
-    }
-    return { rows, model: name }
+    for (const script of scripts) rows.push(...(await replay(testServer, script, model)))
+    return { rows, model: model.name }
   } finally {
     await testServer.close()
   }
 }
 
-async function replay(testServer: TestServer, script: Script, model: string | null) {
+async function replay(testServer: TestServer, script: Script, model: TextModel): Promise<Row[]> {
   const endpoints = await serveTools(script)
   try {
     const client = await createCompany(testServer)
-    const assistant = await makeAssistant(client, endpoints, script, model)
+    const assistantId = await makeAssistant(client, endpoints, script, model.id)
     const rows: Row[] = []
     for (const conversation of script.conversations) {
-      const reactions = await play(client, assistant.id, conversation)
+      const reactions = await play(client, assistantId, conversation)
       for (const [index, line] of conversation.lines.entries()) {
         const reaction = reactions[index]
         rows.push(reaction ? rowOf(conversation.name, line, reaction) : unheard(conversation.name, line))
       }
     }
-    return { rows, model: assistant.model }
+    return rows
   } finally {
     await endpoints.close()
   }

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readConfig } from "../src/config.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
+import { textModels } from "../src/ports/index.js"
+import type { TextModel } from "../src/ports/text-model.js"
 import { makeLog, type RunningServer, startServer } from "../src/server.js"
 import type { Script } from "./script.js"
 
@@ -34,13 +36,22 @@ const own = (dataDir: string) => ({
 })
 const models = /^(OPENAI|ANTHROPIC|EMBEDDING)_/
 
+/** Finds the text model with a name or of a provider, or the first one, before anything is started; throws when there is none. */
+export async function chooseModel(wanted: string | undefined): Promise<TextModel> {
+  const offered = await textModels(readConfig(given()))
+  const chosen = wanted ? offered.find(({ name, provider }) => name === wanted || provider === wanted) : offered[0]
+  if (!chosen) throw new Error(`There is no model ${wanted}; there are ${offered.map(({ name }) => name).join(", ")}`)
+  return chosen
+}
+
+const given = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => models.test(name)))
+
 /** Starts the server; when a step fails, the earlier ones are undone. */
 export async function openTestServer(): Promise<TestServer> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "platform-eval-"))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const given = Object.fromEntries(Object.entries(process.env).filter(([name]) => models.test(name)))
-  const config = readConfig({ ...given, ...own(folder) })
+  const config = readConfig({ ...given(), ...own(folder) })
   const log = makeLog(config)
   const embedded = await openEmbedded({ dataDir: folder, role: "server", log: (line) => log.info(line) })
   stack.defer(() => embedded.stop())

@@ -1,4 +1,4 @@
-/** Numbers of the specification that an operator may change: the defaults of environment variables, and bounds of their values. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
+/** Defaults of environment variables, bounds of their values, and numbers that several folders use, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const rootLimits = {
   /** Life of an access JWT; default of `JWT_TTL_SECONDS` (Limits table: 15 minutes). */
   jwtSeconds: 15 * 60,

@@ -39,7 +39,7 @@ export interface Services extends UnitServices {
   voices: VoiceProvider[]
   /** Computes the vectors by which knowledge is searched. */
   embedding: Embedding
-  /** HTTP client for addresses that customers choose; it refuses private networks. */
+  /** HTTP client for addresses that companies choose; it refuses private networks. */
   httpClient: GuardedHttpClient
   /** Fetches web pages for knowledge items. */
   crawler: Crawler

@@ -9,7 +9,7 @@ export interface PageVersion {
 /** A fetched page. */
 export interface Page extends DocumentBytes, PageVersion {}
 
-/** Fetches single pages from URLs that customers choose; it follows redirects, but not links. */
+/** Fetches single pages from URLs that companies choose; it follows redirects, but not links. */
 export interface Crawler {
   /** Fetches a page; null when it has not changed. Throws only `CrawlFailure`. */
   fetch(url: string, known: PageVersion | null, signal: AbortSignal): Promise<Page | null>

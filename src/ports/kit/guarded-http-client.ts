@@ -38,7 +38,7 @@ export class GuardedRequestError extends Error {
   }
 }
 
-/** HTTP client for URLs that customers choose: webhooks, pages, files, event receivers. It checks every address that it connects to. */
+/** HTTP client for URLs that companies choose: webhooks, pages, files, event receivers. It checks every address that it connects to. */
 export class GuardedHttpClient {
   private readonly connect: (options: buildConnector.Options, done: buildConnector.Callback) => Socket
   private readonly open = new Set<Socket>()
