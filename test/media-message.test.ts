@@ -244,13 +244,14 @@ describe("over both protocols:", () => {
       const socket = await rawSocket(w)
       await socket.open(acme.token)
       await remove(chat.id)
-      const typed = "subscription ($after: String) { events(after: $after) { type message { messageMedia { mediaId media { url } } } } }"
+      const typed = "subscription ($after: String) { events(after: $after) { payload message { messageMedia { mediaId media { url } } } } }"
       socket.send({ id: "1", type: "subscribe", payload: { query: typed, variables: { after } } })
-      for (let tries = 0; tries < 100 && socket.heard.filter((message) => message.type === "next").length < 2; tries += 1)
-        await setTimeout(20)
-      socket.socket.close()
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
-      const first = socket.heard.find((message) => message.type === "next")!.payload as any
+      const ofChat = () =>
+        socket.heard.map(({ payload }) => payload as any).filter((payload) => payload?.data?.events.payload.chatId === chat.id)
+      for (let tries = 0; tries < 100 && ofChat().length < 2; tries += 1) await setTimeout(20)
+      socket.socket.close()
+      const [first] = ofChat()
       expect(first.data.events.message.messageMedia).toMatchObject(
         body.messageMedia.map(({ mediaId }: { mediaId: string }) => ({ mediaId })),
       )
