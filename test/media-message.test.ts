@@ -247,8 +247,8 @@ describe("over both protocols:", () => {
       const typed = "subscription ($after: String) { events(after: $after) { payload message { messageMedia { mediaId media { url } } } } }"
       socket.send({ id: "1", type: "subscribe", payload: { query: typed, variables: { after } } })
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
-      const ofChat = () =>
-        socket.heard.map(({ payload }) => payload as any).filter((payload) => payload?.data?.events.payload.chatId === chat.id)
+      const results = () => socket.heard.map(({ payload }) => payload as any)
+      const ofChat = () => results().filter((payload) => payload?.data?.events.payload.chatId === chat.id)
       for (let tries = 0; tries < 100 && ofChat().length < 2; tries += 1) await setTimeout(20)
       socket.socket.close()
       const [first] = ofChat()
