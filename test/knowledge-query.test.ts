@@ -77,7 +77,7 @@ describe("a query of an assistant's knowledge", () => {
     await remove(items[2].id)
     expect(await found()).toEqual(["Parcels four."])
     await indexAll(w)
-    expect(await found()).toEqual(["Parcels new.", "Parcels four."])
+    expect(await found()).toEqual(["Parcels four.", "Parcels new."])
   })
 
   it.each([

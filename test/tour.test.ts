@@ -200,7 +200,7 @@ describe("the README", () => {
     expect(shown["See the answer arrive."]).toMatch(
       /live: CUSTOMER: How long does delivery take\?\n([0-9a-f-]{36}\n)?live: ASSISTANT: .*2 to 3 working days/,
     )
-    expect(shown["See it by REST."]).toMatch(
+    expect(shown["Read it over REST."]).toMatch(
       /^Assistant: .*2 to 3 working days.*\nCustomer: How long does delivery take\?\nCustomer: Hello!$/,
     )
     expect(shown["Take over."]).toMatch(new RegExp(`^manual\nUser\n${uuid}\nCustomer: And what does delivery cost\\?$`))
@@ -210,7 +210,7 @@ describe("the README", () => {
         chats: { totalCount: 3, nodes: [{ messenger: "WIDGET", isUnderAiControl: true, lastMessage: { role: "ASSISTANT" } }, {}, {}] },
       },
     })
-    expect(shown["Make a company of your own."]).toMatch(/"email":"me@example.com"(.*\n)+.*"role":"owner"(.*\n)+amp_\w{8}\nBearer$/)
+    expect(shown["Create a company."]).toMatch(/"email":"me@example.com"(.*\n)+.*"role":"owner"(.*\n)+amp_\w{8}\nBearer$/)
   }, 120_000)
 
   it("stops with Ctrl+C, and has all data at the next start", async () => {

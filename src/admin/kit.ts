@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
-import { runInTransaction, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
+import { commitUnit, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import type { WakeUp } from "../events/wake-up.js"
 
@@ -59,7 +59,7 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 
 /** Runs a change in one transaction on the companies that it concerns. */
 export const change = <T>(context: CommandContext, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  runInTransaction(new UnitOfWork(context.database, { companyIds, actor: { kind: "system", id: null } }, context), work)
+  commitUnit(new UnitOfWork(context.database, { companyIds, actor: { kind: "system", id: null } }, context), work)
 
 /** Returns the option's value when it is in the list, else throws a usage error. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

@@ -32,9 +32,9 @@ export async function runTool(
   const faults = faultsOfArguments(tool.declaration.parameters as ToolArguments, asked.arguments)
   const error = "The arguments do not fit: nothing was called"
   if (faults.length > 0)
-    return runInTransaction(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
+    return runLocalTool(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
   if (tool.row.isSystem && tool.row.name === setChatTags.name)
-    return runInTransaction(context, turn, tool, asked, async (unit, chat) => {
+    return runLocalTool(context, turn, tool, asked, async (unit, chat) => {
       const output = { success: true, tags: await tagChat(unit, chat, (asked.arguments as { tags: string[] }).tags) }
       return { outcome: { success: true, status: null, latencyMs: 0, body: output, error: null }, output }
     })
@@ -46,7 +46,7 @@ const failure = (error: string): ToolOutcome => ({ success: false, status: null,
 type Work = (unit: UnitOfWork, chat: Chat) => Promise<ModelToolResult & { outcome: ToolOutcome }>
 
 /** A call that waits for nothing: one transaction holds all of it. */
-function runInTransaction(
+function runLocalTool(
   context: RequestContext,
   turn: CallingTurn,
   tool: OfferedTool,

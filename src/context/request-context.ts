@@ -2,7 +2,7 @@ import type { EntityClass, FilterQuery } from "@mikro-orm/postgresql"
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import type { Logger } from "pino"
-import { asApiError } from "../database/conflicts.js"
+import { constraintError } from "../database/conflicts.js"
 import type { PlannedRow, ReadModel } from "../database/read-model.js"
 import { type Reader, readerOnPool } from "../database/reader.js"
 import type { EntityName } from "../database/tables.js"
@@ -10,7 +10,7 @@ import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Actor } from "../entities/control-change.js"
 import type { Row } from "../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
-import type { ArrivingForm } from "../media/arriving.js"
+import type { ArrivingForm } from "../media/upload.js"
 import { companiesOf, type Identity } from "./identity.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
@@ -145,7 +145,7 @@ export class RequestContext {
   /** Runs one statement as its own transaction; the statement writes its events itself. */
   async statement<R = Record<string, unknown>>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     const result = await this.services.database.pool.query({ ...statement, values }).catch((error) => {
-      throw asApiError(error)
+      throw constraintError(error)
     })
     void this.services.sequencer.poke()
     return result.rows

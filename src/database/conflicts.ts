@@ -11,11 +11,11 @@ const sentences: Record<string, string> = {
 
 /** Unique indexes whose violation the contract calls a bad input. */
 const badInputs: Record<string, { path: string; message: string }> = {
-  assistant_tool_name_unique: { path: "name", message: "is used by another tool of this assistant" },
+  assistant_tool_name_unique: { path: "name", message: "is taken by another tool of this assistant" },
 }
 
 /** Translates a violated constraint into an API error; returns any other error unchanged. */
-export function asApiError(error: unknown): unknown {
+export function constraintError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause as unknown) {
     const { code, constraint } = cause as { code?: string; constraint?: string }
     if (code === "23505" && constraint && sentences[constraint]) return new Conflict(sentences[constraint])

@@ -25,7 +25,7 @@ export type Sql = Kysely<Tables>
 /** Opens the pool; throws an error for the operator when the database cannot be reached. */
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
   const guard = new PoolGuard()
-  const orm = await MikroORM.init(ormOptions(url, log, (pool) => guard.guard(pool)))
+  const orm = await MikroORM.init(ormOptions(url, log, (pool) => guard.watch(pool)))
   const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   const pool = await connection.getNativeClient().catch(async (error) => {
     await orm.close()

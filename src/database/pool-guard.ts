@@ -13,7 +13,7 @@ export class PoolGuard {
   #isSuspended = false
 
   /** Guards a pool; called before its first connection is made. */
-  guard(pool: Pool): Pool {
+  watch(pool: Pool): Pool {
     const inUse = new WeakSet<PoolClient>()
     pool.on("connect", (client) => {
       this.#clients.add(client)

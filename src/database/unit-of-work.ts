@@ -3,9 +3,9 @@ import type { Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
 import type { OutputFrame } from "../entities/message.js"
-import { asApiError } from "./conflicts.js"
+import { constraintError } from "./conflicts.js"
 import type { Database } from "./connect.js"
-import { inTransaction } from "./kit/in-transaction.js"
+import { transactionConnection } from "./kit/transaction-connection.js"
 import { readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
 import { runQuery } from "./run-query.js"
@@ -23,7 +23,7 @@ export interface AfterCommit {
   /** Whether event rows were written. */
   events: boolean
   /** Whether AI control of a chat changed. */
-  isTakeOver: boolean
+  aiControlChanged: boolean
   jobs: ScheduledJob[]
 }
 
@@ -55,7 +55,7 @@ export function scopedManager(database: Database, companyIds: string[]): EntityM
 /** One transaction: a scoped EntityManager that also stores the events of its rows. */
 export class UnitOfWork {
   readonly em: EntityManager
-  readonly afterCommit: AfterCommit = { events: false, isTakeOver: false, jobs: [] }
+  readonly afterCommit: AfterCommit = { events: false, aiControlChanged: false, jobs: [] }
   /** Payloads that get the snapshot of a row at commit. */
   private readonly pendingSnapshots: { target: { payload: unknown }; type: string; id: string }[] = []
   private readonly emitted = new Set<string>()
@@ -74,7 +74,7 @@ export class UnitOfWork {
   get reader(): Reader {
     const { orm } = this.database
     const sql = this.em.getKysely<Tables>()
-    this.#reader ??= new Reader(orm, sql, this.scope.companyIds, inTransaction(sql), this.mediaUrl)
+    this.#reader ??= new Reader(orm, sql, this.scope.companyIds, transactionConnection(sql), this.mediaUrl)
     return this.#reader
   }
 
@@ -114,18 +114,18 @@ export class UnitOfWork {
       if ("value" in payload) event.payload = payload
       else this.snapshotAtCommit(event, payload.row, payload.id)
       this.em.persist(event)
-      if (type === "CHAT_MODE_CHANGED") this.afterCommit.isTakeOver = true
+      if (type === "CHAT_MODE_CHANGED") this.afterCommit.aiControlChanged = true
     }
     return emitted.length > 0
   }
 
   /** Whether an event is the first of its type for its row: a row that changes twice emits one event, and a created row emits no change. */
   private isFirst({ type, payload }: DomainEvent): boolean {
-    if ("value" in payload) return Boolean(this.emitted.add(type))
-    const key = `${type} ${payload.id}`
-    if (this.emitted.has(key) || (type === "CHAT_UPDATED" && this.emitted.has(`CHAT_CREATED ${payload.id}`))) return false
+    const isOfRow = "id" in payload
+    const key = isOfRow ? `${type} ${payload.id}` : type
+    const isRepeated = this.emitted.has(key) || (type === "CHAT_UPDATED" && isOfRow && this.emitted.has(`CHAT_CREATED ${payload.id}`))
     this.emitted.add(key)
-    return true
+    return !isOfRow || !isRepeated
   }
 
   /** Flushes, and collects the events of the touched rows. */
@@ -157,7 +157,7 @@ export class UnitOfWork {
 }
 
 /** Runs a unit of work and commits it; rolls back when it throws. */
-export async function runInTransaction<T>(unit: UnitOfWork, work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
+export async function commitUnit<T>(unit: UnitOfWork, work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
   await unit.em.begin()
   try {
     const result = await work(unit)
@@ -166,6 +166,6 @@ export async function runInTransaction<T>(unit: UnitOfWork, work: (unit: UnitOfW
     return result
   } catch (error) {
     await unit.em.rollback()
-    throw asApiError(error)
+    throw constraintError(error)
   }
 }

@@ -45,7 +45,7 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
 })
 export class Knowledge extends KnowledgeRow {
   /** Throws for source fields of other kinds of items, and for a source that is null. */
-  mustTake(input: KnowledgeInput) {
+  assertSourceFields(input: KnowledgeInput) {
     const own = sources[this.kind]
     for (const field of Object.values(sources)) {
       const given = input[field]
@@ -56,18 +56,18 @@ export class Knowledge extends KnowledgeRow {
   }
 
   /** Called after an update: discards the text of a replaced source, and schedules indexing where the change requires it. */
-  rewritten(input: KnowledgeInput, before: KnowledgeInput) {
+  afterUpdate(input: KnowledgeInput, before: KnowledgeInput) {
     if (this.kind === "url") this.isVector = true
     if (this.kind !== "text" && this[sources[this.kind]] !== before[sources[this.kind]]) this.forgetSource()
-    if (before.fileId && before.fileId !== this.fileId) this.leavesFile()
-    this.mustBeWhole()
+    if (before.fileId && before.fileId !== this.fileId) this.scheduleFileRemoval()
+    this.assertValid()
     if (!this.isVector) return this.forgetIndex()
     const named = [input[sources[this.kind]], input.chunkSize, input.chunkOverlap].some((value) => value !== undefined)
     if (named || this.indexStatus === null) this.expectIndexing()
   }
 
   /** Checks the rules that hold for every item, whichever fields were changed. */
-  private mustBeWhole() {
+  private assertValid() {
     const { kind, chunkSize, chunkOverlap } = this
     const source = this[sources[kind]]
     if (source === null) throw bad(sources[kind], `is required for a ${kind} item`)
@@ -97,7 +97,7 @@ export class Knowledge extends KnowledgeRow {
   }
 
   /** Schedules the removal of the file, unless a message or another item uses it. */
-  leavesFile() {
+  scheduleFileRemoval() {
     this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
   }
 

@@ -13,7 +13,7 @@ export const eventLimits = {
   /** Largest progress message as JSON; ours, since a PostgreSQL notification holds 8,000 bytes. */
   progressBytes: 7_500,
   /** How often an instance announces which chats have subscribers to progress; ours. */
-  watchSignMs: 5_000,
+  watchAnnouncementMs: 5_000,
   /** Most chats with subscribers to progress that an instance remembers; ours. */
   watchedChats: 10_000,
   /** Open sockets of a revoked credential are closed within this time; they are checked this often without a wake-up. */

@@ -19,7 +19,7 @@ export interface Progress {
 export class AnswerProgress {
   #watchers = new Map<string, Set<LatestProgress>>()
   /** Chats with subscribers on any instance, until their announcements stop. */
-  readonly #watched = new LRUCache<string, true>({ max: eventLimits.watchedChats, ttl: 2 * eventLimits.watchSignMs })
+  readonly #watched = new LRUCache<string, true>({ max: eventLimits.watchedChats, ttl: 2 * eventLimits.watchAnnouncementMs })
   readonly #timer: NodeJS.Timeout
 
   constructor(
@@ -33,7 +33,7 @@ export class AnswerProgress {
     })
     this.#timer = setInterval(() => {
       for (const chatId of this.#watchers.keys()) void this.send("watched", chatId)
-    }, eventLimits.watchSignMs)
+    }, eventLimits.watchAnnouncementMs)
   }
 
   /** Whether a chat has subscribers. */

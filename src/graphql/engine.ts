@@ -19,7 +19,7 @@ import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { graphqlLimits } from "./limits.js"
 import { oncePerSchema } from "./once-per-schema.js"
-import { costOf, refuseShape, type Variables } from "./operation-limits.js"
+import { checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
 
 /** Transport of an operation. */
@@ -100,7 +100,7 @@ export class OperationEngine {
     const operation = getOperationAST(document, operationName || null)
     if (!operation) throw new BadUserInput("operationName must name an operation of the document")
     // Measured before validation, which could take long for a large operation.
-    refuseShape(document, operation)
+    checkShape(document, operation)
     const cost = costOf(schema, document, operation)
     refuseCost(cost(variables ?? {}))
     const errors = validate(schema, document)

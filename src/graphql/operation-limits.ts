@@ -46,7 +46,7 @@ function onceEach(measure: Measure): Measure {
 }
 
 /** Throws for an operation that contains NUL, is too deep or has too many root fields. It may be invalid: unknown names count 0. */
-export function refuseShape(document: DocumentNode, operation: OperationDefinitionNode) {
+export function checkShape(document: DocumentNode, operation: OperationDefinitionNode) {
   visit(document, { StringValue: (node) => refuseUnstorable(node.value) })
   const fragments = fragmentsOf(document)
   const inside = (node: Exclude<SelectionNode, { kind: Kind.FIELD }>, measure: Measure) => {

@@ -5,7 +5,7 @@ import { type FileUpload, Upload } from "graphql-upload-minimal"
 import type { Context } from "koa"
 import { ApiError, BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
 import { rootLimits } from "../limits.js"
-import type { ArrivingForm } from "../media/arriving.js"
+import type { ArrivingForm } from "../media/upload.js"
 import { httpLimits } from "./limits.js"
 
 const required = (message: string) => new BadUserInput(`file ${message}`, [{ path: "file", message }])

@@ -1,4 +1,4 @@
-import { returnToAi } from "../chats/ai-resume.js"
+import { returnToAi } from "../chats/ai-return.js"
 import type { Job } from "./kit/scheduler.js"
 
 /** Turns AI on again in a chat after inactivity, unless a message has arrived meanwhile. */

@@ -1,4 +1,4 @@
-import { returnToAi } from "../chats/ai-resume.js"
+import { returnToAi } from "../chats/ai-return.js"
 import type { Config } from "../config.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"

@@ -14,7 +14,7 @@ export interface Chunk {
   hash: string
 }
 
-export const chunksOf = (texts: string[]): Chunk[] =>
+export const hashedChunks = (texts: string[]): Chunk[] =>
   texts.map((content, position) => ({ position, content, hash: createHash("sha256").update(content).digest("hex") }))
 
 const knownVectors: Statement<{ hash: string }> = {

@@ -9,7 +9,7 @@ import { Media } from "../entities/media.js"
 import { CrawlFailure } from "../ports/crawler.js"
 import { EmbeddingFailure } from "../ports/embedding.js"
 import { type Content, IndexingFailure, readItem } from "./content.js"
-import { type Chunk, chunksOf, missingVectors, storeChunks, swapIndex, VectorLost } from "./index-store.js"
+import { type Chunk, hashedChunks, missingVectors, storeChunks, swapIndex, VectorLost } from "./index-store.js"
 import { knowledgeLimits } from "./limits.js"
 
 /** A run that this worker has claimed, and the item at that time. */
@@ -53,7 +53,7 @@ export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Pr
     throw new IndexingFailure(
       `It makes ${texts.length} chunks, more than ${knowledgeLimits.knowledgeChunks}: choose a larger chunkSize, or split it`,
     )
-  const chunks = chunksOf(texts)
+  const chunks = hashedChunks(texts)
   while (!(await buildIndex(lease, indexing, { read, chunks, model: embedding.id }))) {
     // Retried, because the vectors to reuse were deleted with their item.
   }

@@ -4,7 +4,7 @@ export const knowledgeLimits = {
   knowledgeChunks: 5_000,
   /** Knowledge items that a process indexes at once; ours. */
   indexingConcurrency: 4,
-  /** … which it gives this often; ours. */
+  /** Interval at which the lease of an indexing is renewed; ours. */
   indexingRenewMs: 5_000,
   /** Tries of an indexing after temporary failures, such as an embedding service that does not respond; ours. */
   indexingTries: 5,

@@ -5,8 +5,8 @@ import type { RequestContext } from "../context/request-context.js"
 import type { Reader } from "../database/reader.js"
 import { runQuery } from "../database/run-query.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
-import { Best, cosineSimilarity } from "./likeness.js"
 import { knowledgeLimits } from "./limits.js"
+import { Best, cosineSimilarity } from "./similarity.js"
 import type { VectorSearch } from "./vectors.js"
 
 /** The vectors of one generation, concatenated, and the ids of their chunks. */

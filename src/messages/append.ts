@@ -34,7 +34,7 @@ const mediaFields = ["id", "companyId", "filename", "mimeType", "size", "created
  * The only statement that adds a message to a chat: it locks the chat's row and takes the next sequence number, inserts the message, updates
  * the chat's recency and unread count, and writes the event. Returns the message as the event shows it; no row for an inaccessible chat.
  */
-export function appendMessage(orm: MikroORM): Append {
+export function appendStatement(orm: MikroORM): Append {
   return statementsOf(orm).plain
 }
 

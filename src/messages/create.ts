@@ -9,7 +9,7 @@ import { Media, MessageMedia } from "../entities/media.js"
 import { Message, messageTypeOf } from "../entities/message.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import { type CreateMessageInput, messageReadModel } from "../schema/message.js"
-import { append, appendMessage, appendValues, type MessageDraft } from "./append.js"
+import { append, appendStatement, appendValues, type MessageDraft } from "./append.js"
 import { appendInbound } from "./inbound.js"
 import { messageLimits } from "./limits.js"
 
@@ -48,7 +48,7 @@ function readDraft(context: RequestContext, input: CreateMessageInput) {
 /** The common case, a text from the company's side: one statement, which is its own transaction. */
 async function appendInOneStatement(context: RequestContext, draft: MessageDraft): Promise<PlainRow> {
   const values = appendValues(draft, context.companyIds, clock.now())
-  const [row] = await context.statement(appendMessage(context.services.database.orm), values)
+  const [row] = await context.statement(appendStatement(context.services.database.orm), values)
   if (!row) throw noAccess()
   return row.message
 }

@@ -1,4 +1,4 @@
-import { returnToAiIfDue } from "../chats/ai-resume.js"
+import { returnToAiIfDue } from "../chats/ai-return.js"
 import type { PlainRow } from "../database/read-model.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"

@@ -20,7 +20,7 @@ import { resolverLimits } from "./limits.js"
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
 /** Paging of the list: by cursor or offset when sorted by recency, otherwise by offset. */
-function walkOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Paging {
+function pagingOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Paging {
   const byRecency = sortBy !== "createdAt"
   if (after && skip != null) throw bad("cursor", "cannot be combined with skip")
   if (after && !byRecency) throw bad("cursor", "cannot be combined with sortBy=createdAt, which pages by skip")
@@ -100,11 +100,11 @@ export class ChatListResolver {
       ...whereConditions(chatFilterFields, where ?? {}),
       ...(filter ? parseFilter(chatFilterFields, filter) : []),
     ]
-    const walk = walkOf(sortBy, sortOrder, first, after, skip)
+    const paging = pagingOf(sortBy, sortOrder, first, after, skip)
     // A malformed cursor is refused before a company out of reach.
-    cursorValues(walk)
+    cursorValues(paging)
     const isUnfiltered = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
-    if (isUnfiltered) return connection(context.reader, chatReadModel, selectionOf(info), walk, allChats, context.reach(companyId))
+    if (isUnfiltered) return connection(context.reader, chatReadModel, selectionOf(info), paging, allChats, context.reach(companyId))
     const matching = filtered(context, conditions)
     const found: Narrow<"Chat"> = (query) => {
       let list = matching(query)
@@ -113,6 +113,6 @@ export class ChatListResolver {
       if (search?.trim()) list = list.where(sql<boolean>`t.search_text like lower(${`%${literal(search.trim())}%`})`)
       return list
     }
-    return connection(context.reader, chatReadModel, selectionOf(info), walk, found, context.reach(companyId))
+    return connection(context.reader, chatReadModel, selectionOf(info), paging, found, context.reach(companyId))
   }
 }

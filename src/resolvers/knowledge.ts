@@ -56,7 +56,7 @@ export class KnowledgeResolver {
     const id = await withText(context, async (tx, read) => {
       const { companyId } = await tx.referred(Assistant, input.assistantId, "assistantId")
       const item = Object.assign(new Knowledge(), { companyId, kind: input.kind })
-      item.mustTake(input)
+      item.assertSourceFields(input)
       Object.assign(item, defaults(input), given(input))
       tx.em.persist(item)
       return applyRules(tx, item, input, {}, read)
@@ -75,7 +75,7 @@ export class KnowledgeResolver {
     await withText(context, async (tx, read) => {
       const item = await tx.find(Knowledge, id, "Knowledge item")
       const before = { resourceUrl: item.resourceUrl, fileId: item.fileId }
-      item.mustTake(input)
+      item.assertSourceFields(input)
       return applyRules(tx, patch(tx, item, input), input, before, read)
     })
     return readItem(context, id, info)
@@ -85,7 +85,7 @@ export class KnowledgeResolver {
   @Mutation(() => DeleteResult, { description: "Deletes a knowledge item and its index." })
   async deleteKnowledgeItem(@Ctx() context: RequestContext, @IdArg("knowledge item") id: string) {
     const item = await context.find(Knowledge, id, "Knowledge item")
-    item.leavesFile()
+    item.scheduleFileRemoval()
     return deleted(context, item)
   }
 }
@@ -116,7 +116,7 @@ async function applyRules(
   before: UpdateKnowledgeItemInput,
   read: ReadFile | null,
 ): Promise<string> {
-  item.rewritten(input, before)
+  item.afterUpdate(input, before)
   if (item.kind === "file") giveText(item, await attachFile(context, item), read)
   return item.id
 }

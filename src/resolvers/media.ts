@@ -8,7 +8,7 @@ import { selectionOf } from "../context/selection.js"
 import type { PlainRow } from "../database/read-model.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Media } from "../entities/media.js"
-import { arrive } from "../media/arriving.js"
+import { receiveUpload } from "../media/upload.js"
 import { mediaReadModel } from "../schema/media.js"
 
 /** Writes the row of a stored file, and removes the file when the row is not written. */
@@ -59,7 +59,7 @@ export class MediaResolver {
   ) {
     const { services, request } = context
     const owner = context.company(companyId)
-    await using arrived = await arrive(services.arrivals, await file, request.form)
+    await using arrived = await receiveUpload(services.arrivals, await file, request.form)
     const media = Media.arrived(owner, arrived)
     await services.storage.put(media.storageKey, arrived.path).catch(async (error) => {
       // The file may have been stored although the request failed.

@@ -36,7 +36,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
   if (!config.mongodbUrl) {
     // A separate pool, because MikroORM's returns times as text and Agenda needs Dates.
     const options = { connectionString: database.url, max: jobLimits.agendaConnections, connectionTimeoutMillis: rootLimits.databaseWaitMs }
-    const pool = database.guard.guard(new Pool(options))
+    const pool = database.guard.watch(new Pool(options))
     // The pool replaces an idle connection that the database has ended; without a listener its error would end the process.
     pool.on("error", () => {})
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
@@ -90,11 +90,11 @@ export async function makeScheduler(config: Config, database: Database, log: Log
     async start(services, jobs, sweeps) {
       for (const job of jobs) {
         agenda.define<{ companyId: string; id: string }>(job.name, ({ attrs }) =>
-          guarded(services, job.name, () => job.run(services, attrs.data.companyId, attrs.data.id)),
+          runLogged(services, job.name, () => job.run(services, attrs.data.companyId, attrs.data.id)),
         )
       }
       for (const sweep of sweeps)
-        agenda.define(sweep.name, () => guarded(services, sweep.name, () => sweep.run(services)), { concurrency: 1 })
+        agenda.define(sweep.name, () => runLogged(services, sweep.name, () => sweep.run(services)), { concurrency: 1 })
       await agenda.start()
       for (const { name, everySeconds } of sweeps) {
         const seconds = typeof everySeconds === "number" ? everySeconds : everySeconds(services.config)
@@ -120,6 +120,6 @@ function releaseLocksSafely({ repository }: AgendaBackend, log: Logger) {
 }
 
 /** Logs a failed job; the sweep repeats it, because the row still stores what is due. */
-async function guarded(services: Pick<Services, "log">, name: string, run: () => Promise<void>) {
+async function runLogged(services: Pick<Services, "log">, name: string, run: () => Promise<void>) {
   await run().catch((error) => services.log.error({ err: error, job: name }, "job failed"))
 }

@@ -4,7 +4,7 @@ import type { Chunking } from "../extractor.js"
 const places = ["\n# ", "\n## ", "\n### ", "\n#### ", "\n\n", "\n", ". ", "! ", "? ", "。", "！", "？", "; ", ", ", " ", ""]
 
 /** Splits a text into chunks of limited length, each with some of the end of the previous one. */
-export function chunksOf(text: string, { size, overlap }: Chunking): string[] {
+export function splitIntoChunks(text: string, { size, overlap }: Chunking): string[] {
   const chunks: string[] = []
   const keep = (parts: string[]) => {
     const chunk = parts.join("").trim()

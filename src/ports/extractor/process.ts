@@ -5,7 +5,7 @@ import { tidy } from "./tidy.js"
 
 /** The extractor process: reads the documents that it receives, sequentially. Libraries are loaded on demand. */
 async function perform(task: Task): Promise<string | string[]> {
-  if (task.kind === "split") return (await import("./chunks.js")).chunksOf(task.text, task.chunking)
+  if (task.kind === "split") return (await import("./chunks.js")).splitIntoChunks(task.text, task.chunking)
   return tidy(await textOf(task))
 }
 

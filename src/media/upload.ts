@@ -22,7 +22,7 @@ export interface ArrivingForm {
 }
 
 /** An uploaded temporary file; disposing removes it when it is still there. */
-export interface ArrivedDraft extends ArrivedFile, AsyncDisposable {
+export interface TempUpload extends ArrivedFile, AsyncDisposable {
   path: string
 }
 
@@ -30,7 +30,7 @@ export interface ArrivedDraft extends ArrivedFile, AsyncDisposable {
  * Streams an upload to a temporary file, with its size limited, its hash computed and its type detected on the way. On failure the file is
  * removed.
  */
-export async function arrive(folder: string, upload: FileUpload, form?: ArrivingForm): Promise<ArrivedDraft> {
+export async function receiveUpload(folder: string, upload: FileUpload, form?: ArrivingForm): Promise<TempUpload> {
   const filename = filenameOf(upload.filename)
   await mkdir(folder, { recursive: true })
   const path = join(folder, v7())
