@@ -74,7 +74,8 @@ export async function awayCampaign(scene: Scene, report: Report, chance: Chance,
   state.isOver = true
   await Promise.all([...writing, ...probes])
   const samples = await gauges
-  await comeToRest(scene, [])
+  // Where nobody will ever answer there is no rest to wait for.
+  if (outages.every(({ unanswered }) => unanswered.length === 0)) await comeToRest(scene, [])
   const [all] = await scene.sql("select count(*)::integer as messages from message")
   await until(() => subscribers.every(({ heard }) => heard.filter(({ message }) => message).length >= all.messages), 30_000)
   await Promise.all(instances.map((instance) => instance.stop()))
