@@ -197,7 +197,7 @@ export const queriesRunInOnePlace = words(
   "src/",
   "A query of Kysely is run by runQuery(reader, query): it uses the transaction, pipelines concurrent statements, and prepares templates.",
   [/\.execute(?:Query|TakeFirst|TakeFirstOrThrow)?\(/g],
-  (path) => path === "src/database/kit/in-transaction.ts",
+  (path) => path === "src/database/kit/transaction-connection.ts",
 )
 
 export const databaseKitStaysInside = imports(
