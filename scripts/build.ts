@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { copyFileSync, cpSync, existsSync, readFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 /**
@@ -19,6 +19,9 @@ function build(): number {
     // The compiler has printed its errors.
     return 1
   }
+  // A migration that was renamed or removed would run all the same.
+  const compiled = readdirSync("dist/migrations").filter((file) => !existsSync(join("migrations", file.replace(/\.js(\.map)?$/, ".ts"))))
+  for (const file of compiled) rmSync(join("dist/migrations", file))
   cpSync("src/pages/browser", "dist/browser", { recursive: true })
   const libraries: Record<string, string> = JSON.parse(readFileSync("src/pages/browser/libraries.json", "utf8"))
   for (const [name, path] of Object.entries(libraries)) copyFileSync(join("node_modules", path), join("dist/browser", name))

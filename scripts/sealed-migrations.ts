@@ -23,7 +23,10 @@ export async function brokenSeals(folder: string): Promise<string[]> {
   const broken = Object.keys(sealed).filter((name) => found[name] !== sealed[name])
   const fresh = Object.keys(found).filter((name) => !sealed[name])
   return [
-    ...broken.map((name) => `migrations/${name} was changed or removed: databases have run it as it was. Put it back, and add a new one`),
+    ...broken.map(
+      (name) =>
+        `migrations/${name} was changed or removed: databases have run it as it was. Put it back, and add a new one. If it was never released, remove its line from migrations/${list} and run \`npm run generate\``,
+    ),
     ...fresh.map((name) => `migrations/${name} is not sealed: run \`npm run generate\` and commit it`),
   ]
 }

@@ -11,6 +11,7 @@ beforeAll(async () => {
   const [chat, group, theirs] = [await acme.chat(), await acme.chat({ chatType: "group" }), await globex.chat()]
   Object.assign(ids, { chat: chat.id, group: group.id, theirs: theirs.id, nobodys: v7(), globex: globex.id, assistant: acme.assistant.id })
   Object.assign(ids, { theirFolder: (await globex.folder()).id, theirTag: (await globex.tag()).id, theirAssistant: globex.assistant.id })
+  Object.assign(ids, { theirItem: globex.knowledge.id })
   Object.assign(ids, { draft: (await acme.makeAssistant({ isDraft: true })).id })
   await acme.subscription(null)
 })
@@ -27,6 +28,9 @@ const cases: [string, Method, string, object | undefined, number, string?][] = [
   ["so is null for what is never empty", "patch", "/api/chats/{theirs}", { isUnderAiControl: null }, 400, "isUnderAiControl"],
   ["also of a folder", "patch", "/api/chat-folders/{theirFolder}", { name: null }, 400, "name"],
   ["also of a tag", "patch", "/api/chat-tags/{theirTag}", { color: null }, 400, "color"],
+  ["also of an assistant", "patch", "/api/assistants-new/{theirAssistant}", { name: null }, 400, "name"],
+  ["so is an assistant's temperature", "patch", "/api/assistants-new/{theirAssistant}", { temperature: 7 }, 400, "temperature"],
+  ["so is null for a knowledge item's name", "patch", "/api/assistant-knowledge-new/{theirItem}", { name: null }, 400, "name"],
   ["so is a label too long", "post", "/api/chats/{theirs}/meta/labels", { label: "x".repeat(65) }, 400, "label"],
   ["so is a comment without text", "post", "/api/chats/{theirs}/meta/comments", { text: " " }, 400, "text"],
   ["so is a tag that is no id", "put", "/api/chats/{theirs}/tags", { tagIds: ["x"] }, 400],
@@ -109,4 +113,11 @@ describe("assignManager, which REST has in PATCH", () => {
     for (const stranger of [globex.owner.id, v7()])
       expect(await refusal(ids["chat"]!, `"${stranger}"`)).toMatchObject({ statusCode: 400, details: [{ path: "managerId" }] })
   })
+})
+
+it("null for the name of an assistant folder is refused before a foreign folder", async () => {
+  const folder = await gql(globex.token, `mutation { createAssistantFolder(input: { name: "Theirs" }) { id } }`)
+  const query = "mutation ($id: UUID!) { updateAssistantFolder(id: $id, input: { name: null }) { id } }"
+  const { errors } = await gql(acme.token, query, { id: folder.data.createAssistantFolder.id })
+  expect(errors![0]!.extensions).toMatchObject({ statusCode: 400, details: [{ path: "name" }] })
 })

@@ -23,7 +23,7 @@ import {
 } from "../schema/assistant.js"
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
-import { patch } from "../schema/kit/input.js"
+import { patch, refuseNulls } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { resolverLimits } from "./limits.js"
 
@@ -106,6 +106,8 @@ export class AssistantResolver {
     @IdArg("assistant") id: string,
     @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
   ) {
+    refuseNulls(context, Assistant, input)
+    checkAssistant(input, context.services)
     const assistant = await context.find(Assistant, id)
     assistant.refuseWhileDeleted()
     return applyInput(context, assistant, input)

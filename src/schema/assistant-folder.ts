@@ -15,5 +15,5 @@ export class CreateAssistantFolderInput extends InCompany {
 @InputType({ description: "The fields of an assistant folder to change." })
 export class UpdateAssistantFolderInput {
   @Field(() => Trimmed({ max: schemaLimits.assistantFolderName }), { nullable: true, description: "Name of the folder." })
-  name?: string
+  name?: string | null
 }
