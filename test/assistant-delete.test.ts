@@ -25,11 +25,22 @@ const speaking = () => acme.makeAssistant({ name: "Ada", vaRegistration: { provi
 const until = async (isDone: () => Promise<boolean>) => {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
+/** Runs the work on voice agents that is due; the job scheduler would start it up to a second later. */
+const sweep = async () => {
+  await voiceAgent.sweep.run(w.services)
+  await w.services.running.idle()
+}
+/** Speaking, with an agent that the provider has made. */
+async function ready() {
+  const assistant = await speaking()
+  await sweep()
+  expect((await find(assistant)).body.voiceAgentStatus).toBe("ready")
+  return assistant
+}
 
 /** An assistant whose voice agent stays: a worker that does not return holds the work on it. */
 async function terminating() {
-  const assistant = await speaking()
-  await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
+  const assistant = await ready()
   await sql("update assistant set voice_work_id = $1, voice_lease_until = now() + interval '1 hour' where id = $2", [v7(), assistant.id])
   await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
   return assistant
@@ -70,10 +81,6 @@ describe("an assistant without a voice", () => {
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: assistant.id })
     await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
-    const sweep = async () => {
-      await voiceAgent.sweep.run(w.services)
-      await w.services.running.idle()
-    }
     await sweep()
     expect((await find(assistant)).body.voiceAgentStatus).toBe("terminating")
     clock.advance(60_000)
@@ -237,6 +244,7 @@ describe("a chat that is assigned to an assistant during its deletion", () => {
     expect([200, 201]).toContain(given.status)
     const id = given.body.chatId ?? given.body.id!
     expect(await look({ id })).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
+    await sweep()
     await until(async () => (await find(assistant)).status === 404)
     await sql(widget, [acme.assistant.id, acme.widget.id])
   })
@@ -253,9 +261,8 @@ describe("a chat that is assigned to an assistant during its deletion", () => {
 
 describe("an assistant that is being deleted", () => {
   it("answers no chat from the request on, and is shown until its agent is deleted", async () => {
-    const assistant = await speaking()
+    const assistant = await ready()
     const chat = await acme.chat({ assistantId: assistant.id })
-    await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
     await sql("update assistant set voice_work_id = $1, voice_lease_until = now() + interval '1 hour' where id = $2", [v7(), assistant.id])
     await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
     expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
@@ -266,6 +273,7 @@ describe("an assistant that is being deleted", () => {
     await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
     // Its worker continues.
     await sql("update assistant set voice_work_id = null, voice_lease_until = null, voice_due_at = now() where id = $1", [assistant.id])
+    await sweep()
     await until(async () => (await find(assistant)).status === 404)
   })
 
