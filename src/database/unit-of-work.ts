@@ -98,7 +98,6 @@ export class UnitOfWork {
     await this.emitEvents()
     for (const { target, type, id } of this.pendingSnapshots) target.payload = await this.snapshot(type, id)
     await this.em.flush()
-    if (this.emitted.size > 0) this.afterCommit.events = true
   }
 
   /** Schedules a snapshot of a row at commit for a payload. */
@@ -114,6 +113,7 @@ export class UnitOfWork {
       if ("value" in payload) event.payload = payload
       else this.snapshotAtCommit(event, payload.row, payload.id)
       this.em.persist(event)
+      this.afterCommit.events = true
       if (type === "CHAT_MODE_CHANGED") this.afterCommit.aiControlChanged = true
     }
     return emitted.length > 0
@@ -121,11 +121,11 @@ export class UnitOfWork {
 
   /** Whether an event is the first of its type for its row: a row that changes twice emits one event, and a created row emits no change. */
   private isFirst({ type, payload }: DomainEvent): boolean {
-    const isOfRow = "id" in payload
-    const key = isOfRow ? `${type} ${payload.id}` : type
-    const isRepeated = this.emitted.has(key) || (type === "CHAT_UPDATED" && isOfRow && this.emitted.has(`CHAT_CREATED ${payload.id}`))
+    if ("value" in payload) return true
+    const key = `${type} ${payload.id}`
+    if (this.emitted.has(key) || (type === "CHAT_UPDATED" && this.emitted.has(`CHAT_CREATED ${payload.id}`))) return false
     this.emitted.add(key)
-    return !isOfRow || !isRepeated
+    return true
   }
 
   /** Flushes, and collects the events of the touched rows. */
