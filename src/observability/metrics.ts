@@ -54,8 +54,8 @@ export class Metrics {
   constructor(private readonly log: Logger) {}
 
   /** All metrics in Prometheus's text format. */
-  async text(): Promise<string> {
-    return `${await processRegistry.metrics()}\n${await this.registry.metrics()}`
+  text(): Promise<string> {
+    return Registry.merge([processRegistry, this.registry]).metrics()
   }
 
   /** Adds a gauge whose value is read at each scrape; a failed reading is logged, leaves the gauge out and does not fail the scrape. */
