@@ -36,9 +36,9 @@ export async function runToolLoop(context: RequestContext, turn: Turn, signal: A
       if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
       // Checked between calls, so that none is sent for a lost turn or from a stopping process.
       signal.throwIfAborted()
-      const input = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
-      if (!input) return null
-      results.push({ role: "result", callId: call.callId, name: call.name, output: input.output })
+      const result = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
+      if (!result) return null
+      results.push({ role: "result", callId: call.callId, name: call.name, output: result.output })
     }
     for (const { callId, name, arguments: given } of answer.toolCalls) messages.push({ role: "call", callId, name, arguments: given })
     messages.push(...results)

@@ -23,20 +23,20 @@ export function fullText(content: string, assistantId: string): string {
 export const assistantWord = (assistantId: string) => `@${assistantId}`
 
 /** A query word and its thesaurus concepts, as lexemes. */
-export interface QueryTerm {
+export interface Term {
   word: string
   concepts: string[]
 }
 
 /** The distinct words of a query; of too many, the longest, which are the most selective. */
-export function askedWords(query: string): QueryTerm[] {
+export function askedWords(query: string): Term[] {
   const asked = [...new Map(readWords(query).map((one) => [one.word, one])).values()]
   if (asked.length <= knowledgeLimits.knowledgeQueryWords) return asked
   return asked.sort((one, other) => other.word.length - one.word.length).slice(0, knowledgeLimits.knowledgeQueryWords)
 }
 
 // Letters and digits only, so no quoting is needed; a lexeme's length is limited.
-function readWords(text: string): QueryTerm[] {
+function readWords(text: string): Term[] {
   return words(text).flatMap((word) =>
     isStopWord(word)
       ? []

@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import type { Reader } from "../database/reader.js"
 import { runQuery } from "../database/run-query.js"
-import { assistantWord, type QueryTerm } from "./full-text.js"
+import { assistantWord, type Term } from "./full-text.js"
 import { chunkReadModel, indexed } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
 
@@ -9,7 +9,7 @@ import { knowledgeLimits } from "./limits.js"
  * Search by words: chunks of an assistant that contain any of them, best first. A word that no chunk contains is replaced by its thesaurus
  * concepts.
  */
-export async function byWords(reader: Reader, assistantId: string, asked: QueryTerm[]): Promise<string[]> {
+export async function byWords(reader: Reader, assistantId: string, asked: Term[]): Promise<string[]> {
   if (asked.length === 0) return []
   const matches = await holding(
     reader,
