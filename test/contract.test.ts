@@ -94,6 +94,22 @@ describe("ids in a path, over both protocols", () => {
     }
   })
 
+  const changing = withIds.filter(([, route]) => route.method === "PATCH" && route.body)
+  // Which of these may be null depends on the kind of the item, so the item is read first.
+  const dependOnRow = ["resourceContent", "resourceUrl", "fileId"]
+
+  it.each(changing)("%s: null for a field that is never null is reported before a missing row", async (_name, route) => {
+    const [mine, theirs] = [await belongings(acme), await belongings(globex)]
+    const fields = Object.keys(w.openapi.paths[route.path].patch.requestBody.content["application/json"].schema.properties)
+    const send = (things: Belongings, field: string) =>
+      rest.as(credentialFor(route, acme)).patch(addressOf(route, things, { companyId: acme.id }), { [field]: null })
+    for (const field of fields.filter((each) => !dependOnRow.includes(each))) {
+      const { body, status } = await send(mine, field)
+      const isRefused = status === 400 && body.details.some(({ message }: { message: string }) => /must not be null/.test(message))
+      expect([field, (await send(theirs, field)).status]).toEqual([field, isRefused ? 400 : expect.any(Number)])
+    }
+  })
+
   it("are case-insensitive", async () => {
     const { body } = await both.as(acme.token).get(`/api/chats/${own["chats"]!.toUpperCase()}`).expect(200)
     expect(body.id).toBe(own["chats"])

@@ -6,7 +6,7 @@ import { selectionOf } from "../context/selection.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { assistantFolderReadModel, CreateAssistantFolderInput, UpdateAssistantFolderInput } from "../schema/assistant-folder.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, findToChange, patch } from "../schema/kit/input.js"
 
 @Resolver()
 export class AssistantFolderResolver {
@@ -36,8 +36,7 @@ export class AssistantFolderResolver {
     @IdArg("assistant folder") id: string,
     @Arg("input", () => UpdateAssistantFolderInput) input: UpdateAssistantFolderInput,
   ) {
-    refuseNulls(context, AssistantFolder, input)
-    return patch(context, await context.find(AssistantFolder, id, "Assistant folder"), input)
+    return patch(context, await findToChange(context, AssistantFolder, id, input, "Assistant folder"), input)
   }
 
   @Access("company")

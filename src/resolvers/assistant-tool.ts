@@ -18,7 +18,7 @@ import {
   UpdateAssistantToolInput,
 } from "../schema/assistant-tool.js"
 import { IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, findToChange, patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { ToolTestResult } from "../schema/tool-call.js"
 import { resolverLimits } from "./limits.js"
@@ -87,8 +87,7 @@ export class AssistantToolResolver {
   ) {
     checkTool(input, faultOfParams)
     const { webhookSecret: _secret, ...columns } = input
-    refuseNulls(context, AssistantTool, columns)
-    const tool = await context.find(AssistantTool, id, "Tool")
+    const tool = await findToChange(context, AssistantTool, id, columns, "Tool")
     tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
     return applyInput(context, tool, input)
   }

@@ -23,14 +23,18 @@ import {
 } from "../schema/assistant.js"
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
-import { patch, refuseNulls } from "../schema/kit/input.js"
+import { findToChange, patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { resolverLimits } from "./limits.js"
 
-async function applyInput(context: RequestContext, assistant: Assistant, input: UpdateAssistantInput) {
-  checkAssistant(input, context.services)
-  const { draftOfId, vaRegistration, ...fields } = input
-  const registration = vaRegistration && registrationOf(vaRegistration, context.services)
+/** Checks what needs no row, before one is read; returns the input with complete voice settings. */
+function checked(input: UpdateAssistantInput, { services }: RequestContext) {
+  checkAssistant(input, services)
+  return { ...input, registration: input.vaRegistration && registrationOf(input.vaRegistration, services) }
+}
+
+async function applyInput(context: RequestContext, assistant: Assistant, input: ReturnType<typeof checked>) {
+  const { draftOfId, vaRegistration: _raw, registration, ...fields } = input
   if (input.folderId) await context.referred(AssistantFolder, input.folderId, "folderId", assistant.companyId)
   const changesVoice = spokenFields.some((field) => input[field] !== undefined && input[field] !== assistant[field])
   patch(context, assistant, fields)
@@ -91,10 +95,12 @@ export class AssistantResolver {
   @Access("company")
   @Mutation(() => Assistant, { description: "Creates an assistant." })
   async createAssistant(@Ctx() context: RequestContext, @Arg("input", () => CreateAssistantInput) input: CreateAssistantInput) {
+    const { companyId, ...fields } = input
+    const whole = checked(fields as UpdateAssistantInput, context)
     const assistant = new Assistant()
-    assistant.companyId = context.company(input.companyId)
+    assistant.companyId = context.company(companyId)
     assistant.textModelId = context.services.models[0]!.id
-    await applyInput(context, assistant, { ...input, companyId: undefined } as UpdateAssistantInput)
+    await applyInput(context, assistant, whole)
     context.em.persist(assistant)
     return assistant
   }
@@ -106,11 +112,10 @@ export class AssistantResolver {
     @IdArg("assistant") id: string,
     @Arg("input", () => UpdateAssistantInput) input: UpdateAssistantInput,
   ) {
-    refuseNulls(context, Assistant, input)
-    checkAssistant(input, context.services)
-    const assistant = await context.find(Assistant, id)
+    const whole = checked(input, context)
+    const assistant = await findToChange(context, Assistant, id, input)
     assistant.refuseWhileDeleted()
-    return applyInput(context, assistant, input)
+    return applyInput(context, assistant, whole)
   }
 
   @Access("company")

@@ -7,7 +7,7 @@ import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, findToChange, patch } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatFolderResolver {
@@ -37,8 +37,7 @@ export class ChatFolderResolver {
     @IdArg("chat folder") id: string,
     @Arg("input", () => UpdateChatFolderInput) input: UpdateChatFolderInput,
   ) {
-    refuseNulls(context, ChatFolder, input)
-    return patch(context, await context.find(ChatFolder, id, "Chat folder"), input)
+    return patch(context, await findToChange(context, ChatFolder, id, input, "Chat folder"), input)
   }
 
   @Access("company", { transaction: "manual" })

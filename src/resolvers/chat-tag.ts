@@ -8,7 +8,7 @@ import { selectionOf } from "../context/selection.js"
 import { ChatTag } from "../entities/chat-tag.js"
 import { CreateChatTagInput, chatTagReadModel, UpdateChatTagInput } from "../schema/chat-tag.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, findToChange, patch } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatTagResolver {
@@ -41,8 +41,7 @@ export class ChatTagResolver {
     @IdArg("chat tag") id: string,
     @Arg("input", () => UpdateChatTagInput) input: UpdateChatTagInput,
   ) {
-    refuseNulls(context, ChatTag, input)
-    const tag = await context.find(ChatTag, id, "Chat tag")
+    const tag = await findToChange(context, ChatTag, id, input, "Chat tag")
     const before = tag.name
     patch(context, tag, input)
     await dropExclusions(context.unit, tag, before)

@@ -12,7 +12,7 @@ import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-
 import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
 import { IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, mustBeGiven, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, findToChange, mustBeGiven, patch } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatResolver {
@@ -41,8 +41,7 @@ export class ChatResolver {
   @Access("company")
   @Mutation(() => Chat, { description: "Changes a chat. The rules on groups, drafts and subscriptions are not applied." })
   async updateChat(@Ctx() context: RequestContext, @IdArg("chat") id: string, @Arg("input", () => UpdateChatInput) input: UpdateChatInput) {
-    refuseNulls(context, Chat, input)
-    return updateChat(context, await context.find(Chat, id), input)
+    return updateChat(context, await findToChange(context, Chat, id, input), input)
   }
 
   @Access("company")

@@ -12,7 +12,7 @@ import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
 import { attachFile, giveText, type ReadFile, withText } from "../knowledge/files.js"
 import { IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, patch, refuseNulls } from "../schema/kit/input.js"
+import { DeleteResult, deleted, findToChange, patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { CreateKnowledgeItemInput, KnowledgePage, knowledgeReadModel, UpdateKnowledgeItemInput } from "../schema/knowledge.js"
 import { resolverLimits } from "./limits.js"
@@ -73,8 +73,7 @@ export class KnowledgeResolver {
     @Arg("input", () => UpdateKnowledgeItemInput) input: UpdateKnowledgeItemInput,
   ) {
     await withText(context, async (tx, read) => {
-      refuseNulls(tx, Knowledge, input)
-      const item = await tx.find(Knowledge, id, "Knowledge item")
+      const item = await findToChange(tx, Knowledge, id, input, "Knowledge item")
       const before = { resourceUrl: item.resourceUrl, fileId: item.fileId }
       item.assertSourceFields(input)
       return applyRules(tx, patch(tx, item, input), input, before, read)

@@ -45,8 +45,19 @@ export function mustBeGiven(path: string, value: unknown) {
   if (value === undefined) throw new BadUserInput(`${path} is required`, [{ path, message: "is required" }])
 }
 
-/** Throws for null in columns that are not nullable. Called before the row is read, so that bad input is reported before a missing row. */
-export function refuseNulls(context: RequestContext, entity: EntityClass<Row>, input: object) {
+/** Finds the row that an input changes; null for a column that is not nullable is refused first, so that bad input is reported before a missing row. */
+export async function findToChange<T extends Row>(
+  context: RequestContext,
+  entity: EntityClass<T>,
+  id: string,
+  input: object,
+  noun?: string,
+): Promise<T> {
+  refuseNulls(context, entity, input)
+  return context.find(entity, id, noun)
+}
+
+function refuseNulls(context: RequestContext, entity: EntityClass<Row>, input: object) {
   const details = nullsFor(context, entity, input).map((path) => ({ path, message: "must not be null" }))
   if (details.length > 0) throw new BadUserInput(`${details.map((detail) => detail.path).join(", ")} must not be null`, details)
 }
