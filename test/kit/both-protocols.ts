@@ -1,6 +1,6 @@
-import type { Credential } from "./clients.js"
+import type { Method } from "./clients.js"
 import { unsigned } from "./files.js"
-import { type ApiClient, type ApiRequest, type ApiResponse, protocols } from "./graphql-client.js"
+import { type ApiClient, type ApiRequest, type ApiResponse, clientWith, PendingRequest, protocols } from "./graphql-client.js"
 import type { World } from "./world.js"
 
 /**
@@ -9,33 +9,21 @@ import type { World } from "./world.js"
  * @example const w = world(); const rest = bothProtocols(w)
  */
 export function bothProtocols(world: World): ApiClient {
-  const [rest, graphql] = protocols.map(([, clientOf]) => clientOf(world)) as [ApiClient, ApiClient]
-  return {
-    as(credential) {
-      const ask = (method: Method, path: string, body?: unknown) =>
-        new RequestToBoth(requestOf(rest, credential, method, path, body), requestOf(graphql, credential, method, path, body), method)
-      return {
-        get: (path) => ask("get", path),
-        post: (path, body) => ask("post", path, body),
-        put: (path, body) => ask("put", path, body),
-        patch: (path, body) => ask("patch", path, body),
-        delete: (path) => ask("delete", path),
-      }
-    },
-  }
+  const clients = protocols.map(([, clientOf]) => clientOf(world))
+  return clientWith((credential, method, path, body) => {
+    const [rest, graphql] = clients.map((client) => client.as(credential)[method as "post"](path, body))
+    return new RequestToBoth(rest!, graphql!, method)
+  })
 }
 
-type Method = "get" | "post" | "put" | "patch" | "delete"
-
-const requestOf = (client: ApiClient, credential: Credential, method: Method, path: string, body: unknown) =>
-  client.as(credential)[method as "post"](path, body)
-
-class RequestToBoth implements ApiRequest {
+class RequestToBoth extends PendingRequest {
   constructor(
     private readonly rest: ApiRequest,
     private readonly graphql: ApiRequest,
     private readonly method: Method,
-  ) {}
+  ) {
+    super()
+  }
 
   expect(status: number, body?: unknown) {
     if (body === undefined) this.rest.expect(status)
@@ -49,15 +37,7 @@ class RequestToBoth implements ApiRequest {
     return this
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: supertest's requests are awaited as they are.
-  then<A, B>(
-    whenDone?: ((answer: ApiResponse) => A | PromiseLike<A>) | null,
-    whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
-  ) {
-    return this.ask().then(whenDone, whenFailed)
-  }
-
-  private async ask(): Promise<ApiResponse> {
+  protected async send(): Promise<ApiResponse> {
     const shown = await this.rest
     if (this.method === "get" || shown.status >= 400) expect(comparable(await this.graphql)).toEqual(comparable(shown))
     return shown

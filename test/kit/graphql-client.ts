@@ -19,7 +19,7 @@ import {
 import { platformSchema } from "../../src/graphql/schema.js"
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"
-import type { Credential } from "./clients.js"
+import type { Credential, Method } from "./clients.js"
 import type { World } from "./world.js"
 
 /** A response in REST's form. */
@@ -47,6 +47,32 @@ export interface ApiClient {
   }
 }
 
+/** Makes a client from a function that makes its requests. */
+export const clientWith = (request: (credential: Credential, method: Method, path: string, body?: unknown) => ApiRequest): ApiClient => ({
+  as: (credential) => ({
+    get: (path) => request(credential, "get", path),
+    post: (path, body) => request(credential, "post", path, body),
+    put: (path, body) => request(credential, "put", path, body),
+    patch: (path, body) => request(credential, "patch", path, body),
+    delete: (path) => request(credential, "delete", path),
+  }),
+})
+
+/** A request that is sent when it is awaited, like supertest's. */
+export abstract class PendingRequest implements ApiRequest {
+  abstract expect(status: number, body?: unknown): this
+  abstract set(header: string, value: string): this
+  protected abstract send(): Promise<ApiResponse>
+
+  // biome-ignore lint/suspicious/noThenProperty: supertest's requests are awaited as they are.
+  then<A, B>(
+    whenDone?: ((answer: ApiResponse) => A | PromiseLike<A>) | null,
+    whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ) {
+    return this.send().then(whenDone, whenFailed)
+  }
+}
+
 /**
  * Both protocols by name, for `describe.each`. The GraphQL client runs the operation of the route, with variables from the request, and
  * converts the result into REST's form.
@@ -57,25 +83,14 @@ export const protocols: [string, (world: World) => ApiClient][] = [
   ["GraphQL", graphqlClient],
 ]
 
-let schema: GraphQLSchema | undefined
-
 /** GraphQL behind REST's addresses. Its responses are checked against the OpenAPI document, like those of REST. */
 function graphqlClient(world: World): ApiClient {
-  return {
-    as(credential) {
-      const ask = (method: Route["method"], path: string, body?: unknown) => new GraphqlRequest(world, credential, method, path, body)
-      return {
-        get: (path) => ask("GET", path),
-        post: (path, body) => ask("POST", path, body),
-        put: (path, body) => ask("PUT", path, body),
-        patch: (path, body) => ask("PATCH", path, body),
-        delete: (path) => ask("DELETE", path),
-      }
-    },
-  }
+  return clientWith(
+    (credential, method, path, body) => new GraphqlRequest(world, credential, method.toUpperCase() as Route["method"], path, body),
+  )
 }
 
-class GraphqlRequest implements ApiRequest {
+class GraphqlRequest extends PendingRequest {
   private readonly checks: ((answer: ApiResponse) => void)[] = []
   private key: string | undefined
 
@@ -85,7 +100,9 @@ class GraphqlRequest implements ApiRequest {
     private readonly method: Route["method"],
     private readonly path: string,
     private readonly body: unknown,
-  ) {}
+  ) {
+    super()
+  }
 
   expect(status: number, body?: unknown) {
     this.checks.push((answer) => {
@@ -102,36 +119,28 @@ class GraphqlRequest implements ApiRequest {
     return this
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: supertest's requests are awaited as they are.
-  then<A, B>(
-    whenDone?: ((answer: ApiResponse) => A | PromiseLike<A>) | null,
-    whenFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
-  ) {
-    return this.ask().then(whenDone, whenFailed)
-  }
-
-  private async ask(): Promise<ApiResponse> {
-    schema = platformSchema(this.world.services.database.orm)
+  protected async send(): Promise<ApiResponse> {
+    const schema = platformSchema(this.world.services.database.orm)
     const [address, query = ""] = this.path.split("?") as [string, string?]
     const route = routeOf(this.method, address)
     const document = parse(route.document).definitions[0] as OperationDefinitionNode
-    const given = this.variables(route, document, address, new URLSearchParams(query))
+    const given = this.variables(schema, route, document, address, new URLSearchParams(query))
     const { headers, data, errors } = await this.world.gql(this.credential, route.document, given)
     const [error] = errors ?? []
     if (error?.extensions.statusCode === 500) throw new Error(`GraphQL for ${this.path} → 500\n${JSON.stringify(this.world.logged.at(-1))}`)
-    const answer = error ? refusal(route, error) : success(route, document, data)
+    const answer = error ? refusal(route, error) : success(schema, route, document, data)
     this.world.fits(this.method.toLowerCase(), this.path, { ...answer, headers: { "content-type": "application/json" } })
     for (const check of this.checks) check({ ...answer, headers })
     return { ...answer, headers }
   }
 
   /** The variables of the route's operation, from the request. */
-  private variables(route: Route, document: OperationDefinitionNode, address: string, query: URLSearchParams) {
+  private variables(schema: GraphQLSchema, route: Route, document: OperationDefinitionNode, address: string, query: URLSearchParams) {
     const inPath = parametersOf(route, address)
     const values: Record<string, unknown> = {}
     for (const { variable, type: node } of document.variableDefinitions ?? []) {
       const name = variable.name.value
-      const type = typeFromAST(schema!, node as never) as GraphQLInputType
+      const type = typeFromAST(schema, node as never) as GraphQLInputType
       const called = route.rename?.[name] ?? name
       const fields = (this.body ?? {}) as Record<string, unknown>
       const value =
@@ -193,9 +202,9 @@ function refusal(route: Route, { message, extensions }: NonNullable<Awaited<Retu
 }
 
 /** GraphQL's data in REST's form. */
-function success(route: Route, document: OperationDefinitionNode, data: Record<string, unknown>) {
+function success(schema: GraphQLSchema, route: Route, document: OperationDefinitionNode, data: Record<string, unknown>) {
   const root = document.selectionSet.selections[0] as FieldNode
-  const type = schema!.getRootType(document.operation)!.getFields()[root.name.value]!.type
+  const type = schema.getRootType(document.operation)!.getFields()[root.name.value]!.type
   const value = inRestWords(type, root, data[root.name.value])
   return {
     status: route.status ?? (route.method === "POST" ? 201 : 200),
