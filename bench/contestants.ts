@@ -1,8 +1,9 @@
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
+import { startArguments } from "../scripts/start-arguments.js"
 import type { BenchDatabase } from "./database.js"
-import { cores, end, freePort, root, startArguments, startNode, untilAnswers } from "./processes.js"
+import { cores, end, freePort, root, startNode, untilAnswers } from "./processes.js"
 import { type Contestant, earlierVersion } from "./requests.js"
 
 /** A running server of the benchmark. */

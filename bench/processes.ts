@@ -2,7 +2,6 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { cpus } from "node:os"
-import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
@@ -23,12 +22,6 @@ function hasTaskset() {
   } catch {
     return false
   }
-}
-
-/** The arguments that `npm start` gives to Node, so that the benchmark measures the same. */
-export function startArguments(directory: string): string[] {
-  const { scripts } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { scripts: Record<string, string> }
-  return /exec node (.+)$/.exec(scripts["start"]!)![1]!.split(" ")
 }
 
 /** Starts Node on a core; it inherits standard error. */

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
+import { startArguments } from "../scripts/start-arguments.js"
 import { connect } from "../src/database/connect.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
 import { migrate } from "../src/database/migrate.js"
@@ -16,7 +17,6 @@ import {
   postmasterOf,
   residentMb,
   root,
-  startArguments,
   startNode,
   untilAnswers,
 } from "./processes.js"

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
+import { startArguments } from "../../scripts/start-arguments.js"
 
 /** An address where nobody listens (`fetch` would not even try port 1). */
 const nowhere = "http://127.0.0.1:2"
@@ -15,8 +16,8 @@ export function killAll() {
 /** The environment of all servers; nothing else is inherited. */
 const bare = { PATH: process.env["PATH"], HOME: process.env["HOME"], TZ: "UTC" }
 
-/** As `npm start` runs a server; and it collects its garbage when it is sent SIGUSR2. */
-const flags = ["--enable-source-maps", "--no-allocation-site-pretenuring", "--max-semi-space-size=32", "--heap-growing-percent=25"]
+/** The flags of `npm start`; and the process collects its garbage when it is sent SIGUSR2. */
+const flags = startArguments(resolve(import.meta.dirname, "../..")).slice(0, -1)
 const collecting = ["--expose-gc", "--import", 'data:text/javascript,process.on("SIGUSR2", () => gc())']
 
 /** Runs a file of a build; it is killed with the rest when the campaigns end. */
