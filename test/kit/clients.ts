@@ -8,19 +8,6 @@ export type Credential = string | Record<string, string> | null
 /** Keeps connections open, as clients do: a connection for each request is a fifth of its CPU. */
 const agent = new Agent({ keepAlive: true })
 
-// Each assertion on a request takes a stack, of which only the line of the test is shown. Its frames are translated, which costs most of it.
-const { prototype } = supertest.Test
-const { expect: assertion } = prototype
-prototype.expect = function (this: Test, ...args: unknown[]) {
-  const limit = Error.stackTraceLimit
-  Error.stackTraceLimit = 6
-  try {
-    return (assertion as (...args: unknown[]) => Test).apply(this, args)
-  } finally {
-    Error.stackTraceLimit = limit
-  }
-}
-
 /** The headers that carry a credential. */
 export function headersOf(credential: Credential): Record<string, string> {
   if (credential === null) return {}
