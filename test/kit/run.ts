@@ -50,8 +50,7 @@ const compiled = { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") }
 
 /** Runs Jest and answers its exit code; an interrupt goes to Jest, and the database is stopped when Jest has ended. */
 async function jest(env: Record<string, string>): Promise<number> {
-  // For the workers, which get the same options: as the server runs, with less work for the garbage collector.
-  const args = ["--max-semi-space-size=32", "node_modules/jest/bin/jest.js", ...process.argv.slice(2)]
+  const args = ["node_modules/jest/bin/jest.js", ...process.argv.slice(2)]
   const child = spawn(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...compiled, ...env } })
   const interrupt = () => child.kill("SIGINT")
   stopping.addEventListener("abort", interrupt)
