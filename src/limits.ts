@@ -30,6 +30,8 @@ export const rootLimits = {
   refreshTokenSeconds: 7 * 24 * 60 * 60,
   /** How long a statement waits for a database connection; ours. */
   databaseWaitMs: 4_000,
+  /** After this time without a statement PostgreSQL ends a transaction, so that an unreachable instance keeps no row locked; ours. */
+  idleTransactionMs: 30_000,
   /** Interval at which the database is checked; ours. */
   heartbeatMs: 1_000,
   /** Timeout of that check; together with the interval it stays below the 5 s of a 503 (contract, section 1); ours. */

@@ -8,6 +8,7 @@ import { v7 } from "uuid"
 import { prepareDemo } from "../src/admin/demo.js"
 import { connect } from "../src/database/connect.js"
 import { migrate } from "../src/database/migrate.js"
+import { rootLimits } from "../src/limits.js"
 import { closeDatabases, type EmptyDatabase, emptyDatabase } from "./kit/databases.js"
 import { world } from "./kit/world.js"
 
@@ -151,6 +152,20 @@ it("a server continues when the database ends all its connections, and receives 
   await ready().expect(200)
   for (; heard === 0 && Date.now() < end; await sleep(50)) await services.wakeUp.publish("credentials", v7())
   expect(heard).toBeGreaterThan(0)
+})
+
+it("ends a transaction that an instance left open, and frees the rows that it locked", async () => {
+  const database = await emptyDatabase()
+  const { services } = await database.start()
+  await prepareDemo(services)
+  const left = await services.database.pool.connect()
+  const { rows } = await left.query("select setting::integer as ms from pg_settings where name = 'idle_in_transaction_session_timeout'")
+  expect(rows).toEqual([{ ms: rootLimits.idleTransactionMs }])
+  await left.query("set idle_in_transaction_session_timeout = 50")
+  await left.query("begin")
+  await left.query("select from company for update")
+  await database.sql("update company set name = 'Renamed'")
+  await expect(left.query("commit")).rejects.toThrow()
 })
 
 describe("the demo company", () => {

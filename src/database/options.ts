@@ -65,7 +65,12 @@ export const ormOptions = (url: string, log: (line: string) => void = () => {}, 
     extensions: [Migrator],
     pool: { min: 0, max: 10 },
     // Statements in one write do not wait for each other's results.
-    driverOptions: { pipeline: true, connectionTimeoutMillis: rootLimits.databaseWaitMs, onPoolCreated },
+    driverOptions: {
+      pipeline: true,
+      connectionTimeoutMillis: rootLimits.databaseWaitMs,
+      idle_in_transaction_session_timeout: rootLimits.idleTransactionMs,
+      onPoolCreated,
+    },
     discovery: { warnWhenNoEntities: false, checkDuplicateTableNames: true },
     allowGlobalContext: false,
     logger: log,
