@@ -90,7 +90,9 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => progress.close())
   const documents = extractor()
   stack.defer(() => documents.close())
-  const scheduler = await makeScheduler(config, database, log)
+  const work = [reply, voiceAgent, indexKnowledge]
+  const sweeps = [...work.map((each) => each.sweep), quietChats, lostToolCalls, retention, strayFiles]
+  const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())
   const running = new Running(log)
@@ -126,9 +128,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)
-  const work = [reply, voiceAgent, indexKnowledge]
-  const sweeps = [...work.map((each) => each.sweep), quietChats, lostToolCalls, retention, strayFiles]
-  await scheduler.start(services, [...work, autoResume, forgetMediaJob], sweeps)
+  await scheduler.start(services)
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   addProcessGauges(metrics, database.pool, () => sockets.size)

@@ -380,7 +380,7 @@ it("a process that stops releases its work at once, without counting a try, and 
 
 it("a scheduler that stops has stored the jobs that it was given before", async () => {
   const { config, database, log } = w.services
-  const scheduler = await makeScheduler(config, database, log)
+  const scheduler = await makeScheduler(config, database, log, { work: [], stored: [], sweeps: [] })
   const ids = Array.from({ length: 20 }, (_, index) => String(index))
   for (const id of ids) void scheduler.schedule({ job: "wake", companyId: acme.id, id, at: new Date() })
   await scheduler.stop()

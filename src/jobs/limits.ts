@@ -12,8 +12,12 @@ export const jobLimits = {
   turnSlots: { instance: 200, company: 150 },
   /** Concurrent tasks of voice agents in a process, in all and per company; ours. */
   voiceSlots: { instance: 40, company: 30 },
-  /** How often a sweep looks for due replies. */
-  replySweepSeconds: 2,
+  /** How often a sweep looks for due replies; ours. */
+  replySweepSeconds: 1,
+  /** Due work that an instance claims at once, so that requests always find a database connection; ours. */
+  claimsAtOnce: 5,
+  /** Longest timer of Node, which takes 2^31 - 1 ms. */
+  longestTimerMs: 24 * 60 * 60_000,
   /** Maximum number of chats in which one sweep turns AI on again. */
   sweepBatch: 500,
   /** How often a sweep looks for due work on voice agents; ours. */
@@ -28,6 +32,8 @@ export const jobLimits = {
   agendaConnections: 3,
   /** Time after which Agenda gives up the lock of a killed process. */
   agendaLockMs: 10_000,
+  /** The same for a job that only starts a sweep. */
+  detachedLockMs: 1_000,
   /** Timeout to connect to MongoDB at start. */
   mongoConnectMs: 3_000,
   /** Interval of the deletion of expired rows. */

@@ -8,6 +8,7 @@ import type { Database } from "../../database/connect.js"
 import { rootLimits } from "../../limits.js"
 import { operatorError } from "../../operator-error.js"
 import { jobLimits } from "../limits.js"
+import { DueTimes } from "./due-times.js"
 
 /** A job on a row of one company; the row stores what is due, the scheduler only starts the job at that time. */
 export interface Job {
@@ -20,12 +21,24 @@ export interface Sweep {
   name: string
   /** Its interval in seconds; some depend on the configuration. */
   everySeconds: number | ((config: Config) => number)
+  /** Whether its job only starts it, so that soon after this instance was killed another one starts the next. */
+  isDetached?: boolean
   run(services: Services): Promise<void>
 }
 
-/** The job scheduler of the deployment: Agenda, behind one function. */
+/** Jobs by the way they are started. */
+export interface Jobs {
+  /** Durable work, whose due times the instance that stored them keeps in memory. */
+  work: Job[]
+  /** Jobs that lie far ahead, which Agenda stores. */
+  stored: Job[]
+  /** What recurs, which Agenda starts on one of the instances. */
+  sweeps: Sweep[]
+}
+
+/** Starts jobs: durable work from memory, everything else with Agenda. */
 export interface RunningScheduler extends JobScheduler {
-  start(services: Services, jobs: Job[], sweeps: Sweep[]): Promise<void>
+  start(services: Services): Promise<void>
   /** Starts no more jobs; jobs for other instances can still be scheduled. */
   pause(): Promise<void>
   stop(): Promise<void>
@@ -58,7 +71,7 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
 }
 
 /** Creates the job scheduler; nothing runs before `start`. */
-export async function makeScheduler(config: Config, database: Database, log: Logger): Promise<RunningScheduler> {
+export async function makeScheduler(config: Config, database: Database, log: Logger, jobs: Jobs): Promise<RunningScheduler> {
   const { backend, close } = await backendOf(config, database)
   releaseLocksSafely(backend, log)
   const agenda = new Agenda({
@@ -74,9 +87,12 @@ export async function makeScheduler(config: Config, database: Database, log: Log
   agenda.on("error", (error) => log.warn({ err: error }, "job scheduler error"))
   // Only the stop waits until jobs are stored, so that released work starts on another instance.
   const storing = new Set<Promise<unknown>>()
+  const dueTimes = new DueTimes()
+  const work = new Map(jobs.work.map((kind) => [kind.name, kind]))
   return {
     async schedule(scheduled) {
       const { job, companyId, id, at } = scheduled
+      if (work.has(job)) return dueTimes.expect(scheduled)
       // A further job for each wake-up: Agenda would forget a moved job if it is running.
       // A few milliseconds late, because a timer may fire a millisecond early and would find nothing due.
       const stored = agenda
@@ -87,23 +103,33 @@ export async function makeScheduler(config: Config, database: Database, log: Log
       storing.add(stored)
       await stored
     },
-    async start(services, jobs, sweeps) {
-      for (const job of jobs) {
-        agenda.define<{ companyId: string; id: string }>(job.name, ({ attrs }) =>
-          runLogged(services, job.name, () => job.run(services, attrs.data.companyId, attrs.data.id)),
+    async start(services) {
+      dueTimes.begin(({ job, companyId, id }) =>
+        services.running.add(runLogged(services, job, () => work.get(job)!.run(services, companyId, id))),
+      )
+      for (const { name, run } of jobs.stored)
+        agenda.define<{ companyId: string; id: string }>(name, ({ attrs }) =>
+          runLogged(services, name, () => run(services, attrs.data.companyId, attrs.data.id)),
         )
+      for (const sweep of jobs.sweeps) {
+        const start = () => runLogged(services, sweep.name, () => sweep.run(services))
+        if (sweep.isDetached)
+          agenda.define(sweep.name, async () => void start(), { concurrency: 1, lockLifetime: jobLimits.detachedLockMs })
+        else agenda.define(sweep.name, start, { concurrency: 1 })
       }
-      for (const sweep of sweeps)
-        agenda.define(sweep.name, () => runLogged(services, sweep.name, () => sweep.run(services)), { concurrency: 1 })
       await agenda.start()
-      for (const { name, everySeconds } of sweeps) {
+      for (const { name, everySeconds } of jobs.sweeps) {
         const seconds = typeof everySeconds === "number" ? everySeconds : everySeconds(services.config)
         await agenda.every(seconds * 1000, name)
       }
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
-    pause: () => agenda.stop(false),
+    async pause() {
+      dueTimes.stop()
+      await agenda.stop(false)
+    },
     async stop() {
+      dueTimes.stop()
       // Locks that are not released expire.
       await agenda.stop(false).catch((error) => log.warn({ err: error }, "the locks of jobs were not released"))
       await Promise.all(storing)

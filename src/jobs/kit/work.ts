@@ -71,7 +71,7 @@ export function defineWork<T extends CompanyOwned, Input>(declared: WorkDeclarat
   return {
     name,
     run: async (services, companyId, id) => void (await workerOf(services).begin(companyId, id, LockMode.PESSIMISTIC_WRITE)),
-    sweep: { name: `${name}-sweep`, everySeconds: sweepSeconds, run: (services) => workerOf(services).sweep() },
+    sweep: { name: `${name}-sweep`, everySeconds: sweepSeconds, isDetached: true, run: (services) => workerOf(services).sweep() },
     counts: (services) => workerOf(services).counts(),
     running: (services) => workerOf(services).slots.total,
   }
