@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
 import { awayCampaign } from "./away.js"
+import { clockCampaign } from "./clock.js"
 import { freezeCampaign } from "./freeze.js"
 import { answeredOnce, killCampaign, type Point, points } from "./kill.js"
 import { type MutationName, mutations } from "./kit/builds.js"
@@ -37,6 +38,9 @@ const sound: Record<string, Record<string, Campaign>> = {
   "kill-one-of-two": {
     "kill -9 of one of two instances": kills("pair", 2, [...points]),
     "a worker that stands still": (...args) => freezeCampaign(...args, 4),
+  },
+  clock: {
+    "an instance is killed with 500 due times": (...args) => clockCampaign(...args, { customers: 500, pauseMs: 50, debounceMs: 40_000 }),
   },
   tools: {
     "kill -9 during turns with a tool, first half": (...args) => toolCampaign(...args, { lane: "first", kills: 15, customers: 3 }),

@@ -199,12 +199,13 @@ describe("by the sweep, with a stopped clock", () => {
 describe("the job scheduler", () => {
   const w = world({ REPLY_DEBOUNCE_MS: "50", REPLY_MAX_WAIT_MS: "100" })
 
-  it("starts the turn at its due time", async () => {
+  it("starts the turn at its due time, which costs the job store nothing", async () => {
     const chat = await w.acme.chat({ assistantId: w.acme.assistant.id })
     const heard = await subscribe(w, w.acme.token, { chatId: chat.id, types: ["MESSAGE_CREATED"] })
     await w.acme.message({ chatId: chat.id, text: "When are you open?", role: "Customer" })
     const [, answer] = await heard.take(2)
     await heard.stop()
     expect(answer!.payload).toMatchObject({ role: "Assistant", text: expect.stringContaining("9:00") })
+    expect(await w.sql("select name from agenda_jobs where name not like '%-sweep' and repeat_interval is null")).toEqual([])
   })
 })

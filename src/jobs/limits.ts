@@ -23,7 +23,7 @@ export const jobLimits = {
   /** How often a sweep looks for due work on voice agents; ours. */
   voiceSweepSeconds: 10,
   /** Interval at which Agenda reads its table; a job that is due sooner runs on time. */
-  agendaPollMs: 1_000,
+  agendaPollMs: 500,
   /** Concurrent jobs of one kind in a process. */
   agendaConcurrency: 50,
   /** Delay of a job after its due time. */
