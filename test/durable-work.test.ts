@@ -388,6 +388,12 @@ it("a scheduler that stops has stored the jobs that it was given before", async 
   expect(stored.map(({ id }) => id).sort()).toEqual(ids.sort())
 })
 
+it("a start removes the due times that earlier versions kept in the job store", async () => {
+  await sql("insert into agenda_jobs (name, data, next_run_at) values ('reply', '{}', now() + interval '1 hour')")
+  await another()
+  expect(await sql("select name from agenda_jobs where name = 'reply'")).toEqual([])
+})
+
 describe("companies", () => {
   it("are served in turn: one item of a company precedes the second of two hundred older ones", async () => {
     const many = await due(200)

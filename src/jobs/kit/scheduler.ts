@@ -118,6 +118,8 @@ export async function makeScheduler(config: Config, database: Database, log: Log
         else agenda.define(sweep.name, start, { concurrency: 1 })
       }
       await agenda.start()
+      // Earlier versions stored them here; nothing would start or remove them.
+      await agenda.cancel({ names: [...work.keys()] })
       for (const { name, everySeconds } of jobs.sweeps) {
         const seconds = typeof everySeconds === "number" ? everySeconds : everySeconds(services.config)
         await agenda.every(seconds * 1000, name)
