@@ -10,12 +10,12 @@ import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
-import { codePoints } from "../entities/kit/scalars.js"
+import { codePoints, isUuid } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { Message } from "../entities/message.js"
 import { BadUserInput, Conflict, Unauthenticated } from "../errors.js"
-import { appendInbound } from "../messages/inbound.js"
-import type { Connection } from "./connection.js"
+import { appendInbound, appendInboundAtOnce } from "../messages/inbound.js"
+import { type Connection, connectionOf } from "./connection.js"
 import { channelLimits } from "./limits.js"
 
 const upTo = (max: number) =>
@@ -31,15 +31,56 @@ const widgetMessage = z.object({
   visitorToken: z.string({ error: "must be a string" }).nullish(),
 })
 
+type WidgetMessage = z.infer<typeof widgetMessage>
+
+/** Where a visitor's message is stored. */
+interface Stored {
+  chatId: string
+  messageId: string
+}
+
 /** Stores a visitor's message once per message id, in the visitor's chat or in a new one for a visitor without a token. */
-export async function receiveFromWidget(services: Services, connection: Connection, address: string, body: unknown) {
-  refuseUnstorable(body)
-  const read = widgetMessage.safeParse(body)
-  if (!read.success) {
-    const details = read.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }))
-    throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
+export async function receiveFromWidget(services: Services, connectionId: string, address: string, body: unknown) {
+  const message = readMessage(body)
+  const known = message instanceof BadUserInput ? null : await storeOfKnownVisitor(services, connectionId, message)
+  if (known) return withToken(services, known.companyId, known.stored)
+  const connection = await connectionOf(services.database, "widget", connectionId)
+  // An unknown connection is reported before a bad body.
+  if (message instanceof BadUserInput) throw message
+  return withToken(services, connection.companyId, await storeOfVisitor(services, connection, address, message))
+}
+
+/** The message in a body, or the error to answer with. */
+function readMessage(body: unknown): WidgetMessage | BadUserInput {
+  try {
+    refuseUnstorable(body)
+  } catch (error) {
+    if (error instanceof BadUserInput) return error
+    throw error
   }
-  const { text, name, messageId, visitorToken } = read.data
+  const read = widgetMessage.safeParse(body)
+  if (read.success) return read.data
+  const details = read.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }))
+  return new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
+}
+
+/** Stores a further message of a visitor by one statement; null, and nothing is stored, when anything about it is not the usual case. */
+async function storeOfKnownVisitor(services: Services, connectionId: string, { text, name, messageId, visitorToken }: WidgetMessage) {
+  const claims = visitorToken ? verify(visitorToken, services.secrets.jwtSecret, "visitor", clock.now()) : "invalid"
+  if (typeof claims === "string" || !isUuid(connectionId)) return null
+  const draft = { chatId: claims.sub, type: "Text", text, externalId: messageId ?? null } as const
+  const from = { connectionId, name: name?.trim() || null }
+  const message = await appendInboundAtOnce(systemContext(services, claims.cid), draft, services.config, from)
+  return message && { companyId: claims.cid, stored: { chatId: claims.sub, messageId: message["id"] as string } }
+}
+
+function withToken({ secrets }: Pick<Services, "secrets">, companyId: string, stored: Stored) {
+  const claims = { typ: "visitor" as const, sub: stored.chatId, cid: companyId }
+  return { ...stored, visitorToken: sign(claims, secrets.jwtSecret, channelLimits.visitorTokenSeconds, clock.now()) }
+}
+
+async function storeOfVisitor(services: Services, connection: Connection, address: string, body: WidgetMessage): Promise<Stored> {
+  const { text, name, messageId, visitorToken } = body
   const visitor = visitorToken ? visitorOf(services, connection, visitorToken) : null
   const context = systemContext(services, connection.companyId)
   // This key lets a repeated first message, whose response was lost, find its chat. It includes the client address and the text: another
@@ -58,12 +99,10 @@ export async function receiveFromWidget(services: Services, connection: Connecti
       return { chatId: chat.id, messageId: message["id"] as string }
     })
   // The unique index refused the second of two concurrent first messages: its chat exists now.
-  const stored = await store().catch((error) => {
+  return store().catch((error) => {
     if (error instanceof Conflict) return store()
     throw error
   })
-  const claims = { typ: "visitor" as const, sub: stored.chatId, cid: connection.companyId }
-  return { ...stored, visitorToken: sign(claims, services.secrets.jwtSecret, channelLimits.visitorTokenSeconds, clock.now()) }
 }
 
 /** The chat that a visitor's token names; 401 for a token of another company's widget. */

@@ -143,12 +143,14 @@ export class RequestContext {
   }
 
   /** Runs one statement as its own transaction; the statement writes its events itself. */
-  async statement<R = Record<string, unknown>>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
-    const result = await this.services.database.pool.query({ ...statement, values }).catch((error) => {
+  async statement<R = Record<string, unknown>>({ name, text, jobs }: Statement<R>, values: unknown[]): Promise<R[]> {
+    const { database, sequencer, scheduler } = this.services
+    const { rows } = await database.pool.query({ name, text, values }).catch((error) => {
       throw constraintError(error)
     })
-    void this.services.sequencer.poke()
-    return result.rows
+    void sequencer.poke()
+    if (jobs) for (const job of rows.flatMap(jobs)) void scheduler.schedule(job)
+    return rows
   }
 }
 

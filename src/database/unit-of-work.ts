@@ -31,6 +31,8 @@ export interface AfterCommit {
 export interface Statement<R = Record<string, unknown>> {
   name: string
   text: string
+  /** The jobs to schedule for a returned row when the statement is its own transaction. */
+  jobs?(row: R): ScheduledJob[]
   /** Never set; it only carries the type. */
   row?: R
 }

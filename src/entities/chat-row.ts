@@ -14,7 +14,10 @@ import { type WorkState, workState } from "./kit/work-state.js"
 import { Message } from "./message.js"
 import { User } from "./user.js"
 
-const TurnState = workState("reply", {
+/** The job that answers a chat. */
+export const replyJob = "reply"
+
+const TurnState = workState(replyJob, {
   dueAt: "reply_due_at",
   runId: "turn_id",
   leaseUntil: "turn_lease_until",

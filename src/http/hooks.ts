@@ -10,8 +10,12 @@ export function hookRouter(services: Services): Router {
   return new Router().post("/hooks/:messenger/:connectionId", async (ctx) => {
     const { messenger = "", connectionId = "" } = ctx["params"]
     if (messenger !== "widget") throw new NotFound("Connection")
-    const connection = await connectionOf(services.database, messenger, connectionId)
-    ctx.body = await receiveFromWidget(services, connection, ctx.ip, await readJson(ctx))
+    const body = await readJson(ctx).catch(async (error) => {
+      // An unknown connection is reported before a body that cannot be read.
+      await connectionOf(services.database, messenger, connectionId)
+      throw error
+    })
+    ctx.body = await receiveFromWidget(services, connectionId, ctx.ip, body)
     ctx.status = 201
   })
 }

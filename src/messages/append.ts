@@ -27,6 +27,18 @@ export interface MessageDraft {
 type Append = Statement<{ message: PlannedRow<"Message"> }>
 const statements = new WeakMap<MikroORM, Record<"plain" | "withMedia", Append>>()
 
+/** SQL that a variant of the statement adds to it. */
+export interface AppendParts {
+  /** Further columns of the chat that are set, each preceded by a comma. */
+  set?: string
+  /** Further conditions on the chat, each preceded by `and`; no row is returned, and nothing is written, when one is false. */
+  where?: string
+  /** A further column of the result, from the changed chat. */
+  result?: { name: string; sql: string }
+  /** Inserts the files; with SQL expressions that return them for the event. */
+  files?: { insert: string; mediaIds: string; messageMedia: string }
+}
+
 /** Fields of a file that an event stores; its URL is signed when the event is delivered. */
 const mediaFields = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
 
@@ -54,15 +66,20 @@ function statementsOf(orm: MikroORM): Record<"plain" | "withMedia", Append> {
       from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
     )`
   const built = {
-    plain: { name: "append-message", text: textOf(orm, "", "'[]'::jsonb", "'[]'::jsonb") },
-    withMedia: { name: "append-message-with-media", text: textOf(orm, attached, "to_jsonb($19::uuid[])", "(select list from files)") },
+    plain: { name: "append-message", text: appendSql(orm) },
+    withMedia: {
+      name: "append-message-with-media",
+      text: appendSql(orm, { files: { insert: attached, mediaIds: "to_jsonb($19::uuid[])", messageMedia: "(select list from files)" } }),
+    },
   }
   statements.set(orm, built)
   return built
 }
 
-/** Builds the statement; `attached` inserts the files, and `mediaIds` and `messageMedia` are SQL expressions that return them. */
-function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia: string): string {
+const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::jsonb" }
+
+/** The text of the statement, whose parameters are those of `appendValues()`, and from $18 on those of its parts. */
+export function appendSql(orm: MikroORM, { set = "", where = "", result, files = noFiles }: AppendParts = {}): string {
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   return `
     with numbered as (
@@ -72,10 +89,10 @@ function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia:
         last_message_at = case when $4 then greatest(last_message_at, $1) else last_message_at end,
         last_message_id = case when $4 then $2 else last_message_id end,
         unread_count = unread_count + $5,
-        quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end
-      where id = $3 and company_id = any($6::uuid[])
+        quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end${set}
+      where id = $3 and company_id = any($6::uuid[])${where}
       returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
-        case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status
+        case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status${result ? `, ${result.sql} as ${result.name}` : ""}
     ), inserted as (
       insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at,
         external_id, author_id, reply_to_message_id, sources, function_call, function_call_output)
@@ -84,13 +101,13 @@ function textOf(orm: MikroORM, attached: string, mediaIds: string, messageMedia:
       from numbered returning *
     ), shown as (
       select ${shown} from inserted
-    )${attached}, recorded as (
+    )${files.insert}, recorded as (
       insert into event (company_id, chat_id, type, payload, created_at)
       select "companyId", "chatId", 'MESSAGE_CREATED',
-        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${mediaIds}, 'messageMedia', ${messageMedia})), $1
+        jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${files.mediaIds}, 'messageMedia', ${files.messageMedia})), $1
       from shown returning payload -> 'message' as message
     )
-    select message from recorded`
+    select message${result ? `, (select ${result.name} from numbered)` : ""} from recorded`
 }
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]

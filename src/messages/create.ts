@@ -10,7 +10,7 @@ import { Message, messageTypeOf } from "../entities/message.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import { type CreateMessageInput, messageReadModel } from "../schema/message.js"
 import { append, appendStatement, appendValues, type MessageDraft } from "./append.js"
-import { appendInbound } from "./inbound.js"
+import { appendInbound, appendInboundAtOnce } from "./inbound.js"
 import { messageLimits } from "./limits.js"
 
 type Draft = Omit<MessageDraft, "chatId">
@@ -21,8 +21,11 @@ export async function createMessage(context: RequestContext, input: CreateMessag
   if (input.companyId) context.reach(input.companyId)
   const { chatId, replyToMessageId, idempotencyKey } = input
   if (!chatId && replyToMessageId) throw bad("replyToMessageId", "needs a chatId")
-  if (chatId && draft.role !== "Customer" && !draft.mediaIds?.length && !replyToMessageId && !idempotencyKey)
-    return appendInOneStatement(context, { ...draft, chatId })
+  if (chatId && !draft.mediaIds?.length && !replyToMessageId && !idempotencyKey) {
+    if (draft.role !== "Customer") return appendInOneStatement(context, { ...draft, chatId })
+    const message = await appendInboundAtOnce(context, { ...draft, chatId }, context.services.config)
+    if (message) return message
+  }
   return context.transaction((tx) =>
     idempotent(tx, tx.unit, "Message", input, () =>
       chatId ? appendToChat(tx, draft, chatId, replyToMessageId) : storeAlone(tx, draft, input),

@@ -231,6 +231,7 @@ export const unscopedCallers: Record<string, string> = {
 export const statementCallers: Record<string, string> = {
   "src/messages/create.ts": "append-message: … where company_id = any($6)",
   "src/messages/append.ts": "append-message, inside a transaction",
+  "src/messages/inbound.ts": "append-inbound, append-from-widget: append-message with further conditions",
   "src/assistant/knowledge.ts": "spend-embedding-credit and give-embedding-credit-back: … company_id = any($2)",
   "src/knowledge/stored-vectors.ts": "a setting of pgvector, no rows",
   "src/jobs/kit/worker.ts": "renew-lease-…: … and company_id = any($3)",
