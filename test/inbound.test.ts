@@ -105,14 +105,16 @@ describe("a known visitor's message", () => {
   const visit = (body: object, on: { id: string } = acme.widget) => rest.anonymous.post(`/hooks/widget/${on.id}`, body)
   const begin = async () => (await visit({ text: "Hello" }).expect(201)).body
 
-  /** The statements that the server sends during a call, apart from those of its pollers. */
+  /** The statements on chats, channels and what belongs to them that the server sends during a call: not those of the sequencer. */
   async function statementsOf(work: () => PromiseLike<unknown>): Promise<string[]> {
     const { prototype } = (w.services.database.pool as unknown as { Client: typeof pg.Client }).Client
     const sent = jest.spyOn(prototype, "query")
     await work()
-    const names = sent.mock.calls.map(([config]) => (config as unknown as { name?: string }).name ?? String(config))
+    const all = sent.mock.calls.map(([statement]) => statement as unknown as { name?: string; text?: string })
     sent.mockRestore()
-    return names.filter((name) => !/^place-events|^listen|^select pg_notify|^begin|^commit/i.test(name))
+    return all
+      .filter(({ text }) => /\b(?:chat|channel|message|assistant|subscription)\b/.test(text ?? ""))
+      .map(({ name, text }) => name ?? text!)
   }
 
   it("is one statement", async () => {
