@@ -218,6 +218,9 @@ function codeOfBare(error: GraphQLError): string | null {
   return nodes ? "GRAPHQL_VALIDATION_FAILED" : "BAD_USER_INPUT"
 }
 
+/** The field that graphql-js's message says is missing in an input; null for another message. */
+export const missingField = (message: string): string | null => /^Field "(\w+)" of required type/.exec(message)?.[1] ?? null
+
 /** Extracts the path in a variable: `Variable "$input" got invalid value "x" at "input.color"; must be …` names input.color. */
 function detailsOf(message: string): Detail[] {
   const [, name, rest] = /^Variable "\$(\w+)" (.*)$/s.exec(message) ?? []
@@ -225,5 +228,8 @@ function detailsOf(message: string): Detail[] {
   if (rest.startsWith("of required type")) return [{ path: name, message: "is required" }]
   const [, place, reason] = /^got invalid value .* at "([\w.[\]]+)"; (.*)$/s.exec(rest) ?? []
   const [, whole] = /^got invalid value .*; (.*)$/s.exec(rest) ?? []
-  return [{ path: (place ?? name).replace(/\[(\d+)\]/g, ".$1"), message: reason ?? whole ?? rest }]
+  const path = (place ?? name).replace(/\[(\d+)\]/g, ".$1")
+  const why = reason ?? whole ?? rest
+  const missing = missingField(why)
+  return [missing ? { path: `${path}.${missing}`, message: "is required" } : { path, message: why }]
 }

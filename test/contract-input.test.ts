@@ -87,7 +87,8 @@ describe("bodies", () => {
     const { required = [] } = w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema
     for (const name of required) {
       const { [name]: _left, ...rest } = bodyFor(route, own)!
-      await send(route, JSON.stringify(rest)).expect(400)
+      const { body: missing } = await send(route, JSON.stringify(rest)).expect(400)
+      expect(missing.details).toContainEqual({ path: name, message: "is required" })
       // Except where null is a value: no folder.
       const { body } = await send(route, JSON.stringify({ ...rest, [name]: null })).expect(needs.includes(name) ? 200 : 400)
       if (!needs.includes(name)) expect(body.details[0].path).toBe(name)

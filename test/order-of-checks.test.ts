@@ -67,6 +67,7 @@ const cases: [string, Method, string, object | undefined, number, string?][] = [
   ],
   ["a bad cursor is told before a foreign chat", "get", "/api/messages?chatId={theirs}&cursor=zz", undefined, 400, "cursor"],
   ["so is a page of none", "get", "/api/messages?chatId={theirs}&take=0", undefined, 400],
+  ["so is a page of none of another company's", "get", "/api/assistants-new?companyId={globex}&take=0", undefined, 400],
   ["so is skip beside a cursor", "get", "/api/messages?chatId={theirs}&cursor=zz&skip=0", undefined, 400, "cursor"],
   ["a foreign chat is 403", "get", "/api/messages?chatId={theirs}", undefined, 403],
   ["a bad cursor is told before a foreign company", "get", "/api/chats?companyId={globex}&cursor=zz", undefined, 400, "cursor"],

@@ -82,7 +82,7 @@ export class AssistantResolver {
       { skip, take, defaultTake: resolverLimits.assistantPageDefault },
       filter,
       order,
-      context.reach(companyId),
+      () => context.reach(companyId),
     )
   }
 

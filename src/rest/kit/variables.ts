@@ -10,7 +10,7 @@ import {
   isScalarType,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import { BadUserInput, type Detail } from "../../errors.js"
+import { BadUserInput, type Detail, missingField } from "../../errors.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 
@@ -117,8 +117,11 @@ function pruned(value: unknown, type: GraphQLInputType): unknown {
 }
 
 function check(value: unknown, type: GraphQLInputType, name: string, details: Detail[]) {
-  const report = (path: readonly (string | number)[], error: GraphQLError) =>
-    details.push({ path: [name, ...path].filter((part) => part !== "").join("."), message: messageOf(error, path, type) })
+  const report = (path: readonly (string | number)[], error: GraphQLError) => {
+    const missing = missingField(error.message)
+    const full = [name, ...path, missing ?? ""].filter((part) => part !== "")
+    details.push({ path: full.join("."), message: missing ? "is required" : messageOf(error, path, type) })
+  }
   mustBeLists(value, type, name ? [name] : [], details)
   if (value === undefined && isNonNullType(type)) details.push({ path: name, message: "is required" })
   else coerceInputValue(value, type, (path, _invalid, error) => report(path, error))
@@ -134,11 +137,9 @@ function mustBeLists(value: unknown, type: GraphQLInputType, path: string[], det
     mustBeLists((value as Record<string, unknown>)[field.name], field.type, [...path, field.name], details)
 }
 
-/** Translates graphql-js's message for a missing or mistyped value, without GraphQL type names. */
+/** Translates graphql-js's message for a mistyped value, without GraphQL type names. */
 function messageOf(error: GraphQLError, path: readonly (string | number)[], type: GraphQLInputType): string {
   if (error.originalError instanceof BadUserInput) return error.originalError.message
-  const missing = /^Field "(\w+)" of required type/.exec(error.message)
-  if (missing) return `${missing[1]} is required`
   if (/not to be null/.test(error.message)) return "must not be null"
   const scalar =
     /^(\w+) cannot represent/.exec(error.message)?.[1] ??

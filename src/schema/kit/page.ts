@@ -175,7 +175,7 @@ async function isSelective<N extends EntityName>(
 /** A filter is rare when at most one in 10 rows matches. Both plans cost the same at one in 50, but that test would cost more. */
 const selectivity = 10
 
-/** Reads one page by offset; counts the total only when it is selected. */
+/** Reads one page by offset, of the companies that `reach` returns or refuses once the paging is valid; counts the total only when it is selected. */
 export async function offsetPage<N extends EntityName>(
   reader: Reader,
   model: ReadModel<N>,
@@ -183,10 +183,11 @@ export async function offsetPage<N extends EntityName>(
   paging: { skip?: number | null; take?: number | null; defaultTake: number },
   filter: Narrow<N>,
   order: Narrow<N>,
-  companyIds?: string[],
+  reach?: () => string[],
 ) {
   const take = pageSize(paging.take, paging.defaultTake, "take")
   const skip = pageOffset(paging.skip)
+  const companyIds = reach?.()
   const [nodes, totalCount] = await Promise.all([
     reader.list(model, selection["nodes"] ?? {}, (query) => order(filter(query)).offset(skip).limit(take), companyIds),
     selection["totalCount"] ? reader.count(model, filter, companyIds) : undefined,
