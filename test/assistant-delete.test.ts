@@ -25,7 +25,7 @@ const speaking = () => acme.makeAssistant({ name: "Ada", vaRegistration: { provi
 const until = async (isDone: () => Promise<boolean>) => {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
-/** Runs the work on voice agents that is due, and waits until it is done, whoever started it. */
+/** Runs the work on voice agents that is due, and waits until it is done, also what the job scheduler started. */
 const sweep = async () => {
   await voiceAgent.sweep.run(w.services)
   await w.services.running.idle()
