@@ -1,5 +1,6 @@
 import type { EntityMetadata, EntityProperty, MikroORM } from "@mikro-orm/postgresql"
 import type { Compilable, RawBuilder, SelectQueryBuilder } from "kysely"
+import { oncePer } from "../once-per.js"
 import type { Reader } from "./reader.js"
 import type { Columns, EntityName, Properties, Tables } from "./tables.js"
 
@@ -114,12 +115,11 @@ interface Table {
   of: Map<string, string>
 }
 
-const tables = new WeakMap<MikroORM, Map<string, Table>>()
+const tablesOf = oncePer((_orm: MikroORM) => new Map<string, Table>())
 
 /** The table and the columns of an entity, from MikroORM's metadata. */
 export function columnsOf(orm: MikroORM, name: EntityName): Table {
-  const known = tables.get(orm) ?? new Map<string, Table>()
-  tables.set(orm, known)
+  const known = tablesOf(orm)
   const table = known.get(name) ?? describe(orm, name)
   known.set(name, table)
   return table

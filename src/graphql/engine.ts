@@ -17,8 +17,8 @@ import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
+import { oncePer } from "../once-per.js"
 import { graphqlLimits } from "./limits.js"
-import { oncePerSchema } from "./once-per-schema.js"
 import { checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
 
@@ -76,7 +76,7 @@ const preparedOperations = new LRUCache<string, PreparedOperation>({
 })
 
 let schemas = 0
-const idOf = oncePerSchema(() => (schemas += 1))
+const idOf = oncePer((_schema: GraphQLSchema) => (schemas += 1))
 
 // NUL is a safe separator, because no valid document contains it.
 const keyOf = (schema: GraphQLSchema, { query, operationName }: RequestedOperation) =>

@@ -4,6 +4,7 @@ import type { MikroORM } from "@mikro-orm/postgresql"
 import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, Kind } from "graphql"
 import { buildSchemaSync } from "type-graphql"
 import { BadUserInput } from "../errors.js"
+import { oncePer } from "../once-per.js"
 import { AccessTokenResolver } from "../resolvers/access-token.js"
 import { AnswerProgressResolver } from "../resolvers/answer-progress.js"
 import { AssistantResolver } from "../resolvers/assistant.js"
@@ -25,7 +26,6 @@ import { SessionResolver } from "../resolvers/session.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./guard.js"
 import { checkObjectFields, skipDefaultResolvers } from "./object-fields.js"
-import { oncePerSchema } from "./once-per-schema.js"
 import { describeRootTypes, documentArguments } from "./schema-docs.js"
 
 type Resolver = new () => object
@@ -82,7 +82,7 @@ function neverPublish(): never {
 }
 
 /** The same schema with the REST words of enums: `telegram-bot` instead of `TELEGRAM_BOT`. */
-export const inRestWords = oncePerSchema((schema) => mapSchema(schema, { [MapperKind.ENUM_TYPE]: restEnum as never }))
+export const inRestWords = oncePer((schema: GraphQLSchema) => mapSchema(schema, { [MapperKind.ENUM_TYPE]: restEnum as never }))
 
 function restEnum(type: GraphQLEnumType): GraphQLScalarType {
   const list = type.getValues().map((value) => value.value as string)

@@ -5,6 +5,7 @@ import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { deliveredByEvent } from "../entities/channel.js"
 import { clock } from "../entities/kit/clock.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
+import { oncePer } from "../once-per.js"
 
 /** A message that is to be appended to a chat. */
 export interface MessageDraft {
@@ -25,7 +26,6 @@ export interface MessageDraft {
 }
 
 type Append = Statement<{ message: PlannedRow<"Message"> }>
-const statements = new WeakMap<MikroORM, Record<"plain" | "withMedia", Append>>()
 
 /** SQL that a variant of the statement adds to it. */
 export interface AppendParts {
@@ -50,9 +50,7 @@ export function appendStatement(orm: MikroORM): Append {
   return statementsOf(orm).plain
 }
 
-function statementsOf(orm: MikroORM): Record<"plain" | "withMedia", Append> {
-  const known = statements.get(orm)
-  if (known) return known
+const statementsOf = oncePer((orm: MikroORM): Record<"plain" | "withMedia", Append> => {
   const of = columnsOf(orm, "Media").of
   const media = mediaFields.map((property) => `'${property}', m.${of.get(property)}`).join(", ")
   // Messages with files have their own statement, so that other messages do not pay for it.
@@ -65,16 +63,14 @@ function statementsOf(orm: MikroORM): Record<"plain" | "withMedia", Append> {
       select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'mediaId', m.id, 'media', jsonb_build_object(${media})) order by a.position), '[]') as list
       from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
     )`
-  const built = {
+  return {
     plain: { name: "append-message", text: appendSql(orm) },
     withMedia: {
       name: "append-message-with-media",
       text: appendSql(orm, { files: { insert: attached, mediaIds: "to_jsonb($19::uuid[])", messageMedia: "(select list from files)" } }),
     },
   }
-  statements.set(orm, built)
-  return built
-}
+})
 
 const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::jsonb" }
 

@@ -8,6 +8,7 @@ import { replyJob } from "../entities/chat-row.js"
 import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import { Conflict } from "../errors.js"
+import { oncePer } from "../once-per.js"
 import { append, appendSql, appendValues, type MessageDraft } from "./append.js"
 
 type Draft = Omit<MessageDraft, "role">
@@ -63,20 +64,15 @@ export async function appendInboundAtOnce(
 }
 
 type Inbound = Statement<{ message: PlannedRow<"Message">; due_ms: number | null }>
-const statements = new WeakMap<MikroORM, Record<"inbound" | "fromWidget", Inbound>>()
 
-function statementsOf(orm: MikroORM): Record<"inbound" | "fromWidget", Inbound> {
-  const known = statements.get(orm)
-  if (known) return known
+const statementsOf = oncePer((orm: MikroORM): Record<"inbound" | "fromWidget", Inbound> => {
   const jobs: Inbound["jobs"] = ({ message: { companyId, chatId }, due_ms: due }) =>
     due === null ? [] : [{ job: replyJob, companyId: companyId!, id: chatId!, at: new Date(due) }]
-  const built = {
+  return {
     inbound: { name: "append-inbound", text: appendSql(orm, parts), jobs },
     fromWidget: { name: "append-from-widget", text: appendSql(orm, { ...parts, where: parts.where + ofWidget }), jobs },
   }
-  statements.set(orm, built)
-  return built
-}
+})
 
 /** `Chat.isAnsweredByAi` in SQL. */
 const isAnswered = "(is_under_ai_control and assistant_id is not null and chat_type <> 'group')"

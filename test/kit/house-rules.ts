@@ -97,7 +97,8 @@ export const entitiesStandAlone = imports(
 export const restKnowsDocuments = imports(
   "src/rest/",
   "A REST route is data: an address and a GraphQL document. Its behaviour is a root field of the schema; add or change that instead.",
-  (imported) => isOurs(imported) && !/^src\/(rest\/|graphql\/|context\/(limits|access|refuse-nul)\.ts$|errors\.ts$)/.test(imported),
+  (imported) =>
+    isOurs(imported) && !/^src\/(rest\/|graphql\/|context\/(limits|access|refuse-nul)\.ts$|errors\.ts$|once-per\.ts$)/.test(imported),
 )
 
 const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunInTransaction\(/g, /\bnew UnitOfWork\(/g, /\binTransaction\(/g]

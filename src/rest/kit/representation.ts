@@ -10,7 +10,7 @@ import {
 } from "graphql"
 import type { OperationEngine } from "../../graphql/engine.js"
 import { refuseFieldResolvers } from "../../graphql/object-fields.js"
-import { oncePerSchema } from "../../graphql/once-per-schema.js"
+import { oncePer } from "../../once-per.js"
 import { resources } from "../resources.js"
 import { fieldsIn, resourceOf, spreadsIn, withFields } from "./fragments.js"
 
@@ -51,7 +51,7 @@ const selected = (set: SelectionSetNode | undefined): Selection =>
   )
 
 /** The REST schema with a root field for each type of a resource, which returns the row that it is given. */
-const withRepresentationFields = oncePerSchema((restSchema) => {
+const withRepresentationFields = oncePer((restSchema: GraphQLSchema) => {
   const types = Object.keys(resources)
   const schema = mergeSchemas({
     schemas: [restSchema],
