@@ -53,6 +53,12 @@ it("a later call replaces the due time of a row, and a stop forgets all", async 
   expect(started).toEqual([last, moved])
   expected(forgotten, 0)
   times.stop()
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length
+  const before = timers()
+  // What a stopping process releases must not keep it.
+  expected(forgotten, 60_000)
+  expect(timers()).toBe(before)
+  // In real time, because it is shown that a timer does not fire.
   await new Promise((resolve) => setTimeout(resolve, 5))
   expect(started).toEqual([last, moved])
 })
@@ -63,6 +69,7 @@ it("work is not started before its time by a clock that stands still", async () 
   expected("early", 10)
   expected("due", 0)
   await has(1)
+  // In real time, because timers run in it: this one fires before the clock has come so far.
   await new Promise((resolve) => setTimeout(resolve, 15))
   expect(started).toEqual(["due"])
   clock.advance(10)

@@ -10,6 +10,7 @@ export class DueTimes {
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #due: ScheduledJob[] = []
   #starting = 0
+  #isStopped = false
   #start: ((job: ScheduledJob) => Promise<void>) | null = null
 
   /** Starts work from now on; what became due before is left to the sweep. */
@@ -17,8 +18,9 @@ export class DueTimes {
     this.#start = start
   }
 
-  /** Forgets all due times; other instances find the rows. */
+  /** Forgets all due times, and those to come; other instances find the rows. */
   stop() {
+    this.#isStopped = true
     this.#start = null
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
@@ -27,6 +29,7 @@ export class DueTimes {
 
   /** Starts the work on a row at its due time; a later call for the row replaces the time. */
   expect(job: ScheduledJob) {
+    if (this.#isStopped) return
     const key = `${job.job} ${job.id}`
     clearTimeout(this.#timers.get(key))
     const waitMs = Math.max(0, job.at.getTime() - clock.now().getTime())
