@@ -31,7 +31,7 @@ export interface AfterCommit {
 export interface Statement<R = Record<string, unknown>> {
   name: string
   text: string
-  /** The jobs to schedule for a returned row when the statement is its own transaction. */
+  /** The jobs to schedule after the commit for a returned row. */
   jobs?(row: R): ScheduledJob[]
   /** Never set; it only carries the type. */
   row?: R
@@ -81,8 +81,10 @@ export class UnitOfWork {
   }
 
   /** Runs a statement in the transaction. */
-  run<R = Record<string, unknown>>({ text }: { text: string; row?: R }, values: unknown[]): Promise<R[]> {
-    return runQuery<R>(this.reader, { sql: text, parameters: values })
+  async run<R = Record<string, unknown>>({ text, jobs }: Pick<Statement<R>, "text" | "jobs" | "row">, values: unknown[]): Promise<R[]> {
+    const rows = await runQuery<R>(this.reader, { sql: text, parameters: values })
+    if (jobs) this.afterCommit.jobs.push(...rows.flatMap(jobs))
+    return rows
   }
 
   /** Records that a statement wrote event rows itself. */
