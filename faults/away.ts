@@ -27,7 +27,7 @@ export async function awayCampaign(deployment: Deployment, report: Report, chanc
   const instances = await Promise.all(["away-a", "away-b"].map((name) => deployment.start(name, named(name))))
   const requests = new Requests()
   const plans = count(size.customers).map(() =>
-    count(40).map(() => ({ messages: chance.whole(1, 3), thinksMs: chance.whole(50, 300), pauseMs: chance.whole(800, 2_200) })),
+    count(60).map(() => ({ messages: chance.whole(1, 3), thinksMs: chance.whole(50, 300), pauseMs: chance.whole(800, 2_200) })),
   )
   const customers = plans.map((plan, index) => new Regular(deployment, requests, `away-${index}`, instances, plan))
   const slow = count(997).map(() => chance.whole(1_500, 6_000))
@@ -49,6 +49,8 @@ export async function awayCampaign(deployment: Deployment, report: Report, chanc
     const [end, messages] = [performance.now(), taken() - before]
     return { begin, end, messages, kept: await kept(requests, instances) }
   }
+  // The first messages fill caches and compile code: what a server keeps is compared after them.
+  await phase()
   const phases = [await phase()]
   const outages: Outage[] = []
   for (const seconds of size.seconds) {

@@ -2,7 +2,7 @@ import { type Chance, count } from "./kit/chance.js"
 import { type Report, worst } from "./kit/report.js"
 import { gaps, notToldOnce, storedIn } from "./kit/store.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
+import { must, sleep } from "./kit/wait.js"
 
 /** What a clock campaign is to do. */
 export interface ClockSize {
@@ -33,7 +33,7 @@ export async function clockCampaign(deployment: Deployment, report: Report, _cha
   const askedMs = performance.now() - begin
   await receiver!.kill()
   const answered = "select count(*)::integer as count from message where role = 'Assistant'"
-  await must("everybody is answered", () => until(async () => (await deployment.sql(answered))[0].count >= customers, 60_000))
+  await must("everybody is answered", async () => (await deployment.sql(answered))[0].count >= customers, debounceMs + 60_000)
   const late: number[] = (
     await deployment.sql(
       `select extract(epoch from min(t.started_at) - min(m.created_at)) * 1000 - $1 as ms

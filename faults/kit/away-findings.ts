@@ -51,7 +51,7 @@ const limits = {
   /** So many come at least, or the findings say little. */
   askedPerSecond: 5,
   /** How much more memory than before the first outage an instance may keep, and have at the worst moment: garbage that is not collected yet. */
-  moreKept: 64,
+  moreKept: 48,
   moreMeanwhile: 256,
 }
 
