@@ -1,18 +1,18 @@
 import { v7 } from "uuid"
 import { clock } from "../src/entities/kit/clock.js"
+import { Claims } from "../src/jobs/kit/claims.js"
 import { DueTimes } from "../src/jobs/kit/due-times.js"
 import { jobLimits } from "../src/jobs/limits.js"
 
-/** Due times whose starts the test ends itself. */
+/** Due times, and what they have started. */
 function dueTimes() {
   const times = new DueTimes()
   const started: string[] = []
-  const ends: (() => void)[] = []
   const awaited: { count: number; tell(): void }[] = []
   times.begin(({ id }) => {
     started.push(id)
     for (const { count, tell } of awaited) if (started.length >= count) tell()
-    return new Promise((end) => ends.push(end))
+    return Promise.resolve()
   })
   return {
     times,
@@ -20,27 +20,43 @@ function dueTimes() {
     expect: (id: string, inMs: number) => times.expect({ job: "reply", companyId: "", id, at: new Date(clock.now().getTime() + inMs) }),
     /** Resolves when this many have started. */
     has: (count: number) => new Promise<void>((tell) => (started.length >= count ? tell() : awaited.push({ count, tell }))),
-    endAll: () => {
-      for (const end of ends.splice(0)) end()
-    },
   }
 }
 
 afterEach(() => clock.reset())
 
-it("work is started in the order of its due times, and a few at once", async () => {
-  const { times, started, expect: expected, has, endAll } = dueTimes()
-  const ids = Array.from({ length: jobLimits.claimsAtOnce + 3 }, () => v7())
+it("work is started in the order of its due times", async () => {
+  const { times, started, expect: expected, has } = dueTimes()
+  const ids = Array.from({ length: 8 }, () => v7())
   for (const [index, id] of [...ids.entries()].toReversed()) expected(id, 5 * index)
-  await has(jobLimits.claimsAtOnce)
-  // The others are due by then.
-  await new Promise((resolve) => setTimeout(resolve, 5 * ids.length))
-  expect(started).toEqual(ids.slice(0, jobLimits.claimsAtOnce))
-  endAll()
   await has(ids.length)
   expect(started).toEqual(ids)
-  endAll()
   times.stop()
+})
+
+describe("claims", () => {
+  /** Claims that the test ends itself, with what each was to claim. */
+  function held() {
+    const batches: { ids: number[]; end(): void }[] = []
+    const claims = new Claims<number>((ids) => new Promise((end) => batches.push({ ids, end })))
+    return { claims, batches, turns: () => new Promise((resolve) => setTimeout(resolve, 0)) }
+  }
+
+  it("are made together for what is due at the same time, and a few at once for the rest", async () => {
+    const { claims, batches, turns } = held()
+    const { claimsAtOnce, claimBatch } = jobLimits
+    const count = claimsAtOnce * claimBatch + 3
+    const ids = Array.from({ length: count }, (_, index) => index)
+    const done = Promise.all(ids.map((id) => claims.add(id)))
+    await turns()
+    expect(batches.map(({ ids: claimed }) => claimed.length)).toEqual(Array(claimsAtOnce).fill(claimBatch))
+    batches[0]!.end()
+    await turns()
+    expect(batches.at(-1)!.ids).toEqual(ids.slice(-3))
+    expect(batches.flatMap(({ ids: claimed }) => claimed)).toEqual(ids)
+    for (const { end } of batches) end()
+    await done
+  })
 })
 
 it("a later call replaces the due time of a row, and a stop forgets all", async () => {

@@ -4,6 +4,7 @@ import { systemContext } from "../src/context/request-context.js"
 import { Chat } from "../src/entities/chat.js"
 import { type ScheduledJob, takeEffects } from "../src/entities/kit/row.js"
 import { appendInboundAtOnce } from "../src/messages/inbound.js"
+import { combined } from "./kit/combined.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
@@ -13,12 +14,6 @@ const time = stillTime()
 const timing = { replyDebounceMs: 4_000, replyMaxWaitMs: 7_000, autoResumeAfterMs: 600_000, contextWindowMs: 600_000 }
 
 beforeAll(() => stopScheduler(w))
-
-/** Every combination of one value of each property. */
-function combined<T extends object>(values: { [Key in keyof T]: readonly T[Key][] }): T[] {
-  const entries = Object.entries(values) as [keyof T, readonly T[keyof T][]][]
-  return entries.reduce((all, [key, each]) => all.flatMap((one) => each.map((value) => ({ ...one, [key]: value }))), [{} as T])
-}
 
 const at = (ms: number | null) => (ms === null ? null : new Date(time.now() + ms))
 

@@ -16,6 +16,10 @@ export const assistantLimits = {
   contextMessages: 500,
   /** Most hand-offs and returns in the model's notes; ours. */
   contextNotes: 10,
+  /** Assistants whose configuration an instance keeps in memory between turns; ours. */
+  rememberedAssistants: 1_000,
+  /** Characters of these configurations in all; ours. */
+  rememberedCharacters: 8_000_000,
   /** How often the lease of a turn is renewed, in milliseconds. */
   turnRenewMs: 3_000,
   /** How often the lease of a voice agent's work is renewed, in milliseconds; ours. */

@@ -1,21 +1,28 @@
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { EntityManager } from "@mikro-orm/postgresql"
 import { AssistantTurn } from "../entities/assistant-turn.js"
-import type { Chat } from "../entities/chat.js"
 import { ControlChange } from "../entities/control-change.js"
 import { Message } from "../entities/message.js"
 import { assistantLimits } from "./limits.js"
 
+/** The turn that the notes are for: its chat, the sequence of the last message, and the begin of the context window. */
+interface Noted {
+  chatId: string
+  lastSequence: number
+  since: Date
+  now: Date
+}
+
 /** Notes for the model about hand-offs and returns: those since its last turn, and those of the context window. */
-export async function notesOf(unit: UnitOfWork, chat: Chat, since: Date, now: Date): Promise<string[]> {
-  const read = { chatId: chat.id, outcome: { $in: ["answered", "handed_off"] as const } }
-  const last = await unit.em.findOne(AssistantTurn, read, { orderBy: { startedAt: "desc" } })
+export async function notesOf(em: EntityManager, { chatId, lastSequence, since, now }: Noted): Promise<string[]> {
+  const read = { chatId, outcome: { $in: ["answered", "handed_off"] as const } }
+  const last = await em.findOne(AssistantTurn, read, { orderBy: { startedAt: "desc" } })
   const from = new Date(Math.min(since.getTime(), last?.startedAt.getTime() ?? 0))
   const newest = { orderBy: { createdAt: "desc", id: "desc" }, limit: assistantLimits.contextNotes } as const
-  const changes = (await unit.em.find(ControlChange, { chatId: chat.id, createdAt: { $gte: from } }, newest)).reverse()
+  const changes = (await em.find(ControlChange, { chatId, createdAt: { $gte: from } }, newest)).reverse()
   const notes: string[] = []
   for (const [index, change] of changes.entries()) {
     const note = `${moment(change.createdAt, now)} ${inWords(change)}`
-    notes.push(cameBack(change) ? `${note} ${await meanwhile(unit, chat, changes[index - 1], change)}` : note)
+    notes.push(cameBack(change) ? `${note} ${await meanwhile(em, chatId, lastSequence, changes[index - 1], change)}` : note)
   }
   return notes
 }
@@ -33,10 +40,16 @@ function inWords(change: ControlChange): string {
 }
 
 /** Messages of a colleague before an automatic return are archived; the note says whether there were any. */
-async function meanwhile(unit: UnitOfWork, chat: Chat, off: ControlChange | undefined, on: ControlChange): Promise<string> {
+async function meanwhile(
+  em: EntityManager,
+  chatId: string,
+  lastSequence: number,
+  off: ControlChange | undefined,
+  on: ControlChange,
+): Promise<string> {
   const between = { createdAt: { ...(off && { $gte: off.createdAt }), $lt: on.createdAt } }
-  const newest = { $gt: chat.lastSequence - assistantLimits.contextMessages }
-  const wrote = await unit.em.count(Message, { chatId: chat.id, role: "User", sequence: newest, ...between })
+  const newest = { $gt: lastSequence - assistantLimits.contextMessages }
+  const wrote = await em.count(Message, { chatId, role: "User", sequence: newest, ...between })
   return wrote > 0 ? "Meanwhile a human colleague wrote to the customer." : "Meanwhile no human colleague wrote to the customer."
 }
 

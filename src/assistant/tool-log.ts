@@ -35,17 +35,17 @@ export function behindFence<T>(
 }
 
 /** The tool, locked against deletion and switching off until the call is logged; null when it is gone or switched off. */
-export const stillOffered = (unit: UnitOfWork, { row }: OfferedTool) =>
-  unit.em.findOne(AssistantTool, { id: row.id, disabled: false }, { lockMode: LockMode.PESSIMISTIC_READ })
+export const stillOffered = (unit: UnitOfWork, { id }: OfferedTool) =>
+  unit.em.findOne(AssistantTool, { id, disabled: false }, { lockMode: LockMode.PESSIMISTIC_READ })
 
 /** Writes a pending call to the log and its call frame to the chat; committed before the request is sent. */
-export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool: AssistantTool, asked: ModelToolCall): Promise<ToolCall> {
+export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, toolId: string, asked: ModelToolCall): Promise<ToolCall> {
   const { companyId, id: chatId } = chat
   const params = storable(asked.arguments)
-  const call = Object.assign(new ToolCall(), { companyId, chatId, toolId: tool.id, turnId: turn.id, params })
+  const call = Object.assign(new ToolCall(), { companyId, chatId, toolId, turnId: turn.id, params })
   unit.em.persist(call)
   chat.openToolCall(call.id, turn.round)
-  const functionCall = { callId: call.id, name: tool.name, arguments: params }
+  const functionCall = { callId: call.id, name: asked.name, arguments: params }
   await append(unit, { chatId, role: "Assistant", type: "FunctionCall", functionCall })
   return call
 }

@@ -1,11 +1,13 @@
 import type { RequestContext } from "../context/request-context.js"
 import { clock } from "../entities/kit/clock.js"
+import { storableText } from "../entities/kit/storable.js"
 import { turnOffAiMode } from "../entities/kit/system-tools.js"
 import type { MessageSource } from "../entities/message.js"
 import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelToolCall } from "../ports/text-model.js"
 import { assistantLimits } from "./limits.js"
 import { sourcesOf } from "./sources.js"
 import { noSuchTool, runTool } from "./tool-run.js"
+import type { OfferedTool } from "./tools.js"
 import type { Turn } from "./turn.js"
 
 /** The result of a turn: an answer, a hand-off, or both. */
@@ -16,24 +18,27 @@ export interface Conclusion {
   sources: MessageSource[]
 }
 
+/** The text of an answer as it is stored; empty when there is none. */
+export const answerOf = (text: string | null) => storableText(text ?? "").trim()
+
 /**
  * Calls the model, outside any transaction, and executes the tools that it calls, until it answers or hands off; returns null when the turn
  * was lost. After `toolRounds` or `turnSeconds` the model must answer without tools.
  */
 export async function runToolLoop(context: RequestContext, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
-  const messages: ModelMessage[] = [...turn.memory.messages]
+  const messages: ModelMessage[] = [...turn.messages]
   const toolsUntil = clock.now().getTime() + assistantLimits.turnSeconds * 1000
   for (let round = turn.rounds + 1; ; round += 1) {
     const mayCall = round <= assistantLimits.toolRounds && clock.now().getTime() < toolsUntil
-    const tools = mayCall ? turn.tools : []
+    const tools = mayCall ? turn.configuration.tools : []
     const answer = await ask(turn, messages, tools, signal)
     if (answer.toolCalls.length === 0)
-      return { text: answer.text, handOver: null, sources: sourcesOf(answer.text ?? "", messages, turn.memory.knowledge) }
+      return { text: answer.text, handOver: null, sources: sourcesOf(answer.text ?? "", messages, turn.configuration.knowledge) }
     if (!mayCall) throw new ModelFailure("The model keeps calling tools that it was not offered")
     const results: ModelMessage[] = []
     for (const call of answer.toolCalls) {
-      const tool = tools.find(({ row }) => row.name === call.name)
-      if (tool?.row.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
+      const tool = tools.find(({ declaration }) => declaration.name === call.name)
+      if (tool?.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
       // Checked between calls, so that none is sent for a lost turn or from a stopping process.
       signal.throwIfAborted()
       const result = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
@@ -45,9 +50,10 @@ export async function runToolLoop(context: RequestContext, turn: Turn, signal: A
   }
 }
 
-function ask(turn: Turn, messages: ModelMessage[], tools: Turn["tools"], signal: AbortSignal): Promise<ModelAnswer> {
-  const { assistant, knowledge, notes } = turn.memory
-  const { prompt: instructions, greeting, language, temperature } = assistant
+function ask(turn: Turn, messages: ModelMessage[], tools: OfferedTool[], signal: AbortSignal): Promise<ModelAnswer> {
+  const { configuration, notes } = turn
+  const { settings, knowledge } = configuration
+  const { prompt: instructions, greeting, language, temperature } = settings
   const { onText } = turn.progress
   const input = { instructions, greeting, language, temperature, knowledge, notes, messages, signal, onText }
   return turn.usage.counted(() => turn.model.answer({ ...input, tools: tools.map((tool) => tool.declaration) }))

@@ -33,7 +33,7 @@ export async function runTool(
   const error = "The arguments do not fit: nothing was called"
   if (faults.length > 0)
     return runLocalTool(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
-  if (tool.row.isSystem && tool.row.name === setChatTags.name)
+  if (tool.isSystem && asked.name === setChatTags.name)
     return runLocalTool(context, turn, tool, asked, async (unit, chat) => {
       const output = { success: true, tags: await tagChat(unit, chat, (asked.arguments as { tags: string[] }).tags) }
       return { outcome: { success: true, status: null, latencyMs: 0, body: output, error: null }, output }
@@ -56,7 +56,7 @@ function runLocalTool(
   return behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
     if (!row) return noSuchTool
-    const call = await open(unit, chat, turn, row, asked)
+    const call = await open(unit, chat, turn, row.id, asked)
     const { outcome, output } = await work(unit, chat)
     await record(unit, chat, call, outcome, output)
     return { output }
@@ -83,7 +83,7 @@ async function runExternal(
   const noted = await behindFence(context, turn, async (unit, chat) => {
     const row = await stillOffered(unit, tool)
     if (!row) return noSuchTool
-    const call = await open(unit, chat, turn, row, asked)
+    const call = await open(unit, chat, turn, row.id, asked)
     if (row.type === "webhook_client") chat.asksClient(requestOfClient(chat, row, call))
     return { row, call }
   })

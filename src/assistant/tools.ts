@@ -7,9 +7,10 @@ import { Knowledge } from "../entities/knowledge.js"
 import type { ModelTool } from "../ports/text-model.js"
 import { assistantLimits } from "./limits.js"
 
-/** A tool of a turn: its row, and its definition for the model. */
+/** A tool of an assistant: what identifies it, and its definition for the model. */
 export interface OfferedTool {
-  row: AssistantTool
+  id: string
+  isSystem: boolean
   declaration: ModelTool
 }
 
@@ -24,7 +25,8 @@ export async function toolsOf(unit: UnitOfWork, assistant: Assistant): Promise<O
   const offered: OfferedTool[] = []
   for (const row of rows) {
     const parameters = row.isSystem ? await systemParameters(unit, assistant, row) : row.params
-    if (parameters) offered.push({ row, declaration: { name: row.name, description: row.description, parameters } })
+    if (parameters)
+      offered.push({ id: row.id, isSystem: row.isSystem, declaration: { name: row.name, description: row.description, parameters } })
   }
   return offered
 }

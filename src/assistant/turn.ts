@@ -1,68 +1,26 @@
 import { type Lease, LeaseLost } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
-import { AssistantTurn } from "../entities/assistant-turn.js"
 import type { Chat } from "../entities/chat.js"
-import { Subscription } from "../entities/company.js"
-import type { Actor } from "../entities/control-change.js"
-import { clock } from "../entities/kit/clock.js"
-import { storableText } from "../entities/kit/storable.js"
 import type { Failure } from "../entities/kit/work-state.js"
-import { resultLost, ToolCall } from "../entities/tool-call.js"
 import { append } from "../messages/append.js"
 import { traced } from "../observability/tracing.js"
-import { ModelFailure, type TextModel } from "../ports/text-model.js"
-import { type Memory, remember } from "./memory.js"
+import { ModelFailure } from "../ports/text-model.js"
+import { storeAnswerAtOnce } from "./answer.js"
+import { type ClaimedTurn, system } from "./claim.js"
+import { type AssistantConfiguration, configurationOf } from "./configuration.js"
+import { notesOf } from "./notes.js"
 import { TurnProgress } from "./progress.js"
 import { open, record } from "./tool-log.js"
-import { type Conclusion, runToolLoop } from "./tool-loop.js"
-import { handedOver, type OfferedTool, toolsOf } from "./tools.js"
-import { Usage } from "./usage.js"
+import { answerOf, type Conclusion, runToolLoop } from "./tool-loop.js"
+import { handedOver } from "./tools.js"
 
-/** A turn that this worker has claimed: the input and the tools of the model, and the cost so far. */
-export interface ClaimedTurn {
-  id: string
-  chatId: string
-  /** Rounds of tool calls by earlier workers. */
-  rounds: number
-  memory: Memory
-  tools: OfferedTool[]
-  model: TextModel
-  usage: Usage
-}
-
-/** A running turn with its progress, which subscribers receive. */
+/** A running turn: what the model is given, and the progress that subscribers receive. */
 export interface Turn extends ClaimedTurn {
+  configuration: AssistantConfiguration
+  /** Sentences about hand-offs and returns. */
+  notes: string[]
   progress: TurnProgress
-}
-
-const system: Actor = { kind: "system", id: null }
-
-/** Claims a turn: ends open calls of an earlier worker, and reads the chat; null when no answer is needed. */
-export async function beginTurn(tx: RequestContext, chat: Chat, id: string): Promise<ClaimedTurn | null> {
-  const now = clock.now()
-  await endLostCalls(tx.unit, chat.abortTurn("lost"))
-  const { companyId, id: chatId } = chat
-  const subscription = await tx.em.findOne(Subscription, { companyId })
-  if (!subscription?.isActiveAt(now)) {
-    chat.turnAiOff("auto", system)
-    return null
-  }
-  if (!chat.isAnsweredByAi) {
-    chat.cancelReply()
-    return null
-  }
-  // The outputs of lost calls are written before the chat is read.
-  await tx.unit.flush()
-  const { models, config } = tx.services
-  const memory = await remember(tx.unit, chat, now, config.contextWindowMs)
-  const { assistant } = memory
-  const tools = await toolsOf(tx.unit, assistant)
-  // The default model replaces one that is no longer configured.
-  const model = models.find((each) => each.id === assistant.textModelId) ?? models[0]!
-  chat.beginTurn(now)
-  tx.em.persist(Object.assign(new AssistantTurn(), { id, companyId, chatId, assistantId: assistant.id, model: model.name }))
-  return { id, chatId, rounds: chat.turnRounds, memory, tools, model, usage: new Usage() }
 }
 
 /** Answers a chat: calls the model, and stores its answer unless the turn was taken away. */
@@ -70,13 +28,15 @@ export const answerChat = (lease: Lease<Chat>, claimed: ClaimedTurn): Promise<vo
   traced("turn", { "platform.chat_id": claimed.chatId, "gen_ai.request.model": claimed.model.name }, () => answer(lease, claimed))
 
 async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
-  const { metrics } = lease.context.services
-  const progress = new TurnProgress(lease.context, claimed.chatId, claimed.id)
-  const turn: Turn = { ...claimed, progress }
+  const { context } = lease
+  const { metrics } = context.services
+  const progress = new TurnProgress(context, claimed.chatId, claimed.id)
   try {
-    const conclusion = await runToolLoop(lease.context, turn, lease.signal)
+    const turn = await prepare(context, claimed, progress)
+    const conclusion = await runToolLoop(context, turn, lease.signal)
     if (!conclusion) throw new LeaseLost()
-    const isStored = await lease.store((chat, tx) => conclude(tx.unit, chat, turn, conclusion))
+    const isStored =
+      (await storeAnswerAtOnce(context, turn, conclusion)) || (await lease.store((chat, tx) => conclude(tx.unit, chat, turn, conclusion)))
     progress.end(isStored ? conclusion.text : null)
     metrics.turns.inc({ outcome: !isStored ? "lost" : conclusion.handOver ? "handed_off" : "answered" })
   } catch (error) {
@@ -84,6 +44,13 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
     metrics.turns.inc({ outcome: error instanceof LeaseLost ? "lost" : lease.signal.aborted ? "released" : "failed" })
     throw error
   }
+}
+
+/** Reads what the turn needs beside the messages of its chat. */
+async function prepare(context: RequestContext, claimed: ClaimedTurn, progress: TurnProgress): Promise<Turn> {
+  const configuration = await configurationOf(context, claimed.assistantId, claimed.version)
+  const notes = claimed.hasNotes ? await context.transaction((tx) => notesOf(tx.em, claimed)) : []
+  return { ...claimed, configuration, notes, progress }
 }
 
 /** Logs why a turn was not answered; every failure is retried. */
@@ -96,20 +63,14 @@ export function turnFailure({ request: { log } }: RequestContext, error: unknown
 /** Turns AI off after too many failures, so that a person answers. */
 export const giveTurnUp = (chat: Chat) => chat.turnAiOff("auto", system)
 
-/** Ends calls that were running when their worker was lost, because their results will never be known (contract, section 6). */
-async function endLostCalls(unit: UnitOfWork, callIds: string[]): Promise<void> {
-  if (callIds.length === 0) return
-  for (const call of await unit.em.find(ToolCall, { id: { $in: callIds } })) call.endUnknown(resultLost)
-}
-
 /** Stores the answer or the hand-off. */
 async function conclude(unit: UnitOfWork, chat: Chat, turn: Turn, { text, handOver, sources }: Conclusion): Promise<void> {
-  const answer = storableText(text ?? "").trim()
+  const answer = answerOf(text)
   if (answer) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: answer, sources })
   if (!handOver) return chat.endTurn()
-  const tool = turn.tools.find(({ row }) => row.name === handOver.name)!
-  const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.row, handOver)
+  const tool = turn.configuration.tools.find(({ declaration }) => declaration.name === handOver.name)!
+  const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.id, handOver)
   const outcome = { success: true, status: null, latencyMs: 0, body: handedOver, error: null }
   await record(unit, chat, call, outcome, handedOver)
-  chat.handOver({ kind: "assistant", id: turn.memory.assistant.id })
+  chat.handOver({ kind: "assistant", id: turn.assistantId })
 }

@@ -23,10 +23,15 @@ export class Usage {
     }
   }
 
+  /** The counts, as a turn's row stores them. */
+  get counts() {
+    const { rounds, inputTokens, outputTokens, latencyMs } = this
+    return { rounds, inputTokens, outputTokens, latencyMs: Math.round(latencyMs) }
+  }
+
   /** Stores the counts of the turn, whatever its outcome. */
   async write(em: EntityManager, turnId: string): Promise<void> {
-    const { rounds, inputTokens, outputTokens } = this
-    await em.nativeUpdate(AssistantTurn, { id: turnId }, { rounds, inputTokens, outputTokens, latencyMs: Math.round(this.latencyMs) })
+    await em.nativeUpdate(AssistantTurn, { id: turnId }, this.counts)
   }
 }
 

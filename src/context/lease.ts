@@ -8,9 +8,6 @@ export class LeaseLost extends Error {}
 /** The terms of a lease. */
 export interface LeaseTerms<T> {
   entity: EntityClass<T>
-  renewMs: number
-  /** Extends the lease; false when the work was taken away. */
-  renew(): Promise<boolean>
   /** Whether the run still holds the row (fencing). */
   holds(row: T): boolean
   /** Runs in every transaction of `store()`, also when the work was taken away. */
@@ -19,12 +16,11 @@ export interface LeaseTerms<T> {
   end(row: T): void
 }
 
-/** A worker's lease on work: renewed while the work runs, and the only way to store its result. */
+/** A worker's lease on work, which its kind renews while the work runs. It stores the result. */
 export class Lease<T extends CompanyOwned> {
   readonly #lost = new AbortController()
   /** Aborts when the work was taken away, or when the process stops. */
   readonly signal: AbortSignal
-  readonly #timer: NodeJS.Timeout
 
   constructor(
     readonly context: RequestContext,
@@ -33,7 +29,6 @@ export class Lease<T extends CompanyOwned> {
     private readonly terms: LeaseTerms<T>,
   ) {
     this.signal = AbortSignal.any([this.#lost.signal, context.services.stopping])
-    this.#timer = setInterval(() => void this.#renew(), terms.renewMs)
   }
 
   /** Whether a renewal has found that the work was taken away; the fence decides when a result is stored. */
@@ -53,21 +48,12 @@ export class Lease<T extends CompanyOwned> {
       end(row)
       return true
     })
-    if (!isOurs) this.#lost.abort()
+    if (!isOurs) this.lose()
     return isOurs
   }
 
-  /** Stops the renewals. */
-  stop() {
-    clearInterval(this.#timer)
-  }
-
-  async #renew() {
-    try {
-      if (!(await this.terms.renew())) this.#lost.abort()
-    } catch (error) {
-      // Not lost yet: the fence decides when the result is stored.
-      this.context.request.log.warn({ err: error }, "a lease was not renewed")
-    }
+  /** Aborts the work: it was taken away. */
+  lose() {
+    this.#lost.abort()
   }
 }

@@ -14,8 +14,10 @@ export const jobLimits = {
   voiceSlots: { instance: 40, company: 30 },
   /** How often a sweep looks for due replies; ours. */
   replySweepSeconds: 1,
-  /** Due work that an instance claims at once, so that requests always find a database connection; ours. */
+  /** Claims of a kind of work that an instance runs at once, so that requests always find a database connection; ours. */
   claimsAtOnce: 5,
+  /** Most rows that one statement claims; ours. */
+  claimBatch: 20,
   /** Longest timer of Node, which takes 2^31 - 1 ms. */
   longestTimerMs: 24 * 60 * 60_000,
   /** Maximum number of chats in which one sweep turns AI on again. */

@@ -1,5 +1,6 @@
+import { beginTurn, claimTurns } from "../assistant/claim.js"
 import { assistantLimits } from "../assistant/limits.js"
-import { answerChat, beginTurn, giveTurnUp, turnFailure } from "../assistant/turn.js"
+import { answerChat, giveTurnUp, turnFailure } from "../assistant/turn.js"
 import { Chat } from "../entities/chat.js"
 import { doubling } from "../entities/kit/work-state.js"
 import { entityLimits } from "../entities/limits.js"
@@ -16,6 +17,7 @@ export const reply = defineWork({
   slots: jobLimits.turnSlots,
   sweepSeconds: jobLimits.replySweepSeconds,
   claim: beginTurn,
+  claimAtOnce: claimTurns,
   run: answerChat,
   failure: turnFailure,
   giveUp: giveTurnUp,

@@ -35,6 +35,8 @@ export interface AppendParts {
   where?: string
   /** A further column of the result, from the changed chat. */
   result?: { name: string; sql: string }
+  /** A further CTE, which may read `numbered`, the changed chat. */
+  also?: string
   /** Inserts the files; with SQL expressions that return them for the event. */
   files?: { insert: string; mediaIds: string; messageMedia: string }
 }
@@ -75,7 +77,7 @@ const statementsOf = oncePer((orm: MikroORM): Record<"plain" | "withMedia", Appe
 const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::jsonb" }
 
 /** The text of the statement, whose parameters are those of `appendValues()`, and from $18 on those of its parts. */
-export function appendSql(orm: MikroORM, { set = "", where = "", result, files = noFiles }: AppendParts = {}): string {
+export function appendSql(orm: MikroORM, { set = "", where = "", result, also, files = noFiles }: AppendParts = {}): string {
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   return `
     with numbered as (
@@ -102,7 +104,7 @@ export function appendSql(orm: MikroORM, { set = "", where = "", result, files =
       select "companyId", "chatId", 'MESSAGE_CREATED',
         jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${files.mediaIds}, 'messageMedia', ${files.messageMedia})), $1
       from shown returning payload -> 'message' as message
-    )
+    )${also ? `, ${also}` : ""}
     select message${result ? `, (select ${result.name} from numbered)` : ""} from recorded`
 }
 

@@ -63,19 +63,22 @@ export async function appendInboundAtOnce(
   return row?.message ?? null
 }
 
-type Inbound = Statement<{ message: PlannedRow<"Message">; due_ms: number | null }>
+/** A statement that appends a message to a chat whose reply may be due then. */
+export type AppendToChat = Statement<{ message: PlannedRow<"Message">; due_ms: number | null }>
 
-const statementsOf = oncePer((orm: MikroORM): Record<"inbound" | "fromWidget", Inbound> => {
-  const jobs: Inbound["jobs"] = ({ message: { companyId, chatId }, due_ms: due }) =>
-    due === null ? [] : [{ job: replyJob, companyId: companyId!, id: chatId!, at: new Date(due) }]
-  return {
-    inbound: { name: "append-inbound", text: appendSql(orm, parts), jobs },
-    fromWidget: { name: "append-from-widget", text: appendSql(orm, { ...parts, where: parts.where + ofWidget }), jobs },
-  }
-})
+/** The job of a reply that is due. */
+export const replyJobs: AppendToChat["jobs"] = ({ message: { companyId, chatId }, due_ms: due }) =>
+  due === null ? [] : [{ job: replyJob, companyId: companyId!, id: chatId!, at: new Date(due) }]
+
+const statementsOf = oncePer(
+  (orm: MikroORM): Record<"inbound" | "fromWidget", AppendToChat> => ({
+    inbound: { name: "append-inbound", text: appendSql(orm, parts), jobs: replyJobs },
+    fromWidget: { name: "append-from-widget", text: appendSql(orm, { ...parts, where: parts.where + ofWidget }), jobs: replyJobs },
+  }),
+)
 
 /** `Chat.isAnsweredByAi` in SQL. */
-const isAnswered = "(is_under_ai_control and assistant_id is not null and chat_type <> 'group')"
+export const isAnswered = "(chat.is_under_ai_control and chat.assistant_id is not null and chat.chat_type <> 'group')"
 
 /** `Chat.expectReply()` in SQL, where it restarts no turn; a test compares both in all states of a chat. */
 const parts = {

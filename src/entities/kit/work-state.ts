@@ -20,6 +20,13 @@ export interface Failure {
   retryAfterMs?: number
 }
 
+/** A row whose work is due, and the ID of the run that is to do it. */
+export interface DueRow {
+  id: string
+  companyId: string
+  runId: string
+}
+
 /** Pauses that double with each failure, up to a maximum. */
 export const doubling =
   (baseMs: number, maxMs = Number.POSITIVE_INFINITY): Retry["pauseMs"] =>

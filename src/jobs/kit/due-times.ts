@@ -3,13 +3,11 @@ import type { ScheduledJob } from "../../entities/kit/row.js"
 import { jobLimits } from "../limits.js"
 
 /**
- * The due times of durable work that this instance stored, in memory: each work is started at its time, in the order of the times and a few at
- * once. Whatever is lost with the process is in the rows, where the next sweep of any instance finds it.
+ * The due times of durable work that this instance stored, in memory: each work is started at its time, in the order of the times.
+ * Whatever is lost with the process is in the rows, where the next sweep of any instance finds it.
  */
 export class DueTimes {
   readonly #timers = new Map<string, NodeJS.Timeout>()
-  readonly #due: ScheduledJob[] = []
-  #starting = 0
   #isStopped = false
   #start: ((job: ScheduledJob) => Promise<void>) | null = null
 
@@ -24,7 +22,6 @@ export class DueTimes {
     this.#start = null
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
-    this.#due.length = 0
   }
 
   /** Starts the work on a row at its due time; a later call for the row replaces the time. */
@@ -43,14 +40,6 @@ export class DueTimes {
     // A timer may fire a millisecond early, and one that was cut fires long before.
     if (job.at > clock.now()) return this.expect(job)
     this.#timers.delete(key)
-    this.#due.push(job)
-    void this.#drain()
-  }
-
-  async #drain() {
-    if (this.#starting >= jobLimits.claimsAtOnce) return
-    this.#starting += 1
-    for (let job = this.#due.shift(); job; job = this.#due.shift()) await this.#start?.(job)
-    this.#starting -= 1
+    void this.#start?.(job)
   }
 }

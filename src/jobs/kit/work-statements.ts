@@ -5,8 +5,8 @@ import type { Statement } from "../../database/unit-of-work.js"
 export interface WorkStatements {
   /** Rows to take, fairly: `$1` now, `$2` IDs to skip, `$3` companies with running work, `$4` how much, `$5` slots of each, `$6` limit. */
   due: Statement<{ id: string; company_id: string }>
-  /** `$1` new end of the lease, `$2` ID of the row, `$3` companies in reach, `$4` ID of the run. */
-  renew: Statement
+  /** `$1` new end of the leases, `$2` IDs of the rows, `$3` their companies, `$4` IDs of the runs; returns the runs that hold their rows. */
+  renew: Statement<{ run_id: string }>
   /** `$1` now, `$2` time before which due work counts as overdue. */
   counts: Statement
 }
@@ -34,7 +34,17 @@ export function workStatements<T extends object>(orm: MikroORM, name: string, en
     },
     renew: {
       name: `renew-lease-${name}`,
-      text: `update ${table} set ${lease} = $1 where id = $2 and company_id = any($3::uuid[]) and ${run} = $4 returning id`,
+      // Rows that are locked now are renewed by the next interval, so that one of them does not delay the others.
+      text: `
+        with held as (
+          select id, run_id from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as run (id, company_id, run_id) join ${table} using (id, company_id)
+          where ${run} = run_id
+        ), free as (
+          select id from ${table} where id in (select id from held) for no key update skip locked
+        ), renewed as (
+          update ${table} set ${lease} = $1 from held where ${table}.id = held.id and ${run} = held.run_id and held.id in (select id from free)
+        )
+        select run_id from held`,
     },
     counts: {
       name: `counts-${name}`,

@@ -3,7 +3,7 @@ import type { Lease } from "../../context/lease.js"
 import type { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import type { CompanyOwned } from "../../entities/kit/row.js"
-import type { Failure, Retry, WorkState } from "../../entities/kit/work-state.js"
+import type { DueRow, Failure, Retry, WorkState } from "../../entities/kit/work-state.js"
 import type { Job, Sweep } from "./scheduler.js"
 import type { SlotLimits } from "./slots.js"
 import { Worker } from "./worker.js"
@@ -24,6 +24,11 @@ export interface WorkDeclaration<T extends CompanyOwned, Input> {
   sweepSeconds: number
   /** Reads the input of the run, in the transaction that claims the row; null when there is nothing to do. */
   claim(tx: RequestContext, row: T, runId: string): Promise<Input | null> | Input | null
+  /**
+   * Claims rows by one statement where a claim has no other effects; returns the inputs by the rows' IDs, and the rows that are due and left
+   * to `claim`.
+   */
+  claimAtOnce?(services: Services, due: DueRow[]): Promise<{ claimed: Map<string, Input>; left: Set<string> }>
   /** Does the work outside of transactions and stores its result with `lease.store()`; without a result it runs again after the lease. */
   run(lease: Lease<T>, input: Input): Promise<unknown>
   /** Logs an error and returns its consequences for the next try. */

@@ -6,15 +6,25 @@ import type { Services } from "../../context/services.js"
 import { unscoped } from "../../database/unscoped.js"
 import { clock } from "../../entities/kit/clock.js"
 import type { CompanyOwned } from "../../entities/kit/row.js"
-import type { Failure, WorkState } from "../../entities/kit/work-state.js"
+import type { DueRow, Failure, WorkState } from "../../entities/kit/work-state.js"
+import { Claims } from "./claims.js"
+import { Renewals } from "./renewals.js"
 import { Slots } from "./slots.js"
 import type { WorkCounts, WorkDeclaration } from "./work.js"
 import { type WorkStatements, workStatements } from "./work-statements.js"
+
+/** A due row that is being claimed. */
+interface Due extends DueRow {
+  context: RequestContext
+  lock: LockMode
+}
 
 /** Runs a kind of work in one instance. */
 export class Worker<T extends CompanyOwned, Input> {
   readonly slots: Slots
   private readonly statements: WorkStatements
+  private readonly claims = new Claims<Due>((batch) => this.claimAll(batch))
+  private readonly renewals: Renewals
   private sweeping = Promise.resolve()
   private nextSweep: Promise<void> | null = null
 
@@ -24,6 +34,7 @@ export class Worker<T extends CompanyOwned, Input> {
   ) {
     this.slots = new Slots(work.slots)
     this.statements = workStatements(services.database.orm, work.name, work.entity, work.columns)
+    this.renewals = new Renewals(work.lease.renewMs, (runs) => this.renew(runs), services.log)
   }
 
   private stateOf(row: T): WorkState {
@@ -41,7 +52,7 @@ export class Worker<T extends CompanyOwned, Input> {
   }
 
   private async takeDue(): Promise<void> {
-    const { services, slots, work } = this
+    const { services, slots } = this
     // Tries each row once: rows that are locked by other transactions are left to them.
     const tried: string[] = []
     while (!services.stopping.aborted && !slots.mustWait()) {
@@ -49,13 +60,7 @@ export class Worker<T extends CompanyOwned, Input> {
       const values = [clock.now(), tried, [...running.keys()], [...running.values()], slots.limits.company, free]
       const rows = await unscoped(services.database, this.statements.due, values)
       for (const { company_id: companyId } of rows) running.set(companyId, (running.get(companyId) ?? 0) + 1)
-      await Promise.all(
-        rows.map(({ company_id: companyId, id }) =>
-          this.begin(companyId, id, LockMode.PESSIMISTIC_PARTIAL_WRITE).catch((error) =>
-            services.log.error({ err: error, job: work.name, id }, "due work could not be claimed"),
-          ),
-        ),
-      )
+      await Promise.all(rows.map(({ company_id: companyId, id }) => this.begin(companyId, id, LockMode.PESSIMISTIC_PARTIAL_WRITE)))
       tried.push(...rows.map(({ id }) => id))
       // Ends when all due work was seen, except that of companies without free slots, which waits.
       const companiesAtLimit = [...running].filter(([, count]) => count >= slots.limits.company)
@@ -70,30 +75,53 @@ export class Worker<T extends CompanyOwned, Input> {
     slots.take(companyId)
     const key = `${work.entity.name.charAt(0).toLowerCase()}${work.entity.name.slice(1)}Id`
     const context = systemContext(services, companyId, services.log.child({ [key]: id }))
-    const run = await this.claim(context, id, lock).catch((error) => {
-      slots.release(companyId)
-      throw error
+    await this.claims.add({ id, companyId, runId: v7(), context, lock })
+  }
+
+  /** Claims rows together where that is possible, the others one by one, and starts their work. */
+  private async claimAll(batch: Due[]): Promise<void> {
+    const { claimed, left } = await this.claimAtOnce(batch)
+    // First those that are claimed, because the others may wait for locks.
+    for (const due of batch.filter(({ id }) => !left.has(id))) this.start(due, claimed.get(due.id) ?? null)
+    for (const due of batch.filter(({ id }) => left.has(id))) this.start(due, await this.logged([due], this.claim(due), null))
+  }
+
+  /** Starts claimed work; without an input only its slot is freed. */
+  private start(due: Due, input: Input | null) {
+    if (input === null) this.release(due.companyId)
+    else void this.services.running.add(this.perform(due, input).finally(() => this.release(due.companyId)))
+  }
+
+  private claimAtOnce(batch: Due[]): Promise<{ claimed: Map<string, Input>; left: Set<string> }> {
+    const all = { claimed: new Map<string, Input>(), left: new Set(batch.map(({ id }) => id)) }
+    if (!this.work.claimAtOnce || this.services.stopping.aborted) return Promise.resolve(all)
+    return this.logged(batch, this.work.claimAtOnce(this.services, batch), { ...all, left: new Set<string>() })
+  }
+
+  /** The result of a claim; `otherwise` when it fails, which a sweep repeats. */
+  private logged<R>(batch: Due[], claiming: Promise<R>, otherwise: R): Promise<R> {
+    return claiming.catch((error) => {
+      this.services.log.error({ err: error, job: this.work.name, ids: batch.map(({ id }) => id) }, "due work could not be claimed")
+      return otherwise
     })
-    if (!run) return slots.release(companyId)
-    const performing = this.perform(context, id, run).finally(() => {
-      slots.release(companyId)
-      // Work that waited for a slot starts at once.
-      if (slots.consumeWaiting()) void services.running.add(this.sweep())
-    })
-    void services.running.add(performing)
+  }
+
+  /** Frees a slot; work that waited for one starts at once. */
+  private release(companyId: string) {
+    this.slots.release(companyId)
+    if (this.slots.consumeWaiting()) void this.services.running.add(this.sweep())
   }
 
   /** Claims the work in a short transaction: locks the row, checks it again, and starts the lease. */
-  private claim(context: RequestContext, id: string, lockMode: LockMode): Promise<{ runId: string; input: Input } | null> {
+  private claim({ context, id, runId, lock: lockMode }: Due): Promise<Input | null> {
     const { entity, lease, claim } = this.work
     return context.transaction(async (tx) => {
       const row = (await tx.em.findOne(entity, { id } as FilterQuery<T>, { lockMode } as object)) as T | null
       if (!row || !this.stateOf(row).isDue(clock.now())) return null
-      const runId = v7()
       const input = this.isLostTooOften(row, context) ? null : await claim(tx, row, runId)
       if (input === null) this.stateOf(row).cancel()
       else this.stateOf(row).begin(runId, clock.now(), lease.ms)
-      return input === null ? null : { runId, input }
+      return input
     })
   }
 
@@ -109,38 +137,42 @@ export class Worker<T extends CompanyOwned, Input> {
   }
 
   /** Runs claimed work to its end: its result is stored, it is released because the process stops, it is retried, or it fails. */
-  private async perform(context: RequestContext, id: string, { runId, input }: { runId: string; input: Input }): Promise<void> {
+  private async perform(due: Due, input: Input): Promise<void> {
+    const { context, runId } = due
     const { stopping } = this.services
     const { run, failure } = this.work
-    const lease = this.leaseOn(context, id, runId, input)
+    const lease = this.leaseOn(due, input)
+    this.renewals.add({ ...due, lease })
     try {
       stopping.throwIfAborted()
       await run(lease, input)
     } catch (error) {
-      if (stopping.aborted) await lease.store((row) => this.release(row))
+      if (stopping.aborted) await lease.store((row) => this.giveBack(row))
       else {
         const isLost = lease.isLost || error instanceof LeaseLost
         const what = isLost ? { reason: "It was taken away" } : failure(context, error, input)
         await lease.store((row) => this.fail(row, what, context))
       }
     } finally {
-      lease.stop()
+      this.renewals.remove(runId)
     }
   }
 
-  private leaseOn(context: RequestContext, id: string, runId: string, input: Input): Lease<T> {
-    const { entity, lease, holds, cost } = this.work
+  private leaseOn({ context, id, runId }: Due, input: Input): Lease<T> {
+    const { entity, holds, cost } = this.work
     return new Lease<T>(context, id, {
       entity,
-      renewMs: lease.renewMs,
-      renew: async () => {
-        const until = new Date(clock.now().getTime() + lease.ms)
-        return (await context.statement(this.statements.renew, [until, id, context.companyIds, runId])).length > 0
-      },
       holds: (row) => (holds ? holds(row, runId) : this.stateOf(row).holds(runId)),
       always: (tx) => cost?.(tx, input),
       end: (row) => this.end(row, runId),
     })
+  }
+
+  private async renew(runs: DueRow[]): Promise<Set<string>> {
+    const until = new Date(clock.now().getTime() + this.work.lease.ms)
+    const rows = [runs.map(({ id }) => id), runs.map(({ companyId }) => companyId), runs.map(({ runId }) => runId)]
+    const held = await unscoped(this.services.database, this.statements.renew, [until, ...rows])
+    return new Set(held.map((row) => row.run_id))
   }
 
   /** Ends the work unless its result did; schedules again work that became due during the run, whose job found the row running. */
@@ -150,7 +182,7 @@ export class Worker<T extends CompanyOwned, Input> {
     if (state.dueAt) row.expectWork(state, state.dueAt)
   }
 
-  private release(row: T) {
+  private giveBack(row: T) {
     this.work.undo?.(row, "released")
     this.stateOf(row).releaseRun()
     this.stateOf(row).dueAt = clock.now()

@@ -1,0 +1,47 @@
+import type { MikroORM } from "@mikro-orm/postgresql"
+import type { RequestContext } from "../context/request-context.js"
+import { clock } from "../entities/kit/clock.js"
+import { appendSql, appendValues } from "../messages/append.js"
+import { type AppendToChat, isAnswered, replyJobs } from "../messages/inbound.js"
+import { oncePer } from "../once-per.js"
+import { answerOf, type Conclusion } from "./tool-loop.js"
+import type { Turn } from "./turn.js"
+
+/**
+ * Appends the answer of a turn and ends it: `ChatTurn.holdsTurn()` and `endTurn()` in SQL, for a turn without open calls. A test compares the
+ * statement with them.
+ */
+const statementOf = oncePer(
+  (orm: MikroORM): AppendToChat => ({
+    name: "append-answer",
+    text: appendSql(orm, {
+      set: `,
+        turn_id = null, turn_lease_until = null, turn_first_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false`,
+      where: ` and turn_id = $18 and open_calls = '[]' and ${isAnswered}`,
+      result: { name: "due_ms", sql: "(extract(epoch from reply_due_at) * 1000)::float8" },
+      also: `ended as (
+      update assistant_turn set rounds = $19, input_tokens = $20, output_tokens = $21, latency_ms = $22, outcome = 'answered', ended_at = $1
+      from numbered where assistant_turn.id = $18 and assistant_turn.chat_id = numbered.id
+    )`,
+    }),
+    jobs: replyJobs,
+  }),
+)
+
+/** Stores the answer and ends the turn by one statement; false, and nothing is stored, when the turn was lost or its end has other effects. */
+export async function storeAnswerAtOnce(context: RequestContext, turn: Turn, { text, handOver, sources }: Conclusion): Promise<boolean> {
+  const answer = answerOf(text)
+  if (handOver || !answer) return false
+  const { rounds, inputTokens, outputTokens, latencyMs } = turn.usage.counts
+  const draft = { chatId: turn.chatId, role: "Assistant", type: "Text", text: answer, sources } as const
+  const values = appendValues(draft, context.companyIds, clock.now())
+  const stored = await context.statement(statementOf(context.services.database.orm), [
+    ...values,
+    turn.id,
+    rounds,
+    inputTokens,
+    outputTokens,
+    latencyMs,
+  ])
+  return stored.length > 0
+}

@@ -1,0 +1,56 @@
+import { LRUCache } from "lru-cache"
+import type { RequestContext } from "../context/request-context.js"
+import type { Database } from "../database/connect.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
+import { Assistant } from "../entities/assistant.js"
+import { Knowledge } from "../entities/knowledge.js"
+import { oncePer } from "../once-per.js"
+import { assistantLimits } from "./limits.js"
+import { type OfferedTool, toolsOf } from "./tools.js"
+
+/** What an assistant brings to each of its turns: settings, tools, and the knowledge that the model is given as a whole. */
+export interface AssistantConfiguration {
+  settings: Pick<Assistant, "id" | "prompt" | "greeting" | "language" | "temperature">
+  knowledge: { id: string; name: string; content: string }[]
+  tools: OfferedTool[]
+}
+
+interface Remembered {
+  version: string
+  configuration: Promise<AssistantConfiguration>
+}
+
+const { rememberedAssistants, rememberedCharacters } = assistantLimits
+const rememberedOf = oncePer(
+  (_database: Database) => new LRUCache<string, Remembered>({ max: rememberedAssistants, maxSize: rememberedCharacters }),
+)
+
+/** The configuration of an assistant; it is read again only when the version, which the claim of a turn reads, has changed. */
+export function configurationOf(context: RequestContext, assistantId: string, version: string): Promise<AssistantConfiguration> {
+  const remembered = rememberedOf(context.services.database)
+  const known = remembered.get(assistantId)
+  if (known?.version === version) return known.configuration
+  const fresh = { version, configuration: context.transaction(({ unit }) => read(unit, assistantId)) }
+  // Turns that begin meanwhile share the reading, whose size is not known yet.
+  remembered.set(assistantId, fresh, { size: 1 })
+  const isCurrent = () => remembered.peek(assistantId) === fresh
+  fresh.configuration.then(
+    (configuration) => void (isCurrent() && remembered.set(assistantId, fresh, { size: sizeOf(configuration) })),
+    () => void (isCurrent() && remembered.delete(assistantId)),
+  )
+  return fresh.configuration
+}
+
+/** Its size in characters; one whose size is above the maximum is read for every turn. */
+const sizeOf = (configuration: AssistantConfiguration) => JSON.stringify(configuration).length
+
+async function read(unit: UnitOfWork, assistantId: string): Promise<AssistantConfiguration> {
+  const assistant = await unit.em.findOneOrFail(Assistant, { id: assistantId })
+  const { id, prompt, greeting, language, temperature } = assistant
+  const items = await unit.em.find(Knowledge, { assistantId, isVector: false }, { orderBy: { createdAt: "asc", id: "asc" } })
+  return {
+    settings: { id, prompt, greeting, language, temperature },
+    knowledge: items.map((item) => ({ id: item.id, name: item.name, content: item.resourceContent ?? "" })),
+    tools: await toolsOf(unit, assistant),
+  }
+}

@@ -1,0 +1,149 @@
+import { v7 } from "uuid"
+import { storeAnswerAtOnce } from "../src/assistant/answer.js"
+import { claimTurns } from "../src/assistant/claim.js"
+import type { Turn } from "../src/assistant/turn.js"
+import { Usage } from "../src/assistant/usage.js"
+import { systemContext } from "../src/context/request-context.js"
+import { AssistantTurn } from "../src/entities/assistant-turn.js"
+import { Chat } from "../src/entities/chat.js"
+import { entityLimits } from "../src/entities/limits.js"
+import { combined } from "./kit/combined.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, sql } = w
+const time = stillTime()
+
+beforeAll(() => stopScheduler(w))
+
+const at = (ms: number | null) => (ms === null ? null : new Date(time.now() + ms))
+const now = () => new Date(time.now())
+const context = () => systemContext(w.services, acme.id)
+
+/** What decides about a turn: times in milliseconds from now. */
+interface State {
+  isUnderAiControl: boolean
+  hasAssistant: boolean
+  chatType: "private" | "group"
+  firstAt: number | null
+  dueAt: number | null
+  turn: null | "running" | "expired"
+  turnFirstAt: number | null
+  failures: number
+  openCalls: string[]
+}
+
+const states = combined<State>({
+  isUnderAiControl: [true, false],
+  hasAssistant: [true, false],
+  chatType: ["private", "group"],
+  firstAt: [null, -6_000],
+  dueAt: [null, -500, 0, 1_000],
+  turn: [null, "running", "expired"],
+  turnFirstAt: [null, -9_000],
+  failures: [0, 2],
+  openCalls: [[], [v7()]],
+})
+
+/** The chat in such a state. */
+function chatIn(state: State) {
+  const chat = Object.assign(new Chat(), { companyId: acme.id, messenger: "widget", fromId: acme.widget.externalId, externalId: v7() })
+  const { isUnderAiControl, chatType, failures, openCalls } = state
+  const leaseUntil = { running: at(1), expired: at(0) }
+  Object.assign(chat.turn, { dueAt: at(state.dueAt), failures })
+  if (state.turn) Object.assign(chat.turn, { runId: v7(), leaseUntil: leaseUntil[state.turn] })
+  const own = { replyFirstAt: at(state.firstAt), turnFirstAt: at(state.turnFirstAt), turnIsFinal: true, turnRounds: 3 }
+  return Object.assign(chat, { isUnderAiControl, chatType, openCalls, ...own, assistantId: state.hasAssistant ? acme.assistant.id : null })
+}
+
+const turnOf = ({ replyFirstAt, turnFirstAt, turnIsFinal, turnRounds, openCalls, turn }: Chat) => {
+  const { dueAt, runId, leaseUntil, failures } = turn
+  return { replyFirstAt, turnFirstAt, turnIsFinal, turnRounds, openCalls, dueAt, runId, leaseUntil, failures }
+}
+
+async function stored(chats: Chat[]) {
+  await context().transaction(async ({ em }) => void em.persist(chats))
+  return async () => {
+    const rows = await context().transaction(({ em }) => em.find(Chat, { id: { $in: chats.map(({ id }) => id) } }))
+    const found = new Map(rows.map((row) => [row.id, row]))
+    return chats.map(({ id }) => found.get(id)!)
+  }
+}
+
+it("the statement that claims turns does what the chat's rules say, in every state that it takes", async () => {
+  const cases = states.map((state) => ({ state, chat: chatIn(state), runId: v7() }))
+  const rows = await stored(cases.map(({ chat }) => chat))
+  const { claimed, left } = await claimTurns(
+    w.services,
+    cases.map(({ chat, runId }) => ({ id: chat.id, companyId: acme.id, runId })),
+  )
+  for (const [index, row] of (await rows()).entries()) {
+    const { state, chat, runId } = cases[index]!
+    const isDue = chat.turn.isDue(now())
+    const isUsual = isDue && chat.isAnsweredByAi && state.turn === null && state.turnFirstAt === null && state.openCalls.length === 0
+    if (isUsual) {
+      chat.beginTurn(now())
+      chat.turn.begin(runId, now(), entityLimits.turnLeaseMs)
+    }
+    const seen = { isClaimed: claimed.get(chat.id)?.id === runId, isLeft: left.has(chat.id), ...turnOf(row) }
+    expect({ state, ...seen }).toEqual({ state, isClaimed: isUsual, isLeft: isDue && !isUsual, ...turnOf(chat) })
+  }
+  expect([states.length, claimed.size, left.size]).toEqual([1536, 8, 760])
+  const turns = await sql("select count(*)::integer as count from assistant_turn where id = any($1)", [cases.map(({ runId }) => runId)])
+  expect(turns).toEqual([{ count: 8 }])
+})
+
+it("the statement claims nothing of another company, of one without a subscription, or of a chat that is locked", async () => {
+  const due = { isUnderAiControl: true, hasAssistant: true, chatType: "private", firstAt: 0, dueAt: 0, turn: null } as const
+  const chat = chatIn({ ...due, turnFirstAt: null, failures: 0, openCalls: [] })
+  await stored([chat])
+  const claim = (companyId = acme.id) => claimTurns(w.services, [{ id: chat.id, companyId, runId: v7() }])
+  const none = { claimed: new Map(), left: new Set([chat.id]) }
+  expect(await claim(w.globex.id)).toEqual({ claimed: new Map(), left: new Set() })
+  await sql("update subscription set ends_at = $1 where company_id = $2", [now(), acme.id])
+  expect(await claim()).toEqual(none)
+  await sql("update subscription set ends_at = null, status = 'canceled' where company_id = $1", [acme.id])
+  expect(await claim()).toEqual(none)
+  await sql("update subscription set status = 'trialing' where company_id = $1", [acme.id])
+  await context().transaction(async (tx) => {
+    await tx.find(Chat, chat.id)
+    expect(await claim()).toEqual(none)
+  })
+  expect((await claim()).claimed.size).toBe(1)
+})
+
+it("the statement that stores an answer ends the turn as the chat's rules say, in every state that it takes", async () => {
+  const cases = states.map((state) => ({ state, chat: chatIn(state) })).filter(({ chat }) => chat.turn.runId)
+  const rows = await stored(cases.map(({ chat }) => chat))
+  await context().transaction(async ({ em }) => {
+    for (const { chat } of cases) {
+      const { companyId, id: chatId } = chat
+      em.persist(
+        Object.assign(new AssistantTurn(), { id: chat.turn.runId!, companyId, chatId, assistantId: acme.assistant.id, model: "one" }),
+      )
+    }
+  })
+  const conclusion = { text: "An answer", handOver: null, sources: [] }
+  const isStored: boolean[] = []
+  for (const { chat } of cases) {
+    const turn = { id: chat.turn.runId!, chatId: chat.id, usage: new Usage() } as Turn
+    expect(await storeAnswerAtOnce(context(), { ...turn, id: v7() }, conclusion)).toBe(false)
+    isStored.push(await storeAnswerAtOnce(context(), turn, conclusion))
+    expect(await storeAnswerAtOnce(context(), turn, conclusion)).toBe(false)
+  }
+  const turnIds = cases.map(({ chat }) => chat.turn.runId!)
+  for (const [index, row] of (await rows()).entries()) {
+    const { state, chat } = cases[index]!
+    const isUsual = chat.holdsTurn(chat.turn.runId!) && state.openCalls.length === 0
+    if (isUsual) chat.endTurn()
+    expect({ state, isStored: isStored[index], messages: row.lastSequence, ...turnOf(row) }).toEqual({
+      state,
+      isStored: isUsual,
+      messages: isUsual ? 1 : 0,
+      ...turnOf(chat),
+    })
+  }
+  const ended = await sql("select count(*)::integer as count from assistant_turn where outcome = 'answered' and id = any($1)", [turnIds])
+  expect([cases.length, isStored.filter(Boolean).length, ended]).toEqual([1024, 64, [{ count: 64 }]])
+})
