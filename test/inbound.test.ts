@@ -1,10 +1,10 @@
-import type pg from "pg"
 import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
 import { Chat } from "../src/entities/chat.js"
 import { type ScheduledJob, takeEffects } from "../src/entities/kit/row.js"
 import { appendInboundAtOnce } from "../src/messages/inbound.js"
 import { combined } from "./kit/combined.js"
+import { statementsOf } from "./kit/statements.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
@@ -100,21 +100,9 @@ describe("a known visitor's message", () => {
   const visit = (body: object, on: { id: string } = acme.widget) => rest.anonymous.post(`/hooks/widget/${on.id}`, body)
   const begin = async () => (await visit({ text: "Hello" }).expect(201)).body
 
-  /** The statements on chats, channels and what belongs to them that the server sends during a call: not those of the sequencer. */
-  async function statementsOf(work: () => PromiseLike<unknown>): Promise<string[]> {
-    const { prototype } = (w.services.database.pool as unknown as { Client: typeof pg.Client }).Client
-    const sent = jest.spyOn(prototype, "query")
-    await work()
-    const all = sent.mock.calls.map(([statement]) => statement as unknown as { name?: string; text?: string })
-    sent.mockRestore()
-    return all
-      .filter(({ text }) => /\b(?:chat|channel|message|assistant|subscription)\b/.test(text ?? ""))
-      .map(({ name, text }) => name ?? text!)
-  }
-
   it("is one statement", async () => {
     const { chatId, visitorToken } = await begin()
-    expect(await statementsOf(() => visit({ text: "And again", messageId: v7(), visitorToken }).expect(201))).toEqual([
+    expect(await statementsOf(w, () => visit({ text: "And again", messageId: v7(), visitorToken }).expect(201))).toEqual([
       "append-from-widget",
     ])
     expect(await sql("select text from message where chat_id = $1 order by sequence", [chatId])).toEqual([

@@ -2,7 +2,7 @@ import type { MikroORM } from "@mikro-orm/postgresql"
 import type { RequestContext } from "../context/request-context.js"
 import { clock } from "../entities/kit/clock.js"
 import { appendSql, appendValues } from "../messages/append.js"
-import { type AppendToChat, isAnswered, replyJobs } from "../messages/inbound.js"
+import { dueReply, type Inbound, isAnswered, repliesTo } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
 import { answerOf, type Conclusion } from "./tool-loop.js"
 import type { Turn } from "./turn.js"
@@ -12,19 +12,19 @@ import type { Turn } from "./turn.js"
  * statement with them.
  */
 const statementOf = oncePer(
-  (orm: MikroORM): AppendToChat => ({
+  (orm: MikroORM): Inbound => ({
     name: "append-answer",
     text: appendSql(orm, {
       set: `,
         turn_id = null, turn_lease_until = null, turn_first_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false`,
       where: ` and turn_id = $18 and open_calls = '[]' and ${isAnswered}`,
-      result: { name: "due_ms", sql: "(extract(epoch from reply_due_at) * 1000)::float8" },
+      result: dueReply,
       also: `ended as (
       update assistant_turn set rounds = $19, input_tokens = $20, output_tokens = $21, latency_ms = $22, outcome = 'answered', ended_at = $1
       from numbered where assistant_turn.id = $18 and assistant_turn.chat_id = numbered.id
     )`,
     }),
-    jobs: replyJobs,
+    jobs: repliesTo,
   }),
 )
 

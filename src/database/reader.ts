@@ -1,6 +1,7 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import DataLoader from "dataloader"
 import { type Compilable, type RawBuilder, sql } from "kysely"
+import { oncePer } from "../once-per.js"
 import type { Database, Sql } from "./connect.js"
 import { pipelined } from "./kit/pipelined.js"
 import {
@@ -241,6 +242,9 @@ type Loader<V> = DataLoader<readonly string[], Map<string, V>>
 /** Planned reads on the connection pool, outside any transaction. */
 export const readerOnPool = ({ orm, sql, pool }: Database, companyIds: string[], mediaUrl: (id: string) => string) =>
   new Reader(orm, sql, companyIds, pipelined(pool), mediaUrl)
+
+/** Completes rows to which no other row refers yet: it reads nothing, and finds nothing. */
+export const readerOfNewRows = oncePer(({ orm, sql }: Database) => new Reader(orm, sql, [], { send: async () => [] }))
 
 /** Selected fields that are relations. */
 const relationsIn = ({ relations }: { relations: object }, selection: Selection) =>

@@ -12,19 +12,22 @@ export interface Sequencer {
 /** Key of the advisory lock under which one instance at a time assigns positions. */
 const sequencerLock = 7_304_212
 
-const place = {
-  name: "place-events",
-  text: `
+/**
+ * Two statements in one message, which PostgreSQL runs as one transaction. Each statement sees what was committed when it began, so the second
+ * one, which begins with the lock, sees every event that an earlier holder of the lock saw. Nothing is written when there is nothing to place.
+ */
+const place = `
+    select pg_advisory_xact_lock(${sequencerLock});
     with batch as (
-      select id, row_number() over (order by id) as place from event where position is null order by id limit $1
+      select id, row_number() over (order by id) as place from event where position is null order by id limit ${eventLimits.eventBatch}
     ), log as (
-      update event_log set last_position = last_position + (select count(*) from batch) where id = 1
-      returning last_position, last_position - (select count(*) from batch) as base
+      update event_log set last_position = last_position + size.count from (select count(*) as count from batch) size
+      where id = 1 and size.count > 0
+      returning last_position, last_position - size.count as base, size.count
     ), placed as (
       update event set position = log.base + batch.place from batch, log where event.id = batch.id returning 1
     )
-    select log.last_position, (select count(*)::integer from batch) as count from log`,
-}
+    select last_position, count::integer from log`
 
 /** Assigns positions in the log to committed events, one instance at a time, and notifies readers. */
 export function startSequencer(
@@ -78,20 +81,10 @@ export function startSequencer(
 }
 
 /** Assigns positions to one batch and returns its size. */
-async function placeBatch(database: Database, wakeUp: WakeUp): Promise<number> {
-  const client = await database.pool.connect()
-  let placed: { last_position: string; count: number }
-  try {
-    await client.query("begin")
-    // Wait for the lock instead of trying it: giving up could leave an event that the holder's last read did not see.
-    await client.query("select pg_advisory_xact_lock($1)", [sequencerLock])
-    placed = (await client.query({ ...place, values: [eventLimits.eventBatch] })).rows[0]
-    await client.query("commit")
-    client.release()
-  } catch (error) {
-    client.release(true)
-    throw error
-  }
-  if (placed.count > 0) await wakeUp.publish("events", placed.last_position)
-  return placed.count
+async function placeBatch({ pool }: Database, wakeUp: WakeUp): Promise<number> {
+  // The lock is waited for, not tried: giving up could leave an event that the holder's last read did not see.
+  const [, placed] = (await pool.query(place)) as unknown as [unknown, { rows: { last_position: string; count: number }[] }]
+  const [batch] = placed.rows
+  if (batch) await wakeUp.publish("events", batch.last_position)
+  return batch?.count ?? 0
 }

@@ -27,15 +27,21 @@ export interface MessageDraft {
 
 type Append = Statement<{ message: PlannedRow<"Message"> }>
 
-/** SQL that a variant of the statement adds to it. */
+/** SQL in which a variant of the statement differs. */
 export interface AppendParts {
+  /** Inserts the chat under the name `numbered`, up to `returning`, instead of changing it; and writes the event of that as `opened`. */
+  opens?: { chat: string; event: string }
   /** Further columns of the chat that are set, each preceded by a comma. */
   set?: string
   /** Further conditions on the chat, each preceded by `and`; no row is returned, and nothing is written, when one is false. */
   where?: string
   /** A further column of the result, from the changed chat. */
   result?: { name: string; sql: string }
-  /** A further CTE, which may read `numbered`, the changed chat. */
+  /** A JSON value that is returned as `otherwise` when nothing is written. */
+  otherwise?: string
+  /** CTEs that come first, each followed by a comma. */
+  before?: string
+  /** A CTE that may read `numbered`, the changed chat. */
   also?: string
   /** Inserts the files; with SQL expressions that return them for the event. */
   files?: { insert: string; mediaIds: string; messageMedia: string }
@@ -77,10 +83,10 @@ const statementsOf = oncePer((orm: MikroORM): Record<"plain" | "withMedia", Appe
 const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::jsonb" }
 
 /** The text of the statement, whose parameters are those of `appendValues()`, and from $18 on those of its parts. */
-export function appendSql(orm: MikroORM, { set = "", where = "", result, also, files = noFiles }: AppendParts = {}): string {
+export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
+  const { opens, set = "", where = "", result, otherwise, before = "", also, files = noFiles } = parts
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
-  return `
-    with numbered as (
+  const changed = `numbered as (
       update chat set
         last_sequence = last_sequence + 1,
         updated_at = $1,
@@ -88,7 +94,9 @@ export function appendSql(orm: MikroORM, { set = "", where = "", result, also, f
         last_message_id = case when $4 then $2 else last_message_id end,
         unread_count = unread_count + $5,
         quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end${set}
-      where id = $3 and company_id = any($6::uuid[])${where}
+      where id = $3 and company_id = any($6::uuid[])${where}`
+  return `
+    with ${before}${opens?.chat ?? changed}
       returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
         case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status${result ? `, ${result.sql} as ${result.name}` : ""}
     ), inserted as (
@@ -99,13 +107,15 @@ export function appendSql(orm: MikroORM, { set = "", where = "", result, also, f
       from numbered returning *
     ), shown as (
       select ${shown} from inserted
-    )${files.insert}, recorded as (
+    )${files.insert}${opens?.event ?? ""}, recorded as (
       insert into event (company_id, chat_id, type, payload, created_at)
       select "companyId", "chatId", 'MESSAGE_CREATED',
         jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${files.mediaIds}, 'messageMedia', ${files.messageMedia})), $1
-      from shown returning payload -> 'message' as message
+      from shown${opens ? ", opened" : ""} returning payload -> 'message' as message
     )${also ? `, ${also}` : ""}
-    select message${result ? `, (select ${result.name} from numbered)` : ""} from recorded`
+    select message${result ? `, (select ${result.name} from numbered)` : ""}${otherwise ? ", null::jsonb as otherwise" : ""} from recorded${
+      otherwise ? ` union all select null${result ? ", null" : ""}, (${otherwise}) where not exists (select from recorded)` : ""
+    }`
 }
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]

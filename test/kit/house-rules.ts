@@ -210,7 +210,8 @@ export const databaseKitStaysInside = imports(
 /** Callers of unscoped(), each with the reason why it reads across companies. */
 export const unscopedCallers: Record<string, string> = {
   "src/context/authenticate.ts": "finds the company of credentials",
-  "src/channels/connection.ts": "finds the company of a connection",
+  "src/channels/connection.ts":
+    "finds the company of a connection, by the ID in a hook's URL; of assistants and chats only those of that company",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and delivers to each only events of its companies",
   "src/events/transports/open-sockets.ts": "finds sockets of this instance whose credentials ended, in any company",
   "src/events/stream.ts": "replays the log for the companies of one subscriber, by company_id",
@@ -232,7 +233,9 @@ export const unscopedCallers: Record<string, string> = {
 export const statementCallers: Record<string, string> = {
   "src/messages/create.ts": "append-message: … where company_id = any($6)",
   "src/messages/append.ts": "append-message, inside a transaction",
-  "src/messages/inbound.ts": "append-inbound, append-from-widget: append-message with further conditions",
+  "src/messages/inbound.ts":
+    "append-inbound, append-from-widget: append-message with further conditions; the latter returns a connection as connection.ts does",
+  "src/messages/first-inbound.ts": "open-inbound: … company_id = any($6)",
   "src/assistant/knowledge.ts": "spend-embedding-credit and give-embedding-credit-back: … company_id = any($2)",
   "src/knowledge/stored-vectors.ts": "a setting of pgvector, no rows",
   "src/jobs/kit/worker.ts": "renew-lease-…: … and company_id = any($3)",
