@@ -168,7 +168,7 @@ describe("a claim", () => {
     })
     await kind.sweep()
     expect([kind.ids(), kind.work.running(w.services)]).toEqual([[sound], 1])
-    expect(w.logged.at(-1)).toMatchObject({ level: 50, id: broken, err: { message: "This row cannot be read" } })
+    expect(w.logged.at(-1)).toMatchObject({ level: 50, ids: [broken], err: { message: "This row cannot be read" } })
     await kind.endAll()
   })
 

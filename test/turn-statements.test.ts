@@ -1,12 +1,15 @@
 import { v7 } from "uuid"
 import { storeAnswerAtOnce } from "../src/assistant/answer.js"
 import { claimTurns } from "../src/assistant/claim.js"
+import { open, record } from "../src/assistant/tool-log.js"
+import { openAtOnce, recordAtOnce } from "../src/assistant/tool-statements.js"
 import type { Turn } from "../src/assistant/turn.js"
 import { Usage } from "../src/assistant/usage.js"
 import { systemContext } from "../src/context/request-context.js"
 import { AssistantTurn } from "../src/entities/assistant-turn.js"
 import { Chat } from "../src/entities/chat.js"
 import { entityLimits } from "../src/entities/limits.js"
+import { ToolCall, type ToolOutcome } from "../src/entities/tool-call.js"
 import { combined } from "./kit/combined.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -114,7 +117,7 @@ it("the statement claims nothing of another company, of one without a subscripti
 })
 
 it("the statement that stores an answer ends the turn as the chat's rules say, in every state that it takes", async () => {
-  const cases = states.map((state) => ({ state, chat: chatIn(state) })).filter(({ chat }) => chat.turn.runId)
+  const cases = states.map((state) => ({ state, chat: chatIn(state) })).filter(({ state }) => state.turn === "running")
   const rows = await stored(cases.map(({ chat }) => chat))
   await context().transaction(async ({ em }) => {
     for (const { chat } of cases) {
@@ -125,13 +128,15 @@ it("the statement that stores an answer ends the turn as the chat's rules say, i
     }
   })
   const conclusion = { text: "An answer", handOver: null, sources: [] }
-  const isStored: boolean[] = []
-  for (const { chat } of cases) {
+  const store = async ({ chat }: { chat: Chat }) => {
     const turn = { id: chat.turn.runId!, chatId: chat.id, usage: new Usage() } as Turn
-    expect(await storeAnswerAtOnce(context(), { ...turn, id: v7() }, conclusion)).toBe(false)
-    isStored.push(await storeAnswerAtOnce(context(), turn, conclusion))
-    expect(await storeAnswerAtOnce(context(), turn, conclusion)).toBe(false)
+    const tries = [{ ...turn, id: v7() }, turn, turn].map((each) => storeAnswerAtOnce(context(), each, conclusion))
+    return Promise.all(tries)
   }
+  const tried: boolean[][] = []
+  for (let begin = 0; begin < cases.length; begin += 20) tried.push(...(await Promise.all(cases.slice(begin, begin + 20).map(store))))
+  // Not by another turn, and once.
+  const isStored = tried.map(([byAnother, ...own]) => (byAnother || own.every(Boolean) ? "wrongly" : own.some(Boolean)))
   const turnIds = cases.map(({ chat }) => chat.turn.runId!)
   for (const [index, row] of (await rows()).entries()) {
     const { state, chat } = cases[index]!
@@ -145,5 +150,82 @@ it("the statement that stores an answer ends the turn as the chat's rules say, i
     })
   }
   const ended = await sql("select count(*)::integer as count from assistant_turn where outcome = 'answered' and id = any($1)", [turnIds])
-  expect([cases.length, isStored.filter(Boolean).length, ended]).toEqual([1024, 64, [{ count: 64 }]])
+  expect([cases.length, isStored.filter(Boolean).length, ended]).toEqual([512, 32, [{ count: 32 }]])
+})
+
+describe("a tool call", () => {
+  const outcomes: ToolOutcome[] = [
+    { success: true, status: 200, latencyMs: 12, body: { ok: "yes" }, error: null },
+    { success: false, status: 503, latencyMs: 7, body: "down", error: "The endpoint answered with status 503" },
+    { success: false, status: null, latencyMs: 0, body: null, error: "No answer" },
+  ]
+  const running = { isUnderAiControl: true, hasAssistant: true, chatType: "private", firstAt: null, dueAt: null, turn: "running" } as const
+  const asked = { callId: "model-1", name: "look_up", arguments: { order: "7" } }
+
+  async function begun() {
+    const chat = chatIn({ ...running, turnFirstAt: -9_000, failures: 0, openCalls: [] })
+    await stored([chat])
+    const { id } = await acme.tool({ assistantId: acme.assistant.id, name: `look_up_${v7().slice(-8)}` })
+    const tool = {
+      id,
+      type: "webhook_action",
+      isSystem: false,
+      declaration: { name: asked.name, description: "", parameters: {} },
+    } as const
+    return { chat, tool, turn: { id: chat.turn.runId!, chatId: chat.id, round: 2 } }
+  }
+
+  const rowsOf = async (chat: Chat) => ({
+    chat: await sql(
+      "select turn_is_final, turn_rounds, jsonb_array_length(open_calls) as open, last_sequence, unread_count from chat where id = $1",
+      [chat.id],
+    ),
+    messages: await sql(
+      "select sequence, role, type, text, status, function_call - 'callId' as call, function_call_output - 'callId' as output from message where chat_id = $1 order by sequence",
+      [chat.id],
+    ),
+    calls: await sql(
+      "select turn_id = $2 as own, params, response, response_status, success, status, latency_ms, error, created_at from tool_call where chat_id = $1",
+      [chat.id, chat.turn.runId],
+    ),
+    events: await sql("select type, payload -> 'message' ->> 'sequence' as sequence from event where chat_id = $1 order by id", [chat.id]),
+  })
+
+  it.each(outcomes)("is stored the same by statements and by transactions: $error", async (outcome) => {
+    const [one, other] = [await begun(), await begun()]
+    const opened = await openAtOnce(context(), one.turn, one.tool, asked)
+    const call = await context().transaction(async ({ unit }) => {
+      const chat = await unit.em.findOneOrFail(Chat, { id: other.chat.id })
+      return open(unit, chat, other.turn, other.tool.id, asked)
+    })
+    const { success } = outcome
+    expect(await rowsOf(one.chat)).toEqual(await rowsOf(other.chat))
+    expect((await rowsOf(one.chat)).calls).toHaveLength(1)
+    expect(opened!.row).toMatchObject({ id: one.tool.id, companyId: acme.id, type: "webhook_action", assistantId: acme.assistant.id })
+    expect(await recordAtOnce(context(), one.turn, opened!.call, outcome, { success })).toEqual({ holds: true })
+    await context().transaction(async ({ unit }) => {
+      const chat = await unit.em.findOneOrFail(Chat, { id: other.chat.id })
+      await record(unit, chat, await unit.em.findOneOrFail(ToolCall, { id: call.id }), outcome, { success })
+    })
+    expect(await rowsOf(one.chat)).toEqual(await rowsOf(other.chat))
+    expect((await rowsOf(one.chat)).messages).toHaveLength(2)
+    expect(await recordAtOnce(context(), one.turn, opened!.call, outcome, { success })).toBeNull()
+  })
+
+  it("is not stored for a lost turn, nor for a tool that is switched off or of another company", async () => {
+    const { chat, tool, turn } = await begun()
+    expect(await openAtOnce(context(), { ...turn, id: v7() }, tool, asked)).toBeNull()
+    expect(await openAtOnce(systemContext(w.services, w.globex.id), turn, tool, asked)).toBeNull()
+    await sql("update assistant_tool set disabled = true where id = $1", [tool.id])
+    expect(await openAtOnce(context(), turn, tool, asked)).toBeNull()
+    expect(await rowsOf(chat)).toMatchObject({ messages: [], calls: [], events: [] })
+  })
+
+  it("whose turn was taken over keeps its outcome in the log, and is told that the turn is lost", async () => {
+    const { chat, tool, turn } = await begun()
+    const opened = await openAtOnce(context(), turn, tool, asked)
+    await sql("update chat set turn_id = null where id = $1", [chat.id])
+    expect(await recordAtOnce(context(), turn, opened!.call, outcomes[0]!, {})).toEqual({ holds: false })
+    expect((await rowsOf(chat)).calls).toMatchObject([{ status: "success", response: { ok: "yes" } }])
+  })
 })

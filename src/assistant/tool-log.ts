@@ -54,8 +54,11 @@ export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool
 export async function record(unit: UnitOfWork, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
   call.complete(outcome)
   if (!chat?.closeToolCall(call.id)) return
-  await append(unit, outputFrame(chat.id, call.id, outcome.success ? "success" : "error", output))
+  await append(unit, outputFrame(chat.id, call.id, outcomeStatus(outcome), output))
 }
 
+/** The status of a call with this outcome. */
+export const outcomeStatus = ({ success }: ToolOutcome) => (success ? "success" : "error")
+
 /** A model's arguments in a form that PostgreSQL can store. */
-const storable = (given: unknown): unknown => (typeof given === "string" ? storableText(given) : (storableJson(given) ?? {}))
+export const storable = (given: unknown): unknown => (typeof given === "string" ? storableText(given) : (storableJson(given) ?? {}))

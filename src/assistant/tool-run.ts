@@ -11,6 +11,7 @@ import { awaitClient, requestOfClient } from "./client-call.js"
 import { searchFor } from "./search-call.js"
 import { tagChat } from "./tag-chat.js"
 import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered } from "./tool-log.js"
+import { openAtOnce, recordAtOnce } from "./tool-statements.js"
 import type { OfferedTool } from "./tools.js"
 import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
 
@@ -80,17 +81,21 @@ async function runExternal(
   tool: OfferedTool,
   asked: ModelToolCall,
 ): Promise<ModelToolResult | null> {
-  const noted = await behindFence(context, turn, async (unit, chat) => {
-    const row = await stillOffered(unit, tool)
-    if (!row) return noSuchTool
-    const call = await open(unit, chat, turn, row.id, asked)
-    if (row.type === "webhook_client") chat.asksClient(requestOfClient(chat, row, call))
-    return { row, call }
-  })
+  const noted =
+    (tool.type !== "webhook_client" && (await openAtOnce(context, turn, tool, asked))) ||
+    (await behindFence(context, turn, async (unit, chat) => {
+      const row = await stillOffered(unit, tool)
+      if (!row) return noSuchTool
+      const call = await open(unit, chat, turn, row.id, asked)
+      if (row.type === "webhook_client") chat.asksClient(requestOfClient(chat, row, call))
+      return { row, call }
+    }))
   if (!noted || "output" in noted) return noted
   const { row, call } = noted
   const attributes = { "gen_ai.tool.name": row.name, "gen_ai.tool.type": row.type }
   const came = await traced("tool", attributes, () => execute(context, row, call))
+  const recorded = came && (await recordAtOnce(context, turn, call, came, shownToModel(came)))
+  if (recorded) return recorded.holds ? { output: shownToModel(came) } : null
   return context.transaction(async (tx) => {
     const chat = await lockedChat(tx.unit, turn.chatId)
     // The log entry is deleted with its tool; the output frame is still written.

@@ -1,6 +1,6 @@
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import type { Assistant } from "../entities/assistant.js"
-import { AssistantTool } from "../entities/assistant-tool.js"
+import { AssistantTool, type AssistantToolType } from "../entities/assistant-tool.js"
 import { ChatTag, folded } from "../entities/chat-tag.js"
 import { searchKnowledge, setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
 import { Knowledge } from "../entities/knowledge.js"
@@ -10,6 +10,7 @@ import { assistantLimits } from "./limits.js"
 /** A tool of an assistant: what identifies it, and its definition for the model. */
 export interface OfferedTool {
   id: string
+  type: AssistantToolType
   isSystem: boolean
   declaration: ModelTool
 }
@@ -26,7 +27,12 @@ export async function toolsOf(unit: UnitOfWork, assistant: Assistant): Promise<O
   for (const row of rows) {
     const parameters = row.isSystem ? await systemParameters(unit, assistant, row) : row.params
     if (parameters)
-      offered.push({ id: row.id, isSystem: row.isSystem, declaration: { name: row.name, description: row.description, parameters } })
+      offered.push({
+        id: row.id,
+        type: row.type,
+        isSystem: row.isSystem,
+        declaration: { name: row.name, description: row.description, parameters },
+      })
   }
   return offered
 }
