@@ -5,8 +5,10 @@ import { createRequire } from "node:module"
 
 /**
  * Loaded into a server by `--import`: sends its parent after every request, by its header X-Number, the number of SQL statements of the request,
- * including authentication and the transaction, and without background work (job scheduler, sequencer, heartbeat).
+ * including authentication and the transaction, and without background work (job scheduler, sequencer, heartbeat). When asked for "all", it sends
+ * the number of all statements so far, with background work.
  */
+let all = 0
 const counted = new AsyncLocalStorage<{ statements: number }>()
 const counts = new WeakMap<IncomingMessage, { statements: number }>()
 
@@ -21,6 +23,12 @@ subscribe("http.server.response.finish", (message) => {
   process.send!({ number: request.headers["x-number"], statements: counts.get(request)?.statements })
 })
 
+process.on("message", (asked) => {
+  if (asked === "all") process.send!({ number: "all", statements: all })
+})
+// Listening must not keep a process that has stopped.
+process.channel?.unref()
+
 // MikroORM, the server and PostGraphile may each have their own version of pg.
 const users = ["@mikro-orm/postgresql", "../package.json", "./package.json"]
 for (const user of users) {
@@ -29,6 +37,7 @@ for (const user of users) {
   if (query.isCounted) continue
   Client.prototype.query = Object.assign(
     function (this: unknown, ...args: unknown[]) {
+      all++
       const count = counted.getStore()
       if (count) count.statements++
       return query.apply(this, args)

@@ -70,7 +70,7 @@ export async function openDatabase(options: Options, say: (line: string) => void
 }
 
 /** Prevents automatic checkpoints during a measurement; each round begins with one. A server given by BENCH_DATABASE_URL is not configured. */
-async function quiet(admin: pg.Client) {
+export async function quiet(admin: pg.Client) {
   if (process.env["BENCH_DATABASE_URL"]) return
   await admin.query("alter system set checkpoint_timeout = '1h'")
   await admin.query("alter system set max_wal_size = '8GB'")

@@ -1,6 +1,4 @@
 import type { Measurement } from "./measure.js"
-import type { Workload } from "./options.js"
-import type { Contestant } from "./requests.js"
 
 /** The median. */
 function median(values: number[]): number {
@@ -9,30 +7,32 @@ function median(values: number[]): number {
   return sorted.length % 2 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-type Figure = keyof Omit<Measurement, "contestant" | "workload" | "round">
+/** What was measured of a contestant under a workload in a round: its other properties are figures. */
+type Measured = { workload: string; contestant: string; perSecond: number }
+type Figure<M> = { [Key in keyof M]: M[Key] extends number ? Key : never }[keyof M]
 
 /** The figures of a phase, by workload and contestant. */
-export class Figures {
-  constructor(private readonly all: Measurement[]) {}
+export class Figures<M extends Measured = Measurement> {
+  constructor(private readonly all: M[]) {}
 
-  private of(workload: Workload, contestant: Contestant) {
-    return this.all.filter((each) => each.workload === workload && each.contestant === contestant)
+  private of(workload: M["workload"], contestant: M["contestant"], figure: Figure<M>): number[] {
+    return this.all.filter((each) => each.workload === workload && each.contestant === contestant).map((each) => each[figure] as number)
   }
 
   /** Median over the rounds. */
-  median(workload: Workload, contestant: Contestant, figure: Figure) {
-    return median(this.of(workload, contestant).map((each) => each[figure]))
+  median(workload: M["workload"], contestant: M["contestant"], figure: Figure<M>) {
+    return median(this.of(workload, contestant, figure))
   }
 
   /** The figure of the first round. */
-  first(workload: Workload, contestant: Contestant, figure: Figure) {
-    return this.of(workload, contestant)[0]![figure]
+  first(workload: M["workload"], contestant: M["contestant"], figure: Figure<M>) {
+    return this.of(workload, contestant, figure)[0]!
   }
 
   /** Median of the rounds' ratios: a disturbance of a whole round affects both sides. */
-  ratio(a: [Workload, Contestant], b: [Workload, Contestant], figure: Figure = "perSecond") {
-    const others = this.of(...b)
-    return median(this.of(...a).map((each, round) => each[figure] / others[round]![figure]))
+  ratio(a: [M["workload"], M["contestant"]], b: [M["workload"], M["contestant"]], figure = "perSecond" as Figure<M>) {
+    const others = this.of(...b, figure)
+    return median(this.of(...a, figure).map((each, round) => each / others[round]!))
   }
 }
 

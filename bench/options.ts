@@ -56,7 +56,8 @@ export function readOptions(args: string[]): Options {
   }
 }
 
-function number(text: string | undefined, standard: number, least: number): number {
+/** The number in an option, or the standard one; throws when it is too small. */
+export function number(text: string | undefined, standard: number, least: number): number {
   const value = Number(text ?? standard)
   if (!(value >= least)) throw new Error(`${text} is not a number of at least ${least}`)
   return value

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import pg from "pg"
+import { openEmbedded } from "../../src/database/embedded/open.js"
+import { quiet } from "../database.js"
+import { canPin, cores, pinPostgres, postmasterOf } from "../processes.js"
+import { type BenchCompany, createCompanies, prepare } from "./fixtures.js"
+import { Helper } from "./helper.js"
+import { type Contestant, type Side, startSide } from "./sides.js"
+
+const data = join(fileURLToPath(new URL("..", import.meta.url)), "data")
+const template = "bench_turns"
+
+/** What the workloads share: PostgreSQL, companies, the stand-ins for the model and the endpoint, and the generators of load. */
+export interface Deployment {
+  companies: BenchCompany[]
+  jwtSecret: string
+  postmaster: number | null
+  standIns: Helper
+  load: Helper
+  person: Helper
+  say(line: string): void
+  /** Starts contestants, each on a new copy of the database, until the stack is closed. */
+  start(stack: AsyncDisposableStack, which: readonly Contestant[], environment: NodeJS.ProcessEnv, isCounting?: boolean): Promise<Side[]>
+}
+
+/** Opens PostgreSQL, creates the companies, and starts the helpers. */
+export async function openDeployment(stack: AsyncDisposableStack, say: (line: string) => void): Promise<Deployment> {
+  const given = process.env["BENCH_DATABASE_URL"]
+  const embedded = given ? null : await openEmbedded({ dataDir: data, role: "command", log: say })
+  stack.defer(() => embedded?.stop())
+  const urlOf = (name: string) => Object.assign(new URL(given ?? embedded!.url), { pathname: `/${name}` }).href
+  const admin = new pg.Client({ connectionString: given ?? embedded!.url })
+  await admin.connect()
+  await quiet(admin)
+  stack.defer(() => admin.end())
+  const create = async (name: string, from = "template1") => {
+    await admin.query(`drop database if exists ${name} with (force)`)
+    await admin.query(`create database ${name} template ${from}`)
+  }
+  const postmaster = postmasterOf((await admin.query("select pg_backend_pid() as pid")).rows[0].pid)
+  if (!canPin || !postmaster || !pinPostgres(postmaster, cores.rest)) say("not everything is pinned to its core, so the figures say less")
+
+  const helper = (file: string) => {
+    const started = Helper.start(file)
+    stack.defer(() => started.stop())
+    return started
+  }
+  const [standIns, load, person] = [helper("stand-ins.ts"), helper("load.ts"), helper("person.ts")]
+  const { url: standInUrl } = await standIns.ask<{ url: string }>("address")
+  const jwtSecret = randomBytes(32).toString("hex")
+  const shared = {
+    NODE_ENV: "production",
+    HOST: "127.0.0.1",
+    DATA_DIR: join(data, "turns"),
+    JWT_SECRET: jwtSecret,
+    ENCRYPTION_KEY: randomBytes(32).toString("hex"),
+    // What fails is seen in the rows and reported.
+    LOG_LEVEL: process.env["BENCH_LOG_LEVEL"] ?? "fatal",
+    RATE_LIMIT_PER_MINUTE: "0",
+    // Every new visitor has an address of its own.
+    TRUST_PROXY: "1",
+    ALLOW_PRIVATE_NETWORK: "true",
+    OPENAI_BASE_URL: `${standInUrl}/v1`,
+    OPENAI_API_KEY: "bench",
+    OPENAI_MODEL: "stand-in",
+  }
+
+  const start: Deployment["start"] = async (sides, which, more, isCounting) => {
+    const started: Side[] = []
+    for (const contestant of which) {
+      const name = `${template}_${contestant}`
+      await create(name, template)
+      started.push(await startSide(sides, contestant, { ...shared, ...more, DATABASE_URL: urlOf(name) }, isCounting))
+    }
+    return started
+  }
+
+  say("creating companies …")
+  await create(template)
+  await using setUp = new AsyncDisposableStack()
+  const environment = { ...shared, DATABASE_URL: urlOf(template) }
+  const { url } = await startSide(setUp, "ours", environment)
+  const companies = await createCompanies(environment, url, standInUrl)
+  await setUp.disposeAsync()
+  await prepare(urlOf(template))
+  return { companies, jwtSecret, postmaster, standIns, load, person, say, start }
+}

@@ -1,0 +1,72 @@
+import pg from "pg"
+import { execute } from "../../src/admin/command-line.js"
+import { toolName } from "./words.js"
+
+/** A company of the benchmark with its two assistants and its two widgets. */
+export interface BenchCompany {
+  id: string
+  token: string
+  /** Without and with a tool that calls an endpoint. */
+  assistantId: string
+  toolAssistantId: string
+  /** The widget whose new chats get the first assistant, and one without an assistant. */
+  widgetId: string
+  silentWidgetId: string
+}
+
+/** A process serves at most 150 turns of a company at once, and 200 in all: one company could not fill it. */
+const companies = 4
+
+/** Creates the companies by the command line and over REST, as an operator and a developer would. */
+export async function createCompanies(environment: NodeJS.ProcessEnv, url: string, standInUrl: string): Promise<BenchCompany[]> {
+  const admin = async (...args: string[]) => {
+    const { code, stdout, stderr } = await execute([...args, "--json"], environment)
+    if (code !== 0) throw new Error(`${args[0]}: ${stderr}`)
+    return JSON.parse(stdout) as { id: string; token: string }
+  }
+  const create = async (place: number): Promise<BenchCompany> => {
+    const { id } = await admin("company:create", "--name", `Northwind ${place}`)
+    const { token } = await admin("token:create", "--company", id, "--name", "bench")
+    await admin("subscription:set", "--company", id, "--plan", "pro", "--status", "active")
+    const post = (path: string, body: object) => posted(`${url}${path}`, token, body)
+    const assistant = { prompt: "You answer customers of a shop, briefly and kindly.", language: "en" }
+    const plain = await post("/api/assistants-new", { name: "Assistant", ...assistant })
+    const equipped = await post("/api/assistants-new", { name: "Assistant with a tool", ...assistant })
+    await post("/api/assistant-tools-new", {
+      assistantId: equipped.id,
+      name: toolName,
+      description: "Looks up where an order is.",
+      params: { type: "object", properties: { question: { type: "string" } }, required: ["question"] },
+      apiCallUrl: `${standInUrl}/tool`,
+      timeoutSeconds: 60,
+    })
+    const connect = (site: string, ...more: string[]) =>
+      admin("channel:connect", "--company", id, "--messenger", "widget", "--external-id", site, "--name", site, ...more)
+    const widget = await connect("site", "--assistant", plain.id)
+    const silent = await connect("silent")
+    return { id, token, assistantId: plain.id, toolAssistantId: equipped.id, widgetId: widget.id, silentWidgetId: silent.id }
+  }
+  return Promise.all(Array.from({ length: companies }, (_, place) => create(place)))
+}
+
+async function posted(url: string, token: string, body: object): Promise<{ id: string }> {
+  const headers = { "Content-Type": "application/json", "X-Access-Token": token }
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
+  if (response.status !== 201) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+  return (await response.json()) as { id: string }
+}
+
+/**
+ * Adds to a database what the benchmark needs: the database's own time at which a message is stored, since the server's is taken before the
+ * statement that stores it may have waited; and no automatic vacuum, which would strike one contestant and not the other.
+ */
+export async function prepare(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query("alter table message add column stored_at timestamptz default clock_timestamp()")
+  for (const table of emptied) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
+  await client.end()
+}
+
+/** The tables that are vacuumed before each measurement instead. */
+export const emptied = ["chat", "message", "event", "assistant_turn", "tool_call", "tool_call_tally"]

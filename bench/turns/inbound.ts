@@ -1,0 +1,130 @@
+import { createChats, questionOf } from "./chats.js"
+import type { Deployment } from "./deployment.js"
+import type { HookLoad, HookRequest, HookResult } from "./load.js"
+import { cpuWatch, type Row, type TurnMeasurement } from "./measurement.js"
+import type { TurnOptions } from "./options.js"
+import { interleaved, until } from "./rounds.js"
+import { contestants, type Side, tidy } from "./sides.js"
+import { question } from "./words.js"
+
+const connections = 32
+const visitors = 2_000
+
+/** Replies become due in an hour: no turn runs while messages are measured. */
+const environment = { REPLY_DEBOUNCE_MS: "3600000", REPLY_MAX_WAIT_MS: "3600000" }
+
+const variants = ["T1 AI off", "T1 AI on", "T1 new"] as const satisfies Row[]
+type Variant = (typeof variants)[number]
+
+/** The statements of a message, by contestant and variant: the most of some requests, without the sequencer's. */
+export type InboundStatements = Record<string, number>
+
+/** T1: customers' messages through the widget. */
+export async function measureInbound(deployment: Deployment, { rounds, seconds, warmUpSeconds }: TurnOptions): Promise<TurnMeasurement[]> {
+  await using stack = new AsyncDisposableStack()
+  const sides = await deployment.start(stack, contestants, environment)
+  const found: TurnMeasurement[] = []
+  for (const variant of variants) {
+    const requests = new Map<Side, HookRequest[]>()
+    for (const side of sides) requests.set(side, await requestsOf(deployment, side, variant))
+    const write = async (side: Side, forSeconds: number) => {
+      const order: HookLoad = { url: side.url, seconds: forSeconds, connections, requests: requests.get(side)! }
+      const before = await stored(side)
+      const cpu = cpuWatch(deployment, side)
+      const result = await deployment.load.ask<HookResult>(order)
+      const used = cpu(result.good)
+      await mustBeStored(side, variant, before, result)
+      return { result, used }
+    }
+    // Code that never ran is slow at first, and after a pause connections are made anew.
+    await interleaved(sides, 1, async (side) => void (await write(side, warmUpSeconds)))
+    await interleaved(sides, rounds, async (side, round) => {
+      await tidy(side)
+      await write(side, 1)
+      const { result, used } = await write(side, seconds)
+      const { good, p50, p99 } = result
+      const perSecond = good / result.seconds
+      found.push({ workload: variant, contestant: side.contestant, perSecond, p50, p99, failed: 0, ...used })
+      const who = `${variant} round ${round + 1} ${side.contestant.padEnd(9)}`
+      deployment.say(`${who} ${perSecond.toFixed(0)} messages/s, ${used.serverCpu.toFixed(3)} ms CPU, p99 ${p99} ms`)
+    })
+  }
+  return found
+}
+
+/** Messages of known visitors, whose chats an assistant answers or nobody, or first messages. */
+async function requestsOf(deployment: Deployment, side: Side, variant: Variant): Promise<HookRequest[]> {
+  if (variant === "T1 new")
+    return deployment.companies.map(({ widgetId }) => ({ path: `/hooks/widget/${widgetId}`, text: question("new"), visitorToken: null }))
+  const answeredBy = variant === "T1 AI on" ? "assistant" : null
+  const chats = await createChats(deployment, side, { count: visitors, answeredBy, dueAt: null })
+  return chats.map((chat) => questionOf(deployment, chat))
+}
+
+/** Counts the statements of a message of each variant, in processes of their own. */
+export async function countInbound(deployment: Deployment): Promise<InboundStatements> {
+  await using stack = new AsyncDisposableStack()
+  const counts: InboundStatements = {}
+  for (const side of await deployment.start(stack, contestants, environment, true)) {
+    for (const variant of variants) {
+      const requests = await requestsOf(deployment, side, variant)
+      let most = 0
+      for (let number = 0; number < 20; number++) {
+        const { path, ...message } = requests[number % requests.length]!
+        const body = JSON.stringify({ ...message, messageId: `count-${number}` })
+        const statements = await side.counted(async (headers) => {
+          const all = { ...headers, "Content-Type": "application/json", "X-Forwarded-For": `10.255.0.${number}` }
+          const response = await fetch(`${side.url}${path}`, { method: "POST", headers: all, body })
+          if (response.status !== 201) throw new Error(`${variant} of ${side.contestant} answered ${response.status}`)
+        })
+        // Connections and plans are new at first.
+        if (number >= 10) most = Math.max(most, statements)
+      }
+      if (most === 0) throw new Error(`The statements of ${variant} of ${side.contestant} were not counted`)
+      counts[`${variant} ${side.contestant}`] = most
+    }
+  }
+  return counts
+}
+
+interface StoredCounts {
+  messages: number
+  numbered: number
+  events: number
+  chats: number
+  due: number
+  /** Chats that an assistant has to answer, with no due time. */
+  forgotten: number
+}
+
+async function stored({ client }: Side): Promise<StoredCounts> {
+  const { rows } = await client.query(`select
+    (select count(*)::int from message) as messages, (select sum(last_sequence)::int from chat) as numbered,
+    (select count(*)::int from event where type = 'MESSAGE_CREATED') as events, (select count(*)::int from chat) as chats,
+    (select count(*)::int from chat where reply_due_at is not null) as due,
+    (select count(*)::int from chat join message last on last.id = last_message_id
+      where is_under_ai_control and last.role = 'Customer' and reply_due_at is null) as forgotten`)
+  return rows[0]
+}
+
+/** Throws unless every confirmed message is stored once, with its number, its event, its chat and its due time. */
+async function mustBeStored(side: Side, variant: Variant, before: StoredCounts, { good, bad }: HookResult) {
+  const who = `${variant} of ${side.contestant}`
+  if (bad > 0 || good === 0) throw new Error(`${who}: ${bad} of ${good + bad} requests failed`)
+  const { messages, numbered, events, chats, due, forgotten } = await stored(side)
+  const added = messages - before.messages
+  if (added !== good) throw new Error(`${who}: ${good} confirmed, ${added} stored`)
+  if (numbered - before.numbered !== added) throw new Error(`${who}: ${added} messages, and ${numbered - before.numbered} numbers`)
+  if (events - before.events !== added) throw new Error(`${who}: ${added} messages, and ${events - before.events} events`)
+  if (variant === "T1 new" && (chats - before.chats !== added || due - before.due !== added))
+    throw new Error(`${who}: ${added} first messages, ${chats - before.chats} chats, ${due - before.due} due replies`)
+  if (forgotten > 0 || (variant === "T1 AI off" && due !== before.due))
+    throw new Error(`${who}: ${due} replies are due, ${forgotten} are missing`)
+  // The reference has no sequencer, and what is left without a position would slow down nothing but itself.
+  if (side.contestant === "reference") return void (await side.client.query("delete from event where position is null"))
+  await until(
+    "all events have positions",
+    10,
+    async () => (await side.client.query("select 1 from event where position is null limit 1")).rowCount === 0,
+  )
+}

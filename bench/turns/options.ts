@@ -1,0 +1,40 @@
+import { parseArgs } from "node:util"
+import { number } from "../options.js"
+
+/** The workloads of customers' messages and the assistants' turns. */
+export const turnWorkloads = ["T1", "T2", "T3", "L", "B"] as const
+export type TurnWorkload = (typeof turnWorkloads)[number]
+
+/** The options of a run of these workloads. */
+export interface TurnOptions {
+  workloads: TurnWorkload[]
+  rounds: number
+  /** Seconds of load in a round: of messages in T1 and L, of turns in T2 and T3. */
+  seconds: number
+  warmUpSeconds: number
+  /** Rest after T2, before the server's memory is read again. */
+  restSeconds: number
+}
+
+/** Reads the command line; null when it asks for none of these workloads, and throws when it asks for others too. */
+export function readTurnOptions(args: string[]): TurnOptions | null {
+  const { values } = parseArgs({
+    args,
+    strict: false,
+    options: { quick: { type: "boolean" }, workloads: { type: "string" }, seconds: { type: "string" }, rounds: { type: "string" } },
+  })
+  const asked = String(values["workloads"] ?? "")
+    .toUpperCase()
+    .split(",")
+  const workloads = turnWorkloads.filter((name) => asked.includes(name))
+  if (workloads.length === 0) return null
+  if (workloads.length < asked.length) throw new Error(`${turnWorkloads.join(", ")} run apart from the other workloads`)
+  const isQuick = values["quick"] === true
+  return {
+    workloads,
+    rounds: number(values["rounds"] as string | undefined, isQuick ? 1 : 3, 1),
+    seconds: number(values["seconds"] as string | undefined, isQuick ? 3 : 10, 1),
+    warmUpSeconds: isQuick ? 3 : 5,
+    restSeconds: isQuick ? 15 : 60,
+  }
+}

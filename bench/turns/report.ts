@@ -1,0 +1,83 @@
+import { Figures, tableOf } from "../figures.js"
+import { customers } from "./burst.js"
+import { type Row, rows, type TurnMeasurement } from "./measurement.js"
+import { contestants } from "./sides.js"
+import { type TurnFindings, turnVerdicts } from "./targets.js"
+
+const titles: Record<Row, string> = {
+  "T1 AI off": "a known visitor's message, AI off",
+  "T1 AI on": "a known visitor's message, AI on: a reply becomes due",
+  "T1 new": "a new visitor's first message, AI on",
+  T2: "turns, the model answers at once",
+  T3: "turns with a call of a webhook, both answer at once",
+  L10: "10 turns at once, 4 s of debounce, a model of 2 s",
+  L100: "100 turns at once",
+  L500: "500 turns at once, 250 a second offered",
+  L50ms: "50 ms of debounce, the model answers at once, 20 a second",
+}
+
+type Figure = "perSecond" | "p50" | "p99" | "serverCpu" | "databaseCpu" | "failed"
+
+/** A table of some rows, ours above the reference, with medians over the rounds. */
+function table(figures: Figures<TurnMeasurement>, title: string, which: Row[], columns: [Figure, string, number][], more: Columns = {}) {
+  const head = ["", "", "", ...columns.map(([, name]) => name), ...Object.keys(more), "of reference"]
+  const lines = which.flatMap((row) =>
+    contestants.map((contestant) => {
+      const values = columns.map(([figure, , digits]) => figures.median(row, contestant, figure).toFixed(digits))
+      const others = Object.values(more).map((of) => of(row, contestant))
+      const isOurs = contestant === "ours"
+      const ratio = isOurs ? figures.ratio([row, "ours"], [row, "reference"]).toFixed(2) : ""
+      return [isOurs ? row : "", isOurs ? titles[row] : "", contestant, ...values, ...others, ratio]
+    }),
+  )
+  return `${title}\n${tableOf([head, ...lines], 3)}`
+}
+
+type Columns = Record<string, (row: Row, contestant: string) => string>
+
+/** The tables of a run, and whether its targets were met. */
+export function turnReport(findings: TurnFindings): string {
+  const { measurements, statements, memory, burst } = findings
+  const figures = new Figures(measurements)
+  const measured = rows.filter((row) => measurements.some(({ workload }) => workload === row))
+  const some = (prefix: string) => measured.filter((row) => row.startsWith(prefix))
+  const cpu: [Figure, string, number][] = [
+    ["serverCpu", "CPU ms", 3],
+    ["databaseCpu", "DB CPU ms", 3],
+  ]
+  const overhead: [Figure, string, number][] = [
+    ["p50", "p50 ms", 1],
+    ["p99", "p99 ms", 1],
+  ]
+  const counted: Columns = { statements: (row, contestant) => statements[`${row} ${contestant}`]!.toFixed(1) }
+  const parts: string[] = []
+  if (some("T1").length > 0)
+    parts.push(table(figures, "Customers' messages", some("T1"), [["perSecond", "messages/s", 0], ...overhead, ...cpu], counted))
+  const turns = [...some("T2"), ...some("T3")]
+  if (turns.length > 0)
+    parts.push(
+      table(
+        figures,
+        "Turns; their statements include the sequencer's",
+        turns,
+        [["perSecond", "turns/s", 0], ...cpu, ["failed", "failed", 0]],
+        counted,
+      ),
+    )
+  for (const { after, megabytes } of memory) parts.push(`${megabytes.toFixed(0)} MB resident after ${after === "rest" ? "a rest" : after}`)
+  if (some("L").length > 0) {
+    const title = "Overhead of a turn: stored, less its due time and the model's time"
+    parts.push(table(figures, title, some("L"), [...overhead, ["perSecond", "of offered", 2], ["failed", "failed", 0]]))
+  }
+  if (burst.length > 0) {
+    const head = ["round", "stored in s", "answered in s", "failed", "out of order ms", "request ms: quiet", "meanwhile", "longest"]
+    const lines = burst.map(({ storedIn, answeredIn, failed, inversionMs, quietMs, meanwhileMs, longestMs }, index) => {
+      const values = [storedIn, answeredIn, failed, inversionMs, quietMs, meanwhileMs, longestMs]
+      return [String(index + 1), ...values.map((value, place) => value.toFixed([1, 1, 0, 0, 1, 1, 0][place]))]
+    })
+    parts.push(`B ${customers} customers write within a second, while a person reads the inbox\n${tableOf([head, ...lines])}`)
+  }
+  const head = ["", "Targets for ours", "target", "", ""]
+  parts.push(tableOf([head, ...turnVerdicts(figures, findings)], 3))
+  return `\n${parts.join("\n\n")}\n`
+}

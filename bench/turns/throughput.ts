@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { residentMb } from "../processes.js"
+import { createChats } from "./chats.js"
+import type { Deployment } from "./deployment.js"
+import { cpuWatch, type TurnMeasurement } from "./measurement.js"
+import type { TurnOptions } from "./options.js"
+import { awaitAnswers, proveAnswered } from "./proof.js"
+import { interleaved } from "./rounds.js"
+import { contestants, type Side, tidy } from "./sides.js"
+
+/** T2 and T3, with the memory of our server in MB. */
+export interface Throughput {
+  measurements: TurnMeasurement[]
+  memory: { after: "T2" | "rest" | "T3"; megabytes: number }[]
+}
+
+/** Statements of a turn, by workload and contestant. */
+export type TurnStatements = Record<string, number>
+
+type Workload = "T2" | "T3"
+
+const warmUpTurns = 400
+const leastTurns = 1_000
+const mostTurns = 12_000
+
+/**
+ * T2 and T3: turns of a model that answers at once. A batch of chats is stored with SQL, all due at one time that is still ahead, and the server's
+ * sweep finds them; so the turns are measured and not their feeding. A batch is as large as the contestant answers in the seconds of a round.
+ */
+export async function measureThroughput(deployment: Deployment, workloads: Workload[], options: TurnOptions): Promise<Throughput> {
+  await using stack = new AsyncDisposableStack()
+  const sides = await deployment.start(stack, contestants, {})
+  const [ours] = sides
+  const found: Throughput = { measurements: [], memory: [] }
+  const remember = (after: Throughput["memory"][number]["after"]) => found.memory.push({ after, megabytes: residentMb(ours!.pid) })
+  for (const workload of workloads) {
+    const counts = new Map<Side, number>()
+    await interleaved(sides, 2, async (side) => {
+      const { perSecond } = await runBatch(deployment, side, workload, warmUpTurns)
+      counts.set(side, Math.round(Math.min(mostTurns, Math.max(leastTurns, perSecond * options.seconds))))
+    })
+    await interleaved(sides, options.rounds, async (side, round) => {
+      await tidy(side)
+      const figures = await runBatch(deployment, side, workload, counts.get(side)!)
+      found.measurements.push({ workload, contestant: side.contestant, p50: Number.NaN, p99: Number.NaN, ...figures })
+      const { perSecond, serverCpu, databaseCpu } = figures
+      const used = `${serverCpu.toFixed(2)} ms CPU, ${databaseCpu.toFixed(2)} ms in PostgreSQL`
+      deployment.say(
+        `${workload} round ${round + 1} ${side.contestant.padEnd(9)} ${perSecond.toFixed(0)} turns/s, ${used}, ${figures.failed} failed`,
+      )
+    })
+    remember(workload)
+    if (workload === "T2") {
+      await sleep(options.restSeconds * 1000)
+      remember("rest")
+    }
+  }
+  return found
+}
+
+/** Has a side answer so many due chats, and proves that it did. */
+async function runBatch(deployment: Deployment, side: Side, workload: Workload, count: number) {
+  await deployment.standIns.ask({ reset: { thinkMs: 0 } })
+  const dueAt = new Date(Date.now() + 1_000 + count / 2)
+  const answeredBy = workload === "T3" ? "toolAssistant" : "assistant"
+  const chats = await createChats(deployment, side, { count, answeredBy, dueAt })
+  const ahead = dueAt.getTime() - Date.now()
+  if (ahead < 200) throw new Error(`Storing ${count} due chats took longer than planned`)
+  await sleep(ahead - 100)
+  const cpu = cpuWatch(deployment, side)
+  await awaitAnswers(deployment, side, chats, 120)
+  const used = cpu(count)
+  const { answered, failed } = await proveAnswered(deployment, side, chats, workload === "T3" ? 1 : 0)
+  const begin = Math.min(...answered.map(({ turnBeganAt }) => turnBeganAt))
+  const end = Math.max(...answered.map(({ storedAt }) => storedAt))
+  return { perSecond: (count * 1000) / (end - begin), failed, ...used }
+}
+
+/** Counts the statements of a turn in processes of their own: all that are sent while a batch is answered, with the sequencer's and the sweeps'. */
+export async function countTurns(deployment: Deployment, workloads: Workload[]): Promise<TurnStatements> {
+  await using stack = new AsyncDisposableStack()
+  const counts: TurnStatements = {}
+  for (const side of await deployment.start(stack, contestants, {}, true)) {
+    for (const workload of workloads) {
+      await runBatch(deployment, side, workload, warmUpTurns)
+      const before = await side.statements()
+      await runBatch(deployment, side, workload, warmUpTurns)
+      counts[`${workload} ${side.contestant}`] = ((await side.statements()) - before) / warmUpTurns
+    }
+  }
+  return counts
+}

@@ -1,0 +1,11 @@
+/** The name of the tool that the model calls where it is offered. */
+export const toolName = "look_up_order"
+
+/** A customer's question, with a tag by which the model's stand-in knows it. */
+export const question = (tag: string) => `Where is my order (${tag})? I have been waiting for it since Monday.`
+
+/** The tag of the last question in a text. */
+export const tagIn = (text: string) => text.match(/q\d+-\d+/g)?.at(-1)
+
+/** The tag of a question: no UUID contains one. */
+export const tagOf = (batch: number, place: number) => `q${batch}-${place}`
