@@ -55,6 +55,8 @@ export interface Config {
   readonly autoResumeAfterMs: number
   readonly callQueueWaitMs: number
   readonly jwtTtlSeconds: number
+  /** Turns of assistants that this instance runs at once. */
+  readonly turnsAtOnce: number
   /** 0, like in `rateLimitPerMinute`, means no limit. */
   readonly signInAttemptsPerMinute: number
   readonly rateLimitPerMinute: number
@@ -169,6 +171,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     googleOauthBaseUrl: values.GOOGLE_OAUTH_BASE_URL,
     allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK ?? demo,
     replyDebounceMs: values.REPLY_DEBOUNCE_MS,
+    turnsAtOnce: values.TURNS_AT_ONCE,
     replyMaxWaitMs: values.REPLY_MAX_WAIT_MS,
     contextWindowMs: values.CONTEXT_WINDOW_MS,
     autoResumeAfterMs: values.AUTO_RESUME_AFTER_MS,

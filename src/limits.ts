@@ -14,6 +14,8 @@ export const rootLimits = {
   replyDebounceMs: 4_000,
   /** Longest time from a burst's first message to its reply being due; default of `REPLY_MAX_WAIT_MS`. */
   replyMaxWaitMs: 7_000,
+  /** Turns of assistants that an instance runs at once; default of `TURNS_AT_ONCE`; ours: 250 turns a second with a model of 2 s, twice. */
+  turnsAtOnce: 1_000,
   /** Age up to which messages are shown to the model; default of `CONTEXT_WINDOW_MS`. */
   contextWindowMs: 10 * 60_000,
   /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */

@@ -10,6 +10,8 @@ export const contextLimits = {
   idempotencyKeyCharacters: 255,
   /** `lastUsedAt` of an access token is written at most once in this time. */
   accessTokenTouchSeconds: 60,
+  /** Statements and transactions of durable work that an instance runs at once, of its 10 database connections; the others stay for requests; ours. */
+  workConnections: 5,
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
 } as const

@@ -1,8 +1,10 @@
 import type { EntityClass, FilterQuery } from "@mikro-orm/postgresql"
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
+import pLimit from "p-limit"
 import type { Logger } from "pino"
 import { constraintError } from "../database/conflicts.js"
+import type { Database } from "../database/connect.js"
 import type { PlannedRow, ReadModel } from "../database/read-model.js"
 import { type Reader, readerOnPool } from "../database/reader.js"
 import type { EntityName } from "../database/tables.js"
@@ -11,7 +13,9 @@ import type { Actor } from "../entities/control-change.js"
 import type { Row } from "../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import type { ArrivingForm } from "../media/upload.js"
+import { oncePer } from "../once-per.js"
 import { companiesOf, type Identity } from "./identity.js"
+import { contextLimits } from "./limits.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
 import { inTransaction } from "./transaction.js"
@@ -28,6 +32,8 @@ export interface RequestInfo {
   attemptCounted?: boolean
   /** The multipart form with the files of the request. */
   form?: ArrivingForm
+  /** Whether this is durable work, which leaves database connections to requests. */
+  isWork?: boolean
   /** The socket that a subscription runs on. */
   socket?: {
     /** The company that the connection was opened for. */
@@ -137,22 +143,31 @@ export class RequestContext {
   /** Runs `work` in a new or the current transaction; events are stored in it, jobs and subscribers are notified after the commit. */
   async transaction<T>(work: (tx: RequestContext) => Promise<T>): Promise<T> {
     if (this.openUnit) return work(this)
-    return inTransaction(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
-      work(new RequestContext(this.services, this.identity, this.request, unit)),
+    return this.inTurn(() =>
+      inTransaction(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
+        work(new RequestContext(this.services, this.identity, this.request, unit)),
+      ),
     )
   }
 
   /** Runs one statement as its own transaction. One that writes events returns a row when it did. */
   async statement<R = Record<string, unknown>>({ name, text, jobs }: Statement<R>, values: unknown[]): Promise<R[]> {
     const { database, sequencer, scheduler } = this.services
-    const { rows } = await database.pool.query({ name, text, values }).catch((error) => {
+    const { rows } = await this.inTurn(() => database.pool.query({ name, text, values })).catch((error) => {
       throw constraintError(error)
     })
     if (rows.length > 0 && writesEvents(text)) void sequencer.poke()
     if (jobs) for (const job of rows.flatMap(jobs)) void scheduler.schedule(job)
     return rows
   }
+
+  /** Uses a database connection: work only a few at once, in the order of the calls. */
+  private inTurn<T>(use: () => Promise<T>): Promise<T> {
+    return this.request.isWork ? workConnections(this.services.database)(use) : use()
+  }
 }
+
+const workConnections = oncePer((_database: Database) => pLimit(contextLimits.workConnections))
 
 /** Read from its text, so that no statement can forget to say it. */
 const writesEvents = (text: string) => text.includes("insert into event ")
@@ -160,3 +175,11 @@ const writesEvents = (text: string) => text.includes("insert into event ")
 /** The context of a job, a hook or a command, for one company. */
 export const systemContext = (services: Services, companyId: string, log = services.log): RequestContext =>
   new RequestContext(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })
+
+/** The context of durable work, for one company. */
+export const workContext = (services: Services, companyId: string, log: Logger): RequestContext =>
+  new RequestContext(
+    services,
+    { kind: "system", companyIds: [companyId] },
+    { requestId: "-", address: "-", log, headers: {}, isWork: true },
+  )

@@ -8,14 +8,14 @@ export const jobLimits = {
   strayFileSweepSeconds: 6 * 60 * 60,
   /** How long records of turns are kept; ours, a quarter of a year. */
   turnRetentionSeconds: 90 * 24 * 60 * 60,
-  /** Concurrent turns of a process, in all and per company; ours: a turn mostly waits for its model. */
-  turnSlots: { instance: 200, company: 150 },
+  /** Share of the turns of an instance that one company may have; ours. */
+  turnCompanyShare: 3 / 4,
   /** Concurrent tasks of voice agents in a process, in all and per company; ours. */
   voiceSlots: { instance: 40, company: 30 },
   /** How often a sweep looks for due replies; ours. */
   replySweepSeconds: 1,
   /** Claims of a kind of work that an instance runs at once, so that requests always find a database connection; ours. */
-  claimsAtOnce: 5,
+  claimsAtOnce: 3,
   /** Most rows that one statement claims; ours. */
   claimBatch: 20,
   /** Longest timer of Node, which takes 2^31 - 1 ms. */

@@ -14,7 +14,7 @@ export const reply = defineWork({
   columns: "turn",
   lease: { ms: entityLimits.turnLeaseMs, renewMs: assistantLimits.turnRenewMs },
   retry: { tries: entityLimits.modelTries, pauseMs: doubling(entityLimits.modelRetryBaseMs) },
-  slots: jobLimits.turnSlots,
+  slots: ({ turnsAtOnce }) => ({ instance: turnsAtOnce, company: Math.ceil(turnsAtOnce * jobLimits.turnCompanyShare) }),
   sweepSeconds: jobLimits.replySweepSeconds,
   claim: beginTurn,
   claimAtOnce: claimTurns,

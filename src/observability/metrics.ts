@@ -33,6 +33,9 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  /** Time from when durable work was due until it was claimed, by kind. */
+  readonly workWait = this.histogram("platform_work_wait_seconds", "Time from the due time of durable work to its start.", ["kind"])
+
   /** Calls of text models by model and outcome. */
   readonly modelCalls = this.histogram("platform_model_call_duration_seconds", "Duration of text model calls.", ["model", "outcome"])
 

@@ -13,7 +13,8 @@ import { DueTimes } from "./due-times.js"
 /** A job on a row of one company; the row stores what is due, the scheduler only starts the job at that time. */
 export interface Job {
   name: string
-  run(services: Services, companyId: string, id: string): Promise<void>
+  /** `dueAt` is known for durable work. */
+  run(services: Services, companyId: string, id: string, dueAt?: Date): Promise<void>
 }
 
 /** A job without a row, run at an interval. */
@@ -104,8 +105,8 @@ export async function makeScheduler(config: Config, database: Database, log: Log
       await stored
     },
     async start(services) {
-      dueTimes.begin(({ job, companyId, id }) =>
-        services.running.add(runLogged(services, job, () => work.get(job)!.run(services, companyId, id))),
+      dueTimes.begin(({ job, companyId, id, at }) =>
+        services.running.add(runLogged(services, job, () => work.get(job)!.run(services, companyId, id, at))),
       )
       for (const { name, run } of jobs.stored)
         agenda.define<{ companyId: string; id: string }>(name, ({ attrs }) =>

@@ -4,7 +4,7 @@ import type { Statement } from "../../database/unit-of-work.js"
 /** The statements of a kind of work, over the columns that its entity declares. */
 export interface WorkStatements {
   /** Rows to take, fairly: `$1` now, `$2` IDs to skip, `$3` companies with running work, `$4` how much, `$5` slots of each, `$6` limit. */
-  due: Statement<{ id: string; company_id: string }>
+  due: Statement<{ id: string; company_id: string; since: string }>
   /** `$1` new end of the leases, `$2` IDs of the rows, `$3` their companies, `$4` IDs of the runs; returns the runs that hold their rows. */
   renew: Statement<{ run_id: string }>
   /** `$1` now, `$2` time before which due work counts as overdue. */
@@ -26,7 +26,7 @@ export function workStatements<T extends object>(orm: MikroORM, name: string, en
       name: `due-${name}`,
       // The first item of a company comes before the second of any other; running items count.
       text: `
-        select id, company_id from (
+        select id, company_id, since from (
           select id, company_id, since, coalesce(here.running, 0) + row_number() over (partition by company_id order by since, id) as place
           from (${waiting}) waiting left join unnest($3::uuid[], $4::integer[]) as here (company_id, running) using (company_id)
           where id <> all($2::uuid[])

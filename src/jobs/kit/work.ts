@@ -1,7 +1,9 @@
 import { type EntityClass, LockMode } from "@mikro-orm/postgresql"
+import type { Config } from "../../config.js"
 import type { Lease } from "../../context/lease.js"
 import type { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
+import { clock } from "../../entities/kit/clock.js"
 import type { CompanyOwned } from "../../entities/kit/row.js"
 import type { DueRow, Failure, Retry, WorkState } from "../../entities/kit/work-state.js"
 import type { Job, Sweep } from "./scheduler.js"
@@ -19,7 +21,8 @@ export interface WorkDeclaration<T extends CompanyOwned, Input> {
   lease: { ms: number; renewMs: number; losses?: { most: number; reason: string } }
   /** Retry schedule; as a function, null keeps the due time of the row. */
   retry: Retry | ((row: T, failure: Failure) => Retry | null)
-  slots: SlotLimits
+  /** Runs at once; some depend on the configuration. */
+  slots: SlotLimits | ((config: Config) => SlotLimits)
   /** Interval of the sweep that finds work after a crash or a lost wake-up. */
   sweepSeconds: number
   /** Reads the input of the run, in the transaction that claims the row; null when there is nothing to do. */
@@ -75,7 +78,7 @@ export function defineWork<T extends CompanyOwned, Input>(declared: WorkDeclarat
   const { name, sweepSeconds } = declared
   return {
     name,
-    run: async (services, companyId, id) => void (await workerOf(services).begin(companyId, id, LockMode.PESSIMISTIC_WRITE)),
+    run: (services, companyId, id, dueAt = clock.now()) => workerOf(services).begin({ companyId, id, dueAt }, LockMode.PESSIMISTIC_WRITE),
     sweep: { name: `${name}-sweep`, everySeconds: sweepSeconds, isDetached: true, run: (services) => workerOf(services).sweep() },
     counts: (services) => workerOf(services).counts(),
     running: (services) => workerOf(services).slots.total,

@@ -1,7 +1,7 @@
 import { type FilterQuery, LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { Lease, LeaseLost } from "../../context/lease.js"
-import { type RequestContext, systemContext } from "../../context/request-context.js"
+import { type RequestContext, workContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { unscoped } from "../../database/unscoped.js"
 import { clock } from "../../entities/kit/clock.js"
@@ -15,6 +15,7 @@ import { type WorkStatements, workStatements } from "./work-statements.js"
 
 /** A due row that is being claimed. */
 interface Due extends DueRow {
+  dueAt: Date
   context: RequestContext
   lock: LockMode
 }
@@ -32,7 +33,7 @@ export class Worker<T extends CompanyOwned, Input> {
     private readonly services: Services,
     private readonly work: WorkDeclaration<T, Input>,
   ) {
-    this.slots = new Slots(work.slots)
+    this.slots = new Slots(typeof work.slots === "function" ? work.slots(services.config) : work.slots)
     this.statements = workStatements(services.database.orm, work.name, work.entity, work.columns)
     this.renewals = new Renewals(work.lease.renewMs, (runs) => this.renew(runs), services.log)
   }
@@ -60,7 +61,11 @@ export class Worker<T extends CompanyOwned, Input> {
       const values = [clock.now(), tried, [...running.keys()], [...running.values()], slots.limits.company, free]
       const rows = await unscoped(services.database, this.statements.due, values)
       for (const { company_id: companyId } of rows) running.set(companyId, (running.get(companyId) ?? 0) + 1)
-      await Promise.all(rows.map(({ company_id: companyId, id }) => this.begin(companyId, id, LockMode.PESSIMISTIC_PARTIAL_WRITE)))
+      await Promise.all(
+        rows.map(({ company_id: companyId, id, since }) =>
+          this.begin({ companyId, id, dueAt: new Date(since) }, LockMode.PESSIMISTIC_PARTIAL_WRITE),
+        ),
+      )
       tried.push(...rows.map(({ id }) => id))
       // Ends when all due work was seen, except that of companies without free slots, which waits.
       const companiesAtLimit = [...running].filter(([, count]) => count >= slots.limits.company)
@@ -69,13 +74,14 @@ export class Worker<T extends CompanyOwned, Input> {
   }
 
   /** Claims a due row and starts its work if a slot is free; otherwise a sweep finds it later. */
-  async begin(companyId: string, id: string, lock: LockMode): Promise<void> {
+  async begin(found: Omit<DueRow, "runId"> & { dueAt: Date }, lock: LockMode): Promise<void> {
     const { services, slots, work } = this
+    const { companyId, id } = found
     if (services.stopping.aborted || slots.mustWait(companyId)) return
     slots.take(companyId)
     const key = `${work.entity.name.charAt(0).toLowerCase()}${work.entity.name.slice(1)}Id`
-    const context = systemContext(services, companyId, services.log.child({ [key]: id }))
-    await this.claims.add({ id, companyId, runId: v7(), context, lock })
+    const context = workContext(services, companyId, services.log.child({ [key]: id }))
+    await this.claims.add({ ...found, runId: v7(), context, lock })
   }
 
   /** Claims rows together where that is possible, the others one by one, and starts their work. */
@@ -88,8 +94,10 @@ export class Worker<T extends CompanyOwned, Input> {
 
   /** Starts claimed work; without an input only its slot is freed. */
   private start(due: Due, input: Input | null) {
-    if (input === null) this.release(due.companyId)
-    else void this.services.running.add(this.perform(due, input).finally(() => this.release(due.companyId)))
+    if (input === null) return this.release(due.companyId)
+    const { services, work } = this
+    services.metrics.workWait.observe({ kind: work.name }, Math.max(0, clock.now().getTime() - due.dueAt.getTime()) / 1000)
+    void this.services.running.add(this.perform(due, input).finally(() => this.release(due.companyId)))
   }
 
   private claimAtOnce(batch: Due[]): Promise<{ claimed: Map<string, Input>; left: Set<string> }> {
