@@ -36,7 +36,7 @@ describe("GET /metrics", () => {
       "platform_work_running",
       "platform_work_failed",
       "platform_work_lag_seconds",
-      "platform_work_wait_seconds",
+      "platform_work_wait_seconds_count",
       "platform_open_sockets",
       "platform_events_unplaced",
       "platform_sequencer_lag_seconds",
