@@ -68,6 +68,8 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
   }
 
   const start: Deployment["start"] = async (sides, which, more, isCounting) => {
+    // An interrupted run ends them too, before PostgreSQL.
+    stack.defer(() => sides.disposeAsync())
     const started: Side[] = []
     for (const contestant of which) {
       const name = `${template}_${contestant}`

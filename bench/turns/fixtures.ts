@@ -64,9 +64,9 @@ export async function prepare(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query("alter table message add column stored_at timestamptz default clock_timestamp()")
-  for (const table of emptied) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
+  for (const table of vacuumed) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
   await client.end()
 }
 
 /** The tables that are vacuumed before each measurement instead. */
-export const emptied = ["chat", "message", "event", "assistant_turn", "tool_call", "tool_call_tally"]
+export const vacuumed = ["chat", "message", "event", "assistant_turn", "tool_call", "tool_call_tally"]

@@ -36,7 +36,7 @@ export async function measureInbound(deployment: Deployment, { rounds, seconds, 
       await mustBeStored(side, variant, before, result)
       return { result, used }
     }
-    // Code that never ran is slow at first, and after a pause connections are made anew.
+    // Code that never ran is slow at first, and after a pause connections are made again.
     await interleaved(sides, 1, async (side) => void (await write(side, warmUpSeconds)))
     await interleaved(sides, rounds, async (side, round) => {
       await tidy(side)

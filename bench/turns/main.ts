@@ -1,5 +1,5 @@
 import { measureBurst } from "./burst.js"
-import { openDeployment } from "./deployment.js"
+import { type Deployment, openDeployment } from "./deployment.js"
 import { countInbound, measureInbound } from "./inbound.js"
 import { measureLatency } from "./latency.js"
 import type { TurnOptions, TurnWorkload } from "./options.js"
@@ -7,14 +7,25 @@ import { turnReport } from "./report.js"
 import type { TurnFindings } from "./targets.js"
 import { countTurns, measureThroughput } from "./throughput.js"
 
-/** Measures customers' messages and assistants' turns; returns the report. */
+/** Measures customers' messages and assistants' turns; returns the report. What was measured before a workload failed is told all the same. */
 export async function measureTurns(options: TurnOptions, say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
   const deployment = await openDeployment(stack, say)
+  const found: TurnFindings = { measurements: [], statements: {}, memory: [], burst: [] }
+  try {
+    await measureAll(deployment, options, found)
+  } catch (error) {
+    say(turnReport(found))
+    throw error
+  }
+  const { rounds, seconds } = options
+  return `${rounds} rounds of ${seconds} s; Node ${process.version}\n${turnReport(found)}`
+}
+
+async function measureAll(deployment: Deployment, options: TurnOptions, found: TurnFindings) {
   const has = (name: TurnWorkload) => options.workloads.includes(name)
   const throughputs = (["T2", "T3"] as const).filter(has)
-  const found: TurnFindings = { measurements: [], statements: {}, memory: [], burst: [] }
   if (has("T1")) {
     Object.assign(found.statements, await countInbound(deployment))
     found.measurements.push(...(await measureInbound(deployment, options)))
@@ -27,6 +38,4 @@ export async function measureTurns(options: TurnOptions, say: (line: string) => 
   }
   if (has("L")) found.measurements.push(...(await measureLatency(deployment, options)))
   if (has("B")) found.burst = await measureBurst(deployment, options)
-  const { rounds, seconds } = options
-  return `${rounds} rounds of ${seconds} s; Node ${process.version}\n${turnReport(found)}`
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process"
 import pg from "pg"
 import { startArguments } from "../../scripts/start-arguments.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "../processes.js"
-import { emptied } from "./fixtures.js"
+import { vacuumed } from "./fixtures.js"
 
 /** Ours is the built server, the reference hand-written SQL on plain node:http. */
 export const contestants = ["ours", "reference"] as const
@@ -76,6 +76,6 @@ function countOf(child: ChildProcess, number: string): Promise<number> {
 
 /** Vacuums a side's tables, so that each measurement begins alike. */
 export async function tidy({ client }: Side) {
-  for (const table of emptied) await client.query(`vacuum (analyze) ${table}`)
+  for (const table of vacuumed) await client.query(`vacuum (analyze) ${table}`)
   await client.query("checkpoint").catch(() => {})
 }

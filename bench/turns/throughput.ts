@@ -20,7 +20,7 @@ export type TurnStatements = Record<string, number>
 type Workload = "T2" | "T3"
 
 const warmUpTurns = 400
-const leastTurns = 1_000
+const leastTurns = 500
 const mostTurns = 12_000
 
 /**
@@ -35,7 +35,7 @@ export async function measureThroughput(deployment: Deployment, workloads: Workl
   const remember = (after: Throughput["memory"][number]["after"]) => found.memory.push({ after, megabytes: residentMb(ours!.pid) })
   for (const workload of workloads) {
     const counts = new Map<Side, number>()
-    await interleaved(sides, 2, async (side) => {
+    await interleaved(sides, 1, async (side) => {
       const { perSecond } = await runBatch(deployment, side, workload, warmUpTurns)
       counts.set(side, Math.round(Math.min(mostTurns, Math.max(leastTurns, perSecond * options.seconds))))
     })
