@@ -14,6 +14,9 @@ import { httpLimits } from "./limits.js"
 /** The current request, for code that has no parameter for it. */
 export const currentRequest = new AsyncLocalStorage<RequestInfo>()
 
+/** Paths of the API; their answers hold data of a credential, which no cache may keep (contract, section 1). The router ignores case. */
+const apiPath = /^\/(api|graphql)(\/|$)/i
+
 const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharacters}}$`)
 
 /** Facts of a request; its child logger is created on first use. */
@@ -34,7 +37,7 @@ class Request implements RequestInfo {
   }
 }
 
-/** Assigns every request its ID, and converts thrown errors to the contract's error body. */
+/** Assigns every request its ID, forbids caches to keep answers of the API, and converts thrown errors to the contract's error body. */
 export function requestMiddleware(log: Logger): Middleware {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
@@ -42,6 +45,8 @@ export function requestMiddleware(log: Logger): Middleware {
     const request = new Request(requestId, log, ctx.ip)
     ctx.state["request"] = request
     ctx.set("X-Request-Id", requestId)
+    // Documents and pages below these paths replace it.
+    if (apiPath.test(ctx.path)) ctx.set("Cache-Control", "no-store")
     try {
       await currentRequest.run(request, next)
     } catch (error) {
