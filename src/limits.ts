@@ -6,6 +6,8 @@ export const rootLimits = {
   signInAttemptsPerMinute: 10,
   /** Other requests a minute per credential; default of `RATE_LIMIT_PER_MINUTE`. */
   requestsPerMinute: 6_000,
+  /** Requests a minute per client address without credentials, and of the widget; default of `RATE_LIMIT_ANONYMOUS_PER_MINUTE`. */
+  anonymousRequestsPerMinute: 600,
   /** Shortest `JWT_SECRET`: 32 characters, as long as the HMAC that it keys. */
   jwtSecretCharacters: 32,
   /** Size of `ENCRYPTION_KEY`: the key of AES-256. */

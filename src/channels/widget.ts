@@ -3,8 +3,9 @@ import { LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { z } from "zod"
 import { sign, verify } from "../context/json-web-token.js"
+import { countNewChat } from "../context/rate-limit.js"
 import { refuseUnstorable } from "../context/refuse-nul.js"
-import { systemContext } from "../context/request-context.js"
+import { type RequestInfo, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
@@ -33,6 +34,9 @@ const widgetMessage = z.object({
 
 type WidgetMessage = z.infer<typeof widgetMessage>
 
+/** The client that sent a request, and the headers of its response. */
+type Sender = Pick<RequestInfo, "address" | "headers">
+
 /** Where a visitor's message is stored. */
 interface Stored {
   chatId: string
@@ -40,14 +44,14 @@ interface Stored {
 }
 
 /** Stores a visitor's message once per message id, in the visitor's chat or in a new one for a visitor without a token. */
-export async function receiveFromWidget(services: Services, connectionId: string, address: string, body: unknown) {
+export async function receiveFromWidget(services: Services, connectionId: string, sender: Sender, body: unknown) {
   const message = readMessage(body)
   const known = message instanceof BadUserInput ? null : await storeOfKnownVisitor(services, connectionId, message)
   if (known) return withToken(services, known.companyId, known.stored)
   const connection = await connectionOf(services.database, "widget", connectionId)
   // An unknown connection is reported before a bad body.
   if (message instanceof BadUserInput) throw message
-  return withToken(services, connection.companyId, await storeOfVisitor(services, connection, address, message))
+  return withToken(services, connection.companyId, await storeOfVisitor(services, connection, sender, message))
 }
 
 /** The message in a body, or the error to answer with. */
@@ -79,7 +83,7 @@ function withToken({ secrets }: Pick<Services, "secrets">, companyId: string, st
   return { ...stored, visitorToken: sign(claims, secrets.jwtSecret, channelLimits.visitorTokenSeconds, clock.now()) }
 }
 
-async function storeOfVisitor(services: Services, connection: Connection, address: string, body: WidgetMessage): Promise<Stored> {
+async function storeOfVisitor(services: Services, connection: Connection, sender: Sender, body: WidgetMessage): Promise<Stored> {
   const { text, name, messageId, visitorToken } = body
   const visitor = visitorToken ? visitorOf(services, connection, visitorToken) : null
   const context = systemContext(services, connection.companyId)
@@ -87,12 +91,13 @@ async function storeOfVisitor(services: Services, connection: Connection, addres
   // visitor with the same message id must not get into the chat.
   const key = messageId
     ? createHash("sha256")
-        .update(JSON.stringify([messageId, address, text]))
+        .update(JSON.stringify([messageId, sender.address, text]))
         .digest("hex")
     : v7()
   const store = () =>
     context.transaction(async (tx) => {
-      const chat = await chatOf(tx.unit, connection, visitor, `visitor:${key}`, name?.trim() || null)
+      const admit = () => countNewChat(services.limits, connection.id, sender)
+      const chat = await chatOf(tx.unit, connection, visitor, `visitor:${key}`, name?.trim() || null, admit)
       const repeated = messageId ? await tx.unit.em.findOne(Message, { chatId: chat.id, externalId: messageId }) : null
       if (repeated) return { chatId: chat.id, messageId: repeated.id }
       const message = await appendInbound(tx.unit, chat, { type: "Text", text, externalId: messageId ?? null }, services.config)
@@ -114,13 +119,21 @@ function visitorOf(services: Pick<Services, "secrets">, connection: Connection, 
 }
 
 /** The visitor's chat, locked; a new one when there is none or when it was deleted meanwhile. */
-async function chatOf(unit: UnitOfWork, connection: Connection, chatId: string | null, key: string, name: string | null): Promise<Chat> {
+async function chatOf(
+  unit: UnitOfWork,
+  connection: Connection,
+  chatId: string | null,
+  key: string,
+  name: string | null,
+  admit: () => Promise<void>,
+): Promise<Chat> {
   const { companyId, externalId: fromId, assistantId } = connection
   const ours = { companyId, messenger: "widget" as const, fromId }
   const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const
   const own = chatId && (await unit.em.findOne(Chat, { id: chatId, ...ours }, locked))
   const known = own || (await unit.em.findOne(Chat, { externalId: key, ...ours }, locked))
   if (known) return Object.assign(known, name && !known.name ? { name } : {})
+  await admit()
   const chat = Object.assign(new Chat(), { ...ours, externalId: key, name })
   const kept = { lockMode: LockMode.PESSIMISTIC_READ } as const
   const assistant = assistantId ? await unit.em.findOne(Assistant, { id: assistantId }, kept) : null

@@ -10,6 +10,10 @@ export const contextLimits = {
   idempotencyKeyCharacters: 255,
   /** `lastUsedAt` of an access token is written at most once in this time. */
   accessTokenTouchSeconds: 60,
+  /** New chats of the widget a minute per client address. */
+  newChatsOfAddressPerMinute: 60,
+  /** New chats of the widget a minute per connection. */
+  newChatsOfConnectionPerMinute: 600,
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
 } as const

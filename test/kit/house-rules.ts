@@ -184,7 +184,7 @@ export const rawAccess: Record<string, string> = {
   "src/database/embedded/init.ts": "creates the database",
   "src/database/embedded/start.ts": "waits for the database to start",
   "src/context/request-context.ts": "one statement as a transaction; the callers of statement() are listed below",
-  "src/context/sign-in-limit.ts": "counts sign-in attempts, before authentication",
+  "src/context/rate-limit.ts": "counts sign-in attempts, before authentication",
   "src/http/health.ts": "select 1",
   "src/server.ts": "passes the pool to the wake-up",
   "src/admin/open.ts": "passes the pool to the wake-up",

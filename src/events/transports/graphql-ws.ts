@@ -5,7 +5,7 @@ import { type Extra, useServer } from "graphql-ws/use/ws"
 import { v7 } from "uuid"
 import { type WebSocket, WebSocketServer } from "ws"
 import { authenticate, type Credentials, ExpiredCredentials } from "../../context/authenticate.js"
-import { companiesOf, type Identity } from "../../context/identity.js"
+import { companiesOf, credentialOf, type Identity } from "../../context/identity.js"
 import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
@@ -51,7 +51,10 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
         const contextValue = contextOf(open as Open)
         const variableValues = payload.variables ?? {}
         try {
+          // Like a request: otherwise one socket would avoid the limit of its credential.
+          await services.limits.credential.count(credentialOf(contextValue.identity)!, contextValue.request.headers)
           const prepared = engine.prepare(schema, payload)
+          engine.check(prepared, variableValues)
           const { document, operation } = prepared
           return { schema, document, operationName: operation.name?.value, variableValues, contextValue, prepared } satisfies Prepared
         } catch (error) {
