@@ -103,15 +103,14 @@ export class IdempotencyKeyReused extends ApiError {
   }
 }
 
-/** 429: retry after `seconds`, rounded up to a whole second. */
+/** 429: retry after `seconds`, rounded up to a whole second; `message` explains a limit that is not one of time. */
 export class RateLimited extends ApiError {
   readonly retryAfterSeconds: number
 
-  constructor(seconds: number) {
+  constructor(seconds: number, message?: string) {
     const wait = Math.max(1, Math.ceil(seconds))
-    super(429, "RATE_LIMITED", `Too many requests: try again in ${wait} ${wait === 1 ? "second" : "seconds"}`, [], {
-      "Retry-After": String(wait),
-    })
+    const text = message ?? `Too many requests: try again in ${wait} ${wait === 1 ? "second" : "seconds"}`
+    super(429, "RATE_LIMITED", text, [], { "Retry-After": String(wait) })
     this.retryAfterSeconds = wait
   }
 }

@@ -44,6 +44,8 @@ export const rootLimits = {
   reconnectMaxMs: 2_000,
   /** `Retry-After` of a request while the database or another service does not answer; ours. */
   unavailableRetrySeconds: 2,
+  /** Interval at which a repeated line of the log is counted and written once; ours. */
+  repeatedLogMs: 10_000,
   /** Timeout to connect to Redis; ours. */
   redisConnectMs: 3_000,
   /** Timeout of a command of Redis; ours. */
