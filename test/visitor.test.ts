@@ -122,6 +122,35 @@ describe("a widget's visitor", () => {
     await heard.stop()
   })
 
+  it("loses its sockets with its chat, and with its connection, on every instance; others keep theirs", async () => {
+    const other = await w.another()
+    const visit = async (company = acme) =>
+      (await rest.anonymous.post(`/hooks/widget/${company.widget.id}`, { text: "Hello" }).expect(201)).body
+    const everywhere = ({ visitorToken }: { visitorToken: string }) =>
+      Promise.all(
+        [w.url, other.url].map(async (url) => {
+          const socket = await rawSocket({ ...w, url })
+          expect(await socket.open(visitorToken)).toBe("acknowledged")
+          return socket
+        }),
+      )
+    const [first, second, third] = [await visit(), await visit(), await visit(globex)]
+    const [ended, kept, disconnected] = [await everywhere(first), await everywhere(second), await everywhere(third)]
+
+    await rest.as(acme.token).delete(`/api/chats/${first.chatId}`).expect(200)
+    expect((await Promise.all(ended.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([4401, 4401])
+    await w.sql("update channel set is_active = false where id = $1", [globex.widget.id])
+    expect((await Promise.all(disconnected.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([4401, 4401])
+    for (const { visitorToken } of [first, third]) expect(await (await rawSocket(w)).open(visitorToken)).toBe(4401)
+    const query = "query ($id: UUID!) { messages(chatId: $id) { totalCount } }"
+    for (const socket of kept) {
+      expect((await socket.ask(query, { id: second.chatId }))[0].payload.data).toEqual({ messages: { totalCount: 1 } })
+      socket.socket.terminate()
+    }
+    await w.sql("update channel set is_active = true where id = $1", [globex.widget.id])
+    await other.stop()
+  })
+
   it("has no other access: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {
     const fields = ["me { id }", "chats { totalCount }", `chat(id: "${chatId}") { id }`, "myCompanies { id }", "assistants { totalCount }"]
     for (const field of fields) {

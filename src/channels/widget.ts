@@ -118,7 +118,7 @@ function visitorOf(services: Pick<Services, "secrets">, connection: Connection, 
   return claims.sub
 }
 
-/** The visitor's chat, locked; a new one when there is none or when it was deleted meanwhile. */
+/** The visitor's chat, locked; a new one for a visitor without a chat at this connection. Throws 401 when the chat was deleted. */
 async function chatOf(
   unit: UnitOfWork,
   connection: Connection,
@@ -131,6 +131,8 @@ async function chatOf(
   const ours = { companyId, messenger: "widget" as const, fromId }
   const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const
   const own = chatId && (await unit.em.findOne(Chat, { id: chatId, ...ours }, locked))
+  if (chatId && !own && (await unit.em.count(Chat, { id: chatId, companyId })) === 0)
+    throw new Unauthenticated("The visitor's chat was deleted: write without the token")
   const known = own || (await unit.em.findOne(Chat, { externalId: key, ...ours }, locked))
   if (known) return Object.assign(known, name && !known.name ? { name } : {})
   await admit()
