@@ -95,10 +95,12 @@ function documentRouter(schema: GraphQLSchema, operations: Operation[]): Router 
   const openapi = JSON.stringify(openApiDocument(operations, apiVersion))
   return new Router()
     .get("/graphql/schema.graphql", (ctx) => {
+      ctx.set("Cache-Control", "no-cache")
       ctx.type = "text/plain; charset=utf-8"
       ctx.body = sdl
     })
     .get("/api/openapi.json", (ctx) => {
+      ctx.set("Cache-Control", "no-cache")
       ctx.type = "application/json"
       ctx.body = openapi
     })

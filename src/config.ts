@@ -57,9 +57,10 @@ export interface Config {
   readonly jwtTtlSeconds: number
   /** Turns of assistants that this instance runs at once. */
   readonly turnsAtOnce: number
-  /** 0, like in `rateLimitPerMinute`, means no limit. */
+  /** 0, as of the two limits below, means no limit. */
   readonly signInAttemptsPerMinute: number
   readonly rateLimitPerMinute: number
+  readonly rateLimitAnonymousPerMinute: number
   /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
@@ -179,6 +180,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     jwtTtlSeconds: values.JWT_TTL_SECONDS,
     signInAttemptsPerMinute: values.SIGN_IN_ATTEMPTS_PER_MINUTE,
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+    rateLimitAnonymousPerMinute: values.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,

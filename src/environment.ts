@@ -118,6 +118,7 @@ const variables = z.object({
   TURNS_AT_ONCE: whole(1, 100_000).default(rootLimits.turnsAtOnce),
   SIGN_IN_ATTEMPTS_PER_MINUTE: whole(0, 1_000_000).default(rootLimits.signInAttemptsPerMinute),
   RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.requestsPerMinute),
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.anonymousRequestsPerMinute),
   METRICS_TOKEN: text.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: web.optional(),
   LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),

@@ -103,15 +103,14 @@ export class IdempotencyKeyReused extends ApiError {
   }
 }
 
-/** 429: retry after `seconds`, rounded up to a whole second. */
+/** 429: retry after `seconds`, rounded up to a whole second; `message` explains a limit that is not one of time. */
 export class RateLimited extends ApiError {
   readonly retryAfterSeconds: number
 
-  constructor(seconds: number) {
+  constructor(seconds: number, message?: string) {
     const wait = Math.max(1, Math.ceil(seconds))
-    super(429, "RATE_LIMITED", `Too many requests: try again in ${wait} ${wait === 1 ? "second" : "seconds"}`, [], {
-      "Retry-After": String(wait),
-    })
+    const text = message ?? `Too many requests: try again in ${wait} ${wait === 1 ? "second" : "seconds"}`
+    super(429, "RATE_LIMITED", text, [], { "Retry-After": String(wait) })
     this.retryAfterSeconds = wait
   }
 }
@@ -191,6 +190,8 @@ const statusOfCode: Record<string, number> = {
 function fromGraphQL(error: GraphQLError): ApiError | null {
   // Of an error in a field without a code, codeOfBare() finds out whether the client caused it.
   if (tooManyTokens.test(error.message)) return new BadUserInput(`The document has more than ${rootLimits.graphqlTokens} tokens`)
+  if (overflow.test(error.message) && error.extensions["code"] === "GRAPHQL_PARSE_FAILED")
+    return new BadUserInput("The document nests too deeply")
   const inner = error.originalError && !(error.path && isBare(error.originalError)) ? asApiError(error.originalError) : null
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION
   // For an invalid variable, graphql-js's message is more precise than the scalar's: it names the variable and the path in it.
@@ -206,6 +207,9 @@ function fromGraphQL(error: GraphQLError): ApiError | null {
 
 /** graphql-js reports too many tokens as a syntax error; here it is reported like other limits. */
 const tooManyTokens = /^Syntax Error: Document contains more tha[nt] \d+ tokens/
+
+/** V8's message for a document whose brackets nest too deeply for graphql-js's parser. */
+const overflow = /^Maximum call stack size exceeded$/
 
 const isBare = (error: Error) => error instanceof GraphQLError && !error.originalError && !error.extensions["code"]
 

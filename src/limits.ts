@@ -6,6 +6,8 @@ export const rootLimits = {
   signInAttemptsPerMinute: 10,
   /** Other requests a minute per credential; default of `RATE_LIMIT_PER_MINUTE`. */
   requestsPerMinute: 6_000,
+  /** Requests a minute per client address without credentials, and of the widget; default of `RATE_LIMIT_ANONYMOUS_PER_MINUTE`. */
+  anonymousRequestsPerMinute: 600,
   /** Shortest `JWT_SECRET`: 32 characters, as long as the HMAC that it keys. */
   jwtSecretCharacters: 32,
   /** Size of `ENCRYPTION_KEY`: the key of AES-256. */
@@ -44,6 +46,8 @@ export const rootLimits = {
   reconnectMaxMs: 2_000,
   /** `Retry-After` of a request while the database or another service does not answer; ours. */
   unavailableRetrySeconds: 2,
+  /** Interval at which a repeated line of the log is counted and written once; ours. */
+  repeatedLogMs: 10_000,
   /** Timeout to connect to Redis; ours. */
   redisConnectMs: 3_000,
   /** Timeout of a command of Redis; ours. */

@@ -4,8 +4,8 @@ import type { Demo } from "./admin/demo.js"
 import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
 import { type Config, publicUrl } from "./config.js"
+import { rateLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
-import { SignInLimit } from "./context/sign-in-limit.js"
 import { withMedia } from "./context/snapshot.js"
 import { connect } from "./database/connect.js"
 import { Heartbeat } from "./database/heartbeat.js"
@@ -124,7 +124,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     voices: voiceProviders(),
     embedding: await embedding(config),
     vectors: await vectorSearch(database, log),
-    signInLimit: new SignInLimit(database, config.signInAttemptsPerMinute),
+    limits: rateLimits(config, database),
     eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)

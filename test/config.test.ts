@@ -42,6 +42,7 @@ describe("the configuration", () => {
       jwtTtlSeconds: 900,
       signInAttemptsPerMinute: 10,
       rateLimitPerMinute: 6000,
+      rateLimitAnonymousPerMinute: 600,
       logLevel: "info",
       trustProxy: 0,
       corsOrigins: [],

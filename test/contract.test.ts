@@ -51,6 +51,36 @@ const ask = (route: Route, address: string, credential = credentialFor(route, ac
 const askThrough = (client: ApiClient, route: Route, address: string, things = own, body = bodyFor(route, things)) =>
   client.as(credentialFor(route, things.company))[route.method.toLowerCase() as "post"](address, body)
 
+describe("caches", () => {
+  it.each(everyRoute)("%s: no cache may keep the answer or the refusal", async (_name, route) => {
+    // The company's own rows are only read, because other tests need them.
+    const things = route.method === "GET" ? own : foreign
+    const address = addressOf(route, things) + queryFor(route, things)
+    for (const credential of [null, credentialFor(route, acme)])
+      expect((await ask(route, address, credential)).headers["cache-control"]).toBe("no-store")
+  })
+
+  it.each<[string, string, number, RequestInit?]>([
+    ["GraphQL's answer", "/graphql?query={__typename}", 200],
+    ["a mutation's", "/graphql", 200, { method: "POST", body: '{"query":"mutation { signOut }"}' }],
+    ["a refused operation", "/graphql", 200, { method: "POST", body: '{"query":"{"}' }],
+    ["a body that cannot be read", "/graphql", 400, { method: "POST", body: "{" }],
+    ["credentials that are wrong", "/graphql", 401, { method: "POST", headers: { "X-Access-Token": "amp_mistyped" } }],
+    ["another path of the API", "/api/nothing", 404],
+    ["a path in capitals", "/API/chats", 401],
+    ["a wrong method", "/api/chats", 405, { method: "DELETE" }],
+  ])("nor %s", async (_name, path, status, init = {}) => {
+    const headers = { "Content-Type": "application/json", ...init.headers }
+    const answer = await fetch(w.url + path, { ...init, headers })
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([status, "no-store"])
+  })
+
+  it.each(["/api/docs", "/api/openapi.json", "/graphql/schema.graphql", "/graphql"])("but may keep a document: %s", async (path) => {
+    const answer = await fetch(w.url + path, { headers: { Accept: "text/html,*/*;q=0.8" } })
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-cache"])
+  })
+})
+
 describe("credentials", () => {
   it.each(guarded)("%s requires them, whatever the body", async (_name, route) => {
     const address = addressOf(route, own) + queryFor(route, own)

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { v7 } from "uuid"
+import { rawSocket } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -9,6 +10,10 @@ const { acme, gql } = w
 const chained = (levels: number, wide: number) =>
   Array.from({ length: levels }, (_, level) => `fragment A${level} on Me { ${`...A${level + 1} `.repeat(wide)} }`).join(" ") +
   ` fragment A${levels} on Me { id }`
+
+/** Fragments that each spread the next one, the last one the first. */
+const circle = (length: number, type: string) =>
+  Array.from({ length }, (_, index) => `fragment A${index} on ${type} { ...A${(index + 1) % length} }`).join(" ")
 
 describe("limits, before anything runs", () => {
   const many = (count: number, field: string) => Array.from({ length: count }, (_, index) => `f${index}: ${field}`).join(" ")
@@ -42,6 +47,29 @@ describe("limits, before anything runs", () => {
     const { data, errors } = await gql(acme.token, beyond)
     expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: "BAD_USER_INPUT", statusCode: 400 } }] })
     expect(errors![0]!.message).toMatch(/more than [\d,]+/)
+  })
+
+  const nested: [string, string][] = [
+    ["lists", `{ chats(where: ${"[".repeat(2_400)}1${"]".repeat(2_400)}) { nodes { id } } }`],
+    ["input objects", `{ chats(where: ${"{a:".repeat(1_600)}1${"}".repeat(1_600)}) { nodes { id } } }`],
+    ["types", `query ($a: ${"[".repeat(2_400)}Int${"]".repeat(2_400)}) { chatFolders { id } }`],
+    ["inline fragments", `{ chatFolders { ${"... { ".repeat(1_600)} id ${"}".repeat(1_600)} } }`],
+    ["fields", `{ ${"a { ".repeat(1_600)} id ${"}".repeat(1_600)} }`],
+    ["a circle of 200 fragments", `{ chatFolders { ...A0 } } ${circle(200, "ChatFolder")}`],
+    ["a circle of 600 fragments", `{ ...A0 } ${circle(600, "Query")}`],
+    ["a circle of fragments that is not used", `{ chatFolders { id } } ${circle(600, "ChatFolder")}`],
+  ]
+  it.each(nested)("%s, however deep, are 400 over HTTP and sockets, with and without credentials", async (_name, query) => {
+    for (const credential of [acme.token, null]) {
+      const { data, errors } = await gql(credential, query)
+      expect([data, errors![0]!.extensions.statusCode]).toEqual([undefined, 400])
+      expect(errors![0]!.message).not.toContain("call stack")
+    }
+    const socket = await rawSocket(w)
+    await socket.open(acme.token)
+    const [answer] = await socket.ask(query)
+    expect([answer.type, answer.payload[0].extensions.statusCode]).toEqual(["error", 400])
+    socket.socket.terminate()
   })
 
   it("compute the cost from the variables of each request", async () => {

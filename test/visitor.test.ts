@@ -1,8 +1,9 @@
 import { once } from "node:events"
 import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
+import { eventCursor } from "../src/events/logged-event.js"
 import { append } from "../src/messages/append.js"
-import { endOfLog, type HeardEvent, rawSocket } from "./kit/sockets.js"
+import { endOfLog, type HeardEvent, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -95,6 +96,59 @@ describe("a widget's visitor", () => {
       expect((await socket.ask(events, { id }))[0].payload.errors[0].extensions).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
     }
     socket.socket.terminate()
+  })
+
+  it("resumes from the beginning of its chat, and the events of others are not even read", async () => {
+    for (let index = 0; index < 5; index += 1) await acme.chat()
+    const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hello" }).expect(201)
+    await acme.message({ chatId: body.chatId, text: "Welcome" })
+    await endOfLog(w)
+    const { pool } = w.services.database
+    const query = pool.query.bind(pool)
+    let rowsRead = 0
+    const watched = jest.spyOn(pool, "query").mockImplementation((async (...args: Parameters<typeof query>) => {
+      const result = (await query(...args)) as unknown as { rows: object[] }
+      if (/^events-replayed/.test((args[0] as { name?: string }).name ?? "")) rowsRead += result.rows.length
+      return result
+    }) as never)
+    const heard = await subscribe(w, body.visitorToken, { after: eventCursor("0") })
+    const texts = (await heard.take(2)).map(({ payload }) => payload.text)
+    expect(texts).toEqual(["Hello", "Welcome"])
+    await acme.message({ chatId: body.chatId, text: "Live" })
+    expect((await heard.next()).payload.text).toBe("Live")
+    // CHAT_CREATED and two messages.
+    expect(rowsRead).toBe(3)
+    watched.mockRestore()
+    await heard.stop()
+  })
+
+  it("loses its sockets with its chat, and with its connection, on every instance; others keep theirs", async () => {
+    const other = await w.another()
+    const visit = async (company = acme) =>
+      (await rest.anonymous.post(`/hooks/widget/${company.widget.id}`, { text: "Hello" }).expect(201)).body
+    const everywhere = ({ visitorToken }: { visitorToken: string }) =>
+      Promise.all(
+        [w.url, other.url].map(async (url) => {
+          const socket = await rawSocket({ ...w, url })
+          expect(await socket.open(visitorToken)).toBe("acknowledged")
+          return socket
+        }),
+      )
+    const [first, second, third] = [await visit(), await visit(), await visit(globex)]
+    const [ended, kept, disconnected] = [await everywhere(first), await everywhere(second), await everywhere(third)]
+
+    await rest.as(acme.token).delete(`/api/chats/${first.chatId}`).expect(200)
+    expect((await Promise.all(ended.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([4401, 4401])
+    await w.sql("update channel set is_active = false where id = $1", [globex.widget.id])
+    expect((await Promise.all(disconnected.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([4401, 4401])
+    for (const { visitorToken } of [first, third]) expect(await (await rawSocket(w)).open(visitorToken)).toBe(4401)
+    const query = "query ($id: UUID!) { messages(chatId: $id) { totalCount } }"
+    for (const socket of kept) {
+      expect((await socket.ask(query, { id: second.chatId }))[0].payload.data).toEqual({ messages: { totalCount: 1 } })
+      socket.socket.terminate()
+    }
+    await w.sql("update channel set is_active = true where id = $1", [globex.widget.id])
+    await other.stop()
   })
 
   it("has no other access: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {

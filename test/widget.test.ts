@@ -102,14 +102,26 @@ describe("a visitor with a token", () => {
       .expect(({ status }) => expect([401, 403]).toContain(status))
   })
 
-  it("gets a new chat when theirs was deleted", async () => {
+  it("has none any more when their chat was deleted: 401, everywhere", async () => {
     const first = await written({ text: "One" })
     await rest.as(acme.token).delete(`/api/chats/${first.chatId}`).expect(200)
-    const second = await written({ text: "Two", visitorToken: first.visitorToken })
-    expect(second.chatId).not.toBe(first.chatId)
-    expect(await textsOf(second.chatId)).toEqual(["Two"])
-    expect((await readAs(first.visitorToken, first.chatId)).data?.messages).toBeFalsy()
+    const { body } = await visit({ text: "Two", visitorToken: first.visitorToken }).expect(401)
+    expect(body.code).toBe("UNAUTHENTICATED")
+    expect(await readAs(first.visitorToken, first.chatId)).toMatchObject({
+      status: 401,
+      errors: [{ extensions: { code: "UNAUTHENTICATED" } }],
+    })
+    const second = await written({ text: "Two" })
     expect((await readAs(second.visitorToken, second.chatId)).data.messages.totalCount).toBe(1)
+  })
+
+  it("has none while the widget is disconnected: 401, and 404 at its hook", async () => {
+    const connection = await widget("ended-site")
+    const { visitorToken, chatId } = await written({ text: "One" }, { connection })
+    expect((await readAs(visitorToken, chatId)).data.messages.totalCount).toBe(1)
+    await sql("update channel set is_active = false where id = $1", [connection])
+    expect(await readAs(visitorToken, chatId)).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] })
+    await visit({ text: "Two", visitorToken }, { connection }).expect(404)
   })
 
   it("may use it for 30 days from its last use", async () => {

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events"
 import type { Instance } from "./instance.js"
 import type { Listener } from "./listener.js"
 import type { Requests } from "./requests.js"
-import type { Deployment } from "./test-bed.js"
+import { addressOf, type Deployment } from "./test-bed.js"
 import { sleep } from "./wait.js"
 
 /** One burst of a customer: how many messages, how long the model thinks about each, and the pause after the answer. */
@@ -65,7 +65,7 @@ export class Regular {
       const instance = this.instances[this.#sent++ % this.instances.length]!
       written.sendings += 1
       const text = JSON.stringify({ text: `Please answer ${tag}`, messageId: tag, visitorToken: this.#visitorToken })
-      const headers = { "content-type": "application/json" }
+      const headers = { "content-type": "application/json", "x-forwarded-for": addressOf(this.name) }
       const init = { method: "POST", headers, body: text }
       const { asked, body } = await this.requests.ask("message", instance, `/hooks/widget/${this.deployment.widgetId}`, init)
       if (asked.status === 201) {

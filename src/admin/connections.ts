@@ -128,11 +128,14 @@ export const connectionCommands: Record<string, Command> = {
     options: id,
     async run(desk, options) {
       const companyId = await companyOfRow(desk, companyOfChannel, options["id"]!, "channel connection")
-      return change(desk, [companyId], async (unit) => {
+      const disconnected = await change(desk, [companyId], async (unit) => {
         const channel = await unit.em.findOneOrFail(Channel, { id: options["id"]! })
         channel.isActive = false
         return shownChannel(desk, channel)
       })
+      // The tokens of its visitors have ended, and so must their open sockets.
+      await desk.wakeUp.publish("credentials", disconnected.id)
+      return disconnected
     },
   },
   "token:create": {

@@ -1,7 +1,8 @@
 import { LockMode, type MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import type { VisitorClaims } from "../context/json-web-token.js"
-import { systemContext } from "../context/request-context.js"
+import { countNewChat } from "../context/rate-limit.js"
+import { type RequestInfo, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { PlannedRow } from "../database/read-model.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
@@ -9,12 +10,15 @@ import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
-import { Conflict } from "../errors.js"
+import { Conflict, Unauthenticated } from "../errors.js"
 import { appendSql } from "../messages/append.js"
 import { openInboundAtOnce } from "../messages/first-inbound.js"
 import { appendInbound, inboundParts, repliesTo, tryInbound } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
 import { type Connection, connectionIn, connectionSql, type FoundConnection } from "./connection.js"
+
+/** The client that sent a request, and the headers of its response. */
+export type Sender = Pick<RequestInfo, "address" | "headers">
 
 /** A visitor's message on a connection of the widget. */
 export interface Visit {
@@ -26,6 +30,7 @@ export interface Visit {
   /** The visitor's name. */
   name: string | null
   draft: { type: "Text"; text: string; externalId: string | null }
+  sender: Sender
 }
 
 /** Where a visitor's message is stored. */
@@ -66,19 +71,22 @@ const ofWidget = ` and messenger = 'widget' and (name is not null or $21::text i
         and exists (select from channel c where c.id = $20::uuid and c.is_active and c.messenger = chat.messenger
           and c.company_id = chat.company_id and c.external_id = chat.from_id)`
 
-/** Stores a message in the visitor's chat, or in a new one when there is none or when it was deleted. */
+/** Stores a message in the visitor's chat, or in a new one for a visitor without a chat on the connection. */
 export async function storeOnConnection(services: Services, connection: Connection, visit: Visit): Promise<Stored> {
   const { companyId, assistant, hasChat } = connection
   const context = systemContext(services, companyId)
   const { draft } = visit
-  if (!hasChat) {
+  let admitted: Promise<void> | null = null
+  const admit = () => (admitted ??= countNewChat(services.limits, connection.id, visit.sender))
+  if (!hasChat && !visit.chatId) {
+    await admit()
     const chat = newChat(connection, visit, assistant)
     const message = await openInboundAtOnce(context, chat, draft, services.config, connection)
     if (message) return { companyId, chatId: chat.id, messageId: message.id }
   }
   const store = () =>
     context.transaction(async (tx) => {
-      const chat = await lockedChat(tx.unit, connection, visit)
+      const chat = await lockedChat(tx.unit, connection, visit, admit)
       const repeated = draft.externalId ? await tx.unit.em.findOne(Message, { chatId: chat.id, externalId: draft.externalId }) : null
       const { id } = repeated ?? (await appendInbound(tx.unit, chat, draft, services.config))
       return { companyId, chatId: chat.id, messageId: id }
@@ -90,14 +98,17 @@ export async function storeOnConnection(services: Services, connection: Connecti
   })
 }
 
-/** The visitor's chat, locked; a new one when there is none. */
-async function lockedChat(unit: UnitOfWork, connection: Connection, visit: Visit): Promise<Chat> {
+/** The visitor's chat, locked; a new one for a visitor without a chat on the connection. Throws 401 when the chat was deleted. */
+async function lockedChat(unit: UnitOfWork, connection: Connection, visit: Visit, admit: () => Promise<void>): Promise<Chat> {
   const { chatId, key, name } = visit
   const ours = { companyId: connection.companyId, messenger: "widget" as const, fromId: connection.externalId }
   const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const
   const own = chatId && (await unit.em.findOne(Chat, { id: chatId, ...ours }, locked))
+  if (chatId && !own && (await unit.em.count(Chat, { id: chatId, companyId: connection.companyId })) === 0)
+    throw new Unauthenticated("The visitor's chat was deleted: write without the token")
   const known = own || (key && (await unit.em.findOne(Chat, { externalId: key, ...ours }, locked)))
   if (known) return Object.assign(known, name && !known.name ? { name } : {})
+  await admit()
   const kept = { lockMode: LockMode.PESSIMISTIC_READ } as const
   const assistant = connection.assistant && (await unit.em.findOne(Assistant, { id: connection.assistant.id }, kept))
   const chat = newChat(connection, visit, assistant)

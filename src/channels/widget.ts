@@ -9,7 +9,7 @@ import { entityLimits } from "../entities/limits.js"
 import { BadUserInput, Unauthenticated } from "../errors.js"
 import { connectionOf } from "./connection.js"
 import { channelLimits } from "./limits.js"
-import { appendToVisitorsChat, type Stored, storeOnConnection, type Visit } from "./visit.js"
+import { appendToVisitorsChat, type Sender, type Stored, storeOnConnection, type Visit } from "./visit.js"
 
 const upTo = (max: number) =>
   z.string({ error: "must be a string" }).refine((text) => codePoints(text) <= max, `must be at most ${max} characters`)
@@ -27,7 +27,7 @@ const widgetMessage = z.object({
 type WidgetMessage = z.infer<typeof widgetMessage>
 
 /** Stores a visitor's message once per message id, in the visitor's chat or in a new one for a visitor without a token. */
-export async function receiveFromWidget(services: Services, connectionId: string, address: string, body: unknown) {
+export async function receiveFromWidget(services: Services, connectionId: string, sender: Sender, body: unknown) {
   const message = readMessage(body)
   if (message instanceof BadUserInput) {
     // An unknown connection is reported before a bad body.
@@ -42,9 +42,10 @@ export async function receiveFromWidget(services: Services, connectionId: string
     chatId: visitor?.sub ?? null,
     // This key lets a repeated first message, whose response was lost, find its chat. It includes the client address and the text: another
     // visitor with the same message id must not get into the chat.
-    key: messageId ? `visitor:${digest([messageId, address, text])}` : null,
+    key: messageId ? `visitor:${digest([messageId, sender.address, text])}` : null,
     name: name?.trim() || null,
     draft: { type: "Text", text, externalId: messageId ?? null },
+    sender,
   }
   const found =
     (visitor && (await appendToVisitorsChat(services, visitor, visit))) ??

@@ -38,6 +38,14 @@ const sessionWithMemberships: Statement<{
          where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
 }
 
+/** The active connection of a visitor's chat. */
+const connectionOfVisitor: Statement<RowOf<"Channel", "id">> = {
+  name: "connection-of-visitor",
+  text: `select h.id from chat c
+         join channel h on h.company_id = c.company_id and h.messenger = c.messenger and h.external_id = c.from_id and h.is_active
+         where c.id = $1 and c.company_id = $2`,
+}
+
 /** Returns the identity behind credentials; throws Unauthenticated for bad ones. The access token decides when both are sent. */
 export async function authenticate(
   services: Pick<Services, "database" | "log" | "secrets">,
@@ -95,8 +103,10 @@ async function bySession(services: Pick<Services, "secrets" | "database">, token
   return { kind: "user", userId: claims.sub, sessionId: claims.sid, expiresAt: new Date(claims.exp * 1000), roles }
 }
 
-function byVisitorToken(services: Pick<Services, "secrets">, token: string): Identity {
+async function byVisitorToken(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity> {
   const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
   if (claims === "invalid" || claims === "expired") throw new Unauthenticated("The bearer token is not valid")
-  return { kind: "visitor", chatId: claims.sub, companyId: claims.cid, expiresAt: new Date(claims.exp * 1000) }
+  const [row] = await unscoped(services.database, connectionOfVisitor, [claims.sub, claims.cid])
+  if (!row) throw new Unauthenticated("The visitor's chat was deleted, or its widget was disconnected")
+  return { kind: "visitor", chatId: claims.sub, connectionId: row.id, companyId: claims.cid, expiresAt: new Date(claims.exp * 1000) }
 }

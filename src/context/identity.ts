@@ -5,7 +5,7 @@ export type Identity =
   | { kind: "anonymous" }
   | { kind: "user"; userId: string; sessionId: string; expiresAt: Date; roles: Map<string, MemberRole> }
   | { kind: "token"; tokenId: string; companyId: string }
-  | { kind: "visitor"; chatId: string; companyId: string; expiresAt: Date }
+  | { kind: "visitor"; chatId: string; connectionId: string; companyId: string; expiresAt: Date }
   | { kind: "system"; companyIds: string[] }
 
 /** The key under which the rate limit counts a request; null for an anonymous one. */

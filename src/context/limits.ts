@@ -12,6 +12,10 @@ export const contextLimits = {
   accessTokenTouchSeconds: 60,
   /** Statements and transactions of durable work that an instance runs at once, of its 10 database connections; the others stay for requests; ours. */
   workConnections: 5,
+  /** New chats of the widget a minute per client address. */
+  newChatsOfAddressPerMinute: 60,
+  /** New chats of the widget a minute per connection. */
+  newChatsOfConnectionPerMinute: 600,
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
 } as const

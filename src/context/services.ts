@@ -17,7 +17,7 @@ import type { GuardedHttpClient } from "../ports/kit/guarded-http-client.js"
 import type { Storage } from "../ports/storage.js"
 import type { TextModel } from "../ports/text-model.js"
 import type { VoiceProvider } from "../ports/voice.js"
-import type { SignInLimit } from "./sign-in-limit.js"
+import type { RateLimits } from "./rate-limit.js"
 
 /** Starts jobs at their due times. The due time is stored on a row, so a lost start delays the work by at most one sweep. */
 export interface JobScheduler {
@@ -54,7 +54,8 @@ export interface Services extends UnitServices {
   scheduler: JobScheduler
   sequencer: Sequencer
   wakeUp: WakeUp
-  signInLimit: SignInLimit
+  /** Limits of requests per minute. */
+  limits: RateLimits
   /** Prometheus metrics of this process. */
   metrics: Metrics
   /** Background work that a stop waits for. */

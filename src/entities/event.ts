@@ -22,6 +22,7 @@ export type EventType = (typeof EventTypeEnum)[string]
 @Index({ name: "event_unplaced", expression: "create index event_unplaced on event (id) where position is null" })
 @Index({ name: "event_position", expression: "create index event_position on event (position) where position is not null" })
 @Index({ name: "event_company", expression: "create index event_company on event (company_id, position) where position is not null" })
+@Index({ name: "event_chat", expression: "create index event_chat on event (chat_id, position) where position is not null" })
 export class Event {
   @PrimaryKey({ type: "bigint", autoincrement: true })
   id!: string

@@ -18,4 +18,22 @@ export const eventLimits = {
   watchedChats: 10_000,
   /** Open sockets of a revoked credential are closed within this time; they are checked this often without a wake-up. */
   revokedSocketMs: 1_000,
+  /** Interval of the pings that find sockets whose client is gone; ours, graphql-ws's default. */
+  socketPingMs: 12_000,
+  /** Unsent bytes of a socket beyond which it is not read until its client has read; ours. */
+  socketReadAheadBytes: 64 * 1024,
+  /** Unsent bytes of a socket beyond which it is closed with 1013. */
+  socketUnsentBytes: 4 * 1024 * 1024,
+  /** Unsent bytes of a socket beyond which it is closed at once, without time to read; ours. */
+  socketBurstBytes: 16 * 1024 * 1024,
+  /** How long a client has to read what is beyond that, since one large result may be; ours. */
+  socketUnsentMs: 1_000,
+  /** Queries and mutations that run at once on a socket. */
+  socketOperations: 50,
+  /** Subscriptions of a socket. */
+  socketSubscriptions: 100,
+  /** Subscriptions of a visitor's socket. */
+  visitorSubscriptions: 10,
+  /** Subscriptions of a credential in a process. */
+  credentialSubscriptions: 5_000,
 } as const

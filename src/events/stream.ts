@@ -26,6 +26,11 @@ const replayed: Statement<Columns<"Event">> = {
   text: `select * from event where company_id = any($1::uuid[]) and position > $2 and position <= $3 order by position limit $4`,
 }
 
+const replayedOfChat: Statement<Columns<"Event">> = {
+  name: "events-replayed-of-chat",
+  text: `select * from event where chat_id = $5 and company_id = any($1::uuid[]) and position > $2 and position <= $3 order by position limit $4`,
+}
+
 /** The events after the cursor and then live events, each once, in the log's order. */
 export async function eventStream(
   database: Database,
@@ -33,7 +38,11 @@ export async function eventStream(
   represent: Representer,
   options: EventStreamOptions,
 ): Promise<AsyncIterableIterator<LoggedEvent>> {
-  const queue = new LiveQueue(new Set(options.companyIds), options.onSlow)
+  const wanted = (event: LoggedEvent) =>
+    (!options.chatId || event.chatId === options.chatId) &&
+    (!options.types || options.types.includes(event.type)) &&
+    (options.only?.(event) ?? true)
+  const queue = new LiveQueue(new Set(options.companyIds), wanted, options.onSlow)
   const start = options.after ? readEventCursor(options.after) : null
   const { position, clearedTo, lastPosition } = await hub.listen(queue)
   if (start !== null && (start < clearedTo || start > lastPosition)) {
@@ -64,18 +73,18 @@ async function* eventsSince(
   from: bigint,
   until: bigint,
 ): AsyncGenerator<LoggedEvent> {
-  const wanted = (event: LoggedEvent) =>
-    (!options.chatId || event.chatId === options.chatId) &&
-    (!options.types || options.types.includes(event.type)) &&
-    (options.only?.(event) ?? true)
+  const { companyIds, chatId } = options
+  // A visitor resumes too: the events of one chat are found without those of the whole company.
+  const statement = chatId ? replayedOfChat : replayed
   try {
     let at = from
     while (at < until) {
-      const rows = await unscoped(database, replayed, [options.companyIds, at.toString(), until.toString(), eventLimits.eventBatch])
+      const range = [companyIds, at.toString(), until.toString(), eventLimits.eventBatch]
+      const rows = await unscoped(database, statement, chatId ? [...range, chatId] : range)
       for (const row of rows) {
         const event = loggedEvent(row, represent)
         at = event.position
-        if (wanted(event)) yield event
+        if (queue.wanted(event)) yield event
       }
       if (rows.length < eventLimits.eventBatch) break
     }
@@ -84,7 +93,7 @@ async function* eventsSince(
       const event = await queue.next()
       if (!event) return
       // The cursor may come from an instance that has read more of the log than this one.
-      if (event.position > from && wanted(event)) yield event
+      if (event.position > from) yield event
     }
   } finally {
     hub.leave(queue)
@@ -100,11 +109,12 @@ class LiveQueue implements Listener {
 
   constructor(
     readonly companyIds: ReadonlySet<string>,
+    readonly wanted: (event: LoggedEvent) => boolean,
     private readonly onSlow: () => void,
   ) {}
 
   receive(event: LoggedEvent) {
-    if (this.#over) return
+    if (this.#over || !this.wanted(event)) return
     if (this.#waiting) {
       this.#waiting(event)
       this.#waiting = null

@@ -19,7 +19,7 @@ import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { oncePer } from "../once-per.js"
 import { graphqlLimits } from "./limits.js"
-import { checkShape, costOf, type Variables } from "./operation-limits.js"
+import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
 
 /** Transport of an operation. */
@@ -96,6 +96,7 @@ export class OperationEngine {
     const known = this.find(schema, requested)
     if (known) return known
     const { query, operationName, variables } = requested
+    checkNesting(query)
     const document = parsed ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
     const operation = getOperationAST(document, operationName || null)
     if (!operation) throw new BadUserInput("operationName must name an operation of the document")
@@ -110,16 +111,23 @@ export class OperationEngine {
     return prepared
   }
 
+  /** Throws for variables that contain NUL or make the operation too costly. */
+  check(prepared: PreparedOperation, variables: Variables): PreparedOperation {
+    refuseUnstorable(variables)
+    refuseCost(prepared.cost(variables))
+    return prepared
+  }
+
   /** Runs a query or a mutation; errors are those that were thrown. Throws when the variables exceed the limits. */
   run(prepared: PreparedOperation, context: unknown, variables: Variables, transport: Transport) {
-    if (this.observer) return this.#observed(prepared, transport, () => checked(prepared, variables).run(context, variables))
-    return checked(prepared, variables).run(context, variables)
+    if (this.observer) return this.#observed(prepared, transport, () => this.check(prepared, variables).run(context, variables))
+    return this.check(prepared, variables).run(context, variables)
   }
 
   /** Starts a subscription; each of its events runs like a query. */
   subscribe(prepared: PreparedOperation, contextValue: unknown, variables: Variables, transport: Transport) {
     const start = async () => {
-      const { schema, document, operation } = checked(prepared, variables)
+      const { schema, document, operation } = this.check(prepared, variables)
       const operationName = operation.name?.value
       const source = await createSourceEventStream({ schema, document, operationName, contextValue, variableValues: variables })
       if (!(Symbol.asyncIterator in source)) return source
@@ -147,13 +155,6 @@ export class OperationEngine {
       observer.ended?.(observed, outcome, performance.now() - startedAt)
     }
   }
-}
-
-/** Throws for variables that contain NUL or make the operation too costly. */
-function checked(prepared: PreparedOperation, variables: Variables): PreparedOperation {
-  refuseUnstorable(variables)
-  refuseCost(prepared.cost(variables))
-  return prepared
 }
 
 function refuseCost(cost: number) {

@@ -2,6 +2,8 @@
 export const graphqlLimits = {
   /** Levels of nesting in one GraphQL document, without introspection. */
   graphqlDepth: 12,
+  /** Levels of nested brackets in one GraphQL document, of inline fragments and literals too; ours. */
+  graphqlNesting: 200,
   /** Root fields in one GraphQL operation; each alias counts. */
   graphqlRootFields: 30,
   /** Cost of one GraphQL operation, counted by the sizes of its lists. */

@@ -9,10 +9,13 @@ import {
   isListType,
   isObjectType,
   Kind,
+  Lexer,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
+  Source,
+  TokenKind,
   TypeMetaFieldDef,
   type ValueNode,
   valueFromASTUntyped,
@@ -20,6 +23,7 @@ import {
 } from "graphql"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import { BadUserInput } from "../errors.js"
+import { rootLimits } from "../limits.js"
 import { schemaLimits } from "../schema/limits.js"
 import { graphqlLimits } from "./limits.js"
 
@@ -42,6 +46,24 @@ function onceEach(measure: Measure): Measure {
     const measured = measure(set, parent)
     known.set(set, measured)
     return measured
+  }
+}
+
+const opening: TokenKind[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]
+const closing: TokenKind[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]
+
+/** Throws for a text whose brackets nest so deeply that parsing or compiling it could overflow the stack. */
+export function checkNesting(query: string) {
+  const lexer = new Lexer(new Source(query))
+  let depth = 0
+  // A document with more tokens is refused when it is parsed.
+  for (let tokens = 0; tokens <= rootLimits.graphqlTokens; tokens += 1) {
+    const { kind } = lexer.advance()
+    if (kind === TokenKind.EOF) return
+    if (closing.includes(kind)) depth -= 1
+    if (opening.includes(kind)) depth += 1
+    if (depth > graphqlLimits.graphqlNesting)
+      throw new BadUserInput(`The document nests more than ${graphqlLimits.graphqlNesting} levels of brackets`)
   }
 }
 

@@ -54,8 +54,7 @@ const enginePlugin = (engine: OperationEngine, schema: GraphQLSchema): ApolloSer
         const singleResult = await answerOf(engine, prepare, contextValue, variables)
         return { http: { headers: new HeaderMap() }, body: { kind: "single", singleResult } }
       },
-      async willSendResponse({ request, response, contextValue }) {
-        for (const [name, value] of Object.entries(contextValue.request.headers)) response.http.headers.set(name.toLowerCase(), value)
+      async willSendResponse({ request, response }) {
         if (response.body.kind !== "single") return
         const { data, errors } = response.body.singleResult
         response.http.status = statusOf(request.http?.headers.get("accept"), data, errors)
@@ -126,7 +125,6 @@ async function answerAtOnce(
   const prepared = engine.find(schema, { query, operationName })
   if (!prepared) return false
   const { data, errors } = await answerOf(engine, () => prepared, context, variables ?? {})
-  ctx.set(context.request.headers)
   send(ctx, statusOf(accept, data, errors), type, JSON.stringify({ errors, data }))
   return true
 }

@@ -1,18 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Context, Middleware } from "koa"
 import type { Logger } from "pino"
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible"
 import { v7 } from "uuid"
 import { authenticate } from "../context/authenticate.js"
 import { credentialOf } from "../context/identity.js"
+import { addressKey } from "../context/rate-limit.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import { limitHeaders } from "../context/sign-in-limit.js"
-import { describe, RateLimited, toRestBody } from "../errors.js"
+import { describe, toRestBody, Unauthenticated } from "../errors.js"
 import { httpLimits } from "./limits.js"
 
 /** The current request, for code that has no parameter for it. */
 export const currentRequest = new AsyncLocalStorage<RequestInfo>()
+
+/** Paths of the API; their answers hold data of a credential, which no cache may keep (contract, section 1). The router ignores case. */
+const apiPath = /^\/(api|graphql)(\/|$)/i
 
 const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharacters}}$`)
 
@@ -34,7 +36,7 @@ class Request implements RequestInfo {
   }
 }
 
-/** Assigns every request its ID, and converts thrown errors to the contract's error body. */
+/** Assigns every request its ID, forbids caches to keep answers of the API, and converts thrown errors to the contract's error body. */
 export function requestMiddleware(log: Logger): Middleware {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
@@ -42,11 +44,15 @@ export function requestMiddleware(log: Logger): Middleware {
     const request = new Request(requestId, log, ctx.ip)
     ctx.state["request"] = request
     ctx.set("X-Request-Id", requestId)
+    // Documents and pages below these paths replace it.
+    if (apiPath.test(ctx.path)) ctx.set("Cache-Control", "no-store")
     try {
       await currentRequest.run(request, next)
     } catch (error) {
       refuse(ctx, error)
       ctx.body = toRestBody(error, requestId)
+    } finally {
+      ctx.set(request.headers)
     }
   }
 }
@@ -63,30 +69,26 @@ export function refuse(ctx: Context, error: unknown) {
 
 /** Authenticates requests, applies the rate limit, and creates their request contexts. */
 export class RequestContexts {
-  readonly #limiter: RateLimiterMemory | null
-
-  constructor(private readonly services: Services) {
-    const { rateLimitPerMinute } = services.config
-    // Counted in the process: a counter in the database would be one hot row per token.
-    this.#limiter = rateLimitPerMinute > 0 ? new RateLimiterMemory({ points: rateLimitPerMinute, duration: 60 }) : null
-  }
+  constructor(private readonly services: Services) {}
 
   /** The context of a request; throws 401 for bad credentials and 429 beyond the limit. */
   async contextOf(ctx: Context): Promise<RequestContext> {
-    const identity = await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
+    const { limits } = this.services
+    const request: RequestInfo = ctx.state["request"]
+    const identity = await this.identityOf(ctx, request)
     const credential = credentialOf(identity)
-    if (credential && this.#limiter) await this.count(ctx, this.#limiter, credential)
-    return new RequestContext(this.services, identity, ctx.state["request"])
+    if (credential) await limits.credential.count(credential, request.headers)
+    else await limits.address.count(addressKey(request.address), request.headers)
+    return new RequestContext(this.services, identity, request)
   }
 
-  private async count(ctx: Context, limiter: RateLimiterMemory, credential: string) {
+  private async identityOf(ctx: Context, { address, headers }: RequestInfo) {
     try {
-      const { remainingPoints, msBeforeNext } = await limiter.consume(credential)
-      ctx.set(limitHeaders(limiter.points, remainingPoints, msBeforeNext))
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused
-      ctx.set(limitHeaders(limiter.points, 0, refused.msBeforeNext))
-      throw new RateLimited(refused.msBeforeNext / 1000)
+      return await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
+    } catch (error) {
+      // Counted like none: otherwise a stranger would avoid the limit with credentials of no one.
+      if (error instanceof Unauthenticated) await this.services.limits.address.count(addressKey(address), headers)
+      throw error
     }
   }
 }

@@ -2,6 +2,7 @@ import Router, { type RouterContext } from "@koa/router"
 import type { GraphQLSchema } from "graphql"
 import type { Middleware } from "koa"
 import { mustBeKnown } from "../context/access.js"
+import { addressKey } from "../context/rate-limit.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { MethodNotAllowed, Unauthenticated } from "../errors.js"
@@ -24,22 +25,19 @@ export function restRouter(operations: Operation[], requestContexts: RequestCont
     const { method, path, body, multipart, countsAsSignIn } = operation.route
     router.register(path.replace(/\{(\w+)\}/g, ":$1"), [method], async (ctx) => {
       const request: RequestInfo = ctx.state["request"]
-      try {
-        // Counted before the body is read, so that a malformed attempt counts too.
-        if (countsAsSignIn) await services.signInLimit.count(`address:${ctx.ip}`, request.headers)
-        request.attemptCounted = countsAsSignIn
-        // A public route ignores credentials: a client that refreshes its session may still send the expired token.
-        const context =
-          operation.rule === "public" ? new RequestContext(services, { kind: "anonymous" }, request) : await requestContexts.contextOf(ctx)
-        if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
-        mustBeKnown(operation.rule, context)
-        // The router skips a path that it cannot decode; this throws the error that explains it.
-        decodeURIComponent(ctx.path)
-        if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))
-        else await answer(operation, ctx, context, body ? await readJson(ctx) : {})
-      } finally {
-        ctx.set(request.headers)
-      }
+      // Counted before the body is read, so that a malformed attempt counts too.
+      if (countsAsSignIn) await services.limits.signIn.count(addressKey(ctx.ip), request.headers)
+      request.attemptCounted = countsAsSignIn
+      // A public route ignores credentials: a client that refreshes its session may still send the expired token.
+      const isPublic = operation.rule === "public"
+      if (isPublic && !countsAsSignIn) await services.limits.address.count(addressKey(ctx.ip), request.headers)
+      const context = isPublic ? new RequestContext(services, { kind: "anonymous" }, request) : await requestContexts.contextOf(ctx)
+      if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
+      mustBeKnown(operation.rule, context)
+      // The router skips a path that it cannot decode; this throws the error that explains it.
+      decodeURIComponent(ctx.path)
+      if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))
+      else await answer(operation, ctx, context, body ? await readJson(ctx) : {})
     })
   }
   return router

@@ -44,13 +44,16 @@ export class ChatResolver {
     return updateChat(context, await findToChange(context, Chat, id, input), input)
   }
 
-  @Access("company")
+  @Access("company", { transaction: "manual" })
   @Mutation(() => DeleteResult, {
     description:
       "Deletes a chat with its messages and files on this server, not on the channel. A later customer message creates a new chat.",
   })
   async deleteChat(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
-    return deleted(context, (await context.find(Chat, id)).deleted())
+    const result = await context.transaction(async (tx) => deleted(tx, (await tx.find(Chat, id)).deleted()))
+    // Its visitor's token has ended, and so must the open sockets.
+    await context.services.wakeUp.publish("credentials", result.id)
+    return result
   }
 
   @Access("company")

@@ -5,6 +5,7 @@ import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { z } from "zod"
 import { Access } from "../context/access.js"
 import { verify } from "../context/json-web-token.js"
+import { addressKey } from "../context/rate-limit.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { ReadModel } from "../database/read-model.js"
@@ -57,11 +58,11 @@ export class SessionResolver {
   ): Promise<TokenPair> {
     const { services, request } = context
     // The REST server counts an attempt before it reads the body.
-    if (!request.attemptCounted) await services.signInLimit.count(`address:${request.address}`, request.headers)
+    if (!request.attemptCounted) await services.limits.signIn.count(addressKey(request.address), request.headers)
     const digest = createHash("sha256")
       .update((email ?? "").trim().toLowerCase())
       .digest("hex")
-    if (email) await services.signInLimit.count(`email:${digest}`, request.headers)
+    if (email) await services.limits.signIn.count(`email:${digest}`, request.headers)
     const address = readEmail(email, password)
     const user = await context.transaction((tx) => tx.em.findOne(User, { email: address }))
     if (!(await isCorrectPassword(user?.passwordHash, password!)) || !user) throw new Unauthenticated("Wrong email or password")

@@ -184,7 +184,7 @@ export const rawAccess: Record<string, string> = {
   "src/database/embedded/init.ts": "creates the database",
   "src/database/embedded/start.ts": "waits for the database to start",
   "src/context/request-context.ts": "one statement as a transaction; the callers of statement() are listed below",
-  "src/context/sign-in-limit.ts": "counts sign-in attempts, before authentication",
+  "src/context/rate-limit.ts": "counts sign-in attempts, before authentication",
   "src/http/health.ts": "select 1",
   "src/server.ts": "passes the pool to the wake-up",
   "src/admin/open.ts": "passes the pool to the wake-up",
@@ -316,7 +316,7 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   // The largest value of a column of type integer.
   "src/admin/people": /^2_147_483_647$/,
   // Close codes of WebSockets, and the longest time of a timer.
-  "src/events/transports/(graphql-ws|open-sockets)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
+  "src/events/transports/(graphql-ws|open-sockets|socket)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
   "src/resolvers/event": /^10\d\d$/,
   // Bounds of environment variables, and the default port.
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,

@@ -30,6 +30,7 @@ export async function serverProcess(world: World, env: Record<string, string> = 
       JWT_TTL_SECONDS: String(config.jwtTtlSeconds),
       SIGN_IN_ATTEMPTS_PER_MINUTE: "1000",
       RATE_LIMIT_PER_MINUTE: "0",
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: "0",
       LOG_LEVEL: "warn",
       ...env,
     },

@@ -51,6 +51,7 @@ const usual: WorldOptions = {
   JWT_TTL_SECONDS: String(7 * 24 * 60 * 60),
   SIGN_IN_ATTEMPTS_PER_MINUTE: "0",
   RATE_LIMIT_PER_MINUTE: "0",
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: "0",
   ALLOW_PRIVATE_NETWORK: "true",
   LOG_LEVEL: "warn",
 }

@@ -17,17 +17,22 @@ interface OpenSocket {
 /** Longest delay of a Node timer. */
 const timerMaxMs = 2 ** 31 - 1
 
-/** The sockets whose credentials changed since they were opened: the token or session ended (no roles), or the user's memberships differ. */
+/**
+ * The sockets whose credentials changed since they were opened: the token, the session, or the chat or connection of a visitor ended (no
+ * roles), or the user's memberships differ.
+ */
 const changed: Statement<{ place: number; roles: Record<string, string> | null }> = {
   name: "sockets-changed",
   text: `select asked.place, held.roles
-         from jsonb_to_recordset($1::jsonb) as asked(place integer, token uuid, session uuid, roles jsonb)
+         from jsonb_to_recordset($1::jsonb) as asked(place integer, token uuid, session uuid, chat uuid, connection uuid, roles jsonb)
          left join access_token t on t.id = asked.token and t.revoked_at is null
          left join session s on s.id = asked.session and s.ended_at is null
+         left join chat c on c.id = asked.chat
+         left join channel h on h.id = asked.connection and h.external_id = c.from_id and h.is_active
          left join lateral (
            select coalesce(jsonb_object_agg(m.company_id, m.role), '{}') as roles from member m where m.user_id = s.user_id
          ) held on s.id is not null
-         where (t.id is null and s.id is null) or held.roles <> asked.roles`,
+         where (t.id is null and s.id is null and h.id is null) or held.roles <> asked.roles`,
 }
 
 /**
@@ -112,14 +117,16 @@ export class OpenSockets {
   }
 }
 
-/** IDs of a socket's credentials in wake-ups: the token, or the session and its user. */
+/** IDs of a socket's credentials in wake-ups: the token, the session and its user, or a visitor's chat and its connection. */
 function credentialIds(identity: Identity): string[] {
   if (identity.kind === "token") return [identity.tokenId]
+  if (identity.kind === "visitor") return [identity.chatId, identity.connectionId]
   return identity.kind === "user" ? [identity.sessionId, identity.userId] : []
 }
 
 /** The state of the credentials when the socket was opened. */
 function credentialState(identity: Identity) {
   if (identity.kind === "user") return { session: identity.sessionId, roles: Object.fromEntries(identity.roles) }
+  if (identity.kind === "visitor") return { chat: identity.chatId, connection: identity.connectionId }
   return identity.kind === "token" ? { token: identity.tokenId } : {}
 }
