@@ -115,7 +115,7 @@ const variables = z.object({
   AUTO_RESUME_AFTER_MS: ms(rootLimits.autoResumeAfterMs, 1),
   CALL_QUEUE_WAIT_MS: ms(rootLimits.callQueueWaitMs, 1),
   JWT_TTL_SECONDS: whole(1, rootLimits.refreshTokenSeconds).default(rootLimits.jwtSeconds),
-  TURNS_AT_ONCE: whole(1, 100_000).default(rootLimits.turnsAtOnce),
+  TURNS_AT_ONCE: whole(1, 1_000_000).default(rootLimits.turnsAtOnce),
   SIGN_IN_ATTEMPTS_PER_MINUTE: whole(0, 1_000_000).default(rootLimits.signInAttemptsPerMinute),
   RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.requestsPerMinute),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.anonymousRequestsPerMinute),

@@ -110,18 +110,10 @@ describe.each(Object.entries(assistants))("a first message on a connection with 
 })
 
 describe("a new visitor's message", () => {
-  it("is two statements, also with the token of a deleted chat", async () => {
+  it("is two statements", async () => {
     const connection = await widget(acme.assistant.id)
-    let first = { chatId: "", visitorToken: "" }
-    const begins = async () => (first = await visit(connection, { text: "Hello", messageId: v7() }))
+    const begins = () => visit(connection, { text: "Hello", messageId: v7() })
     expect(await statementsOf(w, begins)).toEqual(["connection-by-id", "open-inbound"])
-    await rest.as(acme.token).delete(`/api/chats/${first.chatId}`).expect(200)
-    const { visitorToken } = first
-    let second = first
-    const returns = async () => (second = await visit(connection, { text: "Again", messageId: v7(), visitorToken }))
-    expect(await statementsOf(w, returns)).toEqual(["append-from-widget", "open-inbound"])
-    expect(second.chatId).not.toBe(first.chatId)
-    expect(await sql("select text from message where chat_id = any($1)", [[first.chatId, second.chatId]])).toEqual([{ text: "Again" }])
   })
 
   it.each<[string, (connection: string, assistantId: string) => Promise<unknown>, boolean]>([

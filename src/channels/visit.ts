@@ -4,8 +4,7 @@ import type { VisitorClaims } from "../context/json-web-token.js"
 import { countNewChat } from "../context/rate-limit.js"
 import { type RequestInfo, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import type { PlannedRow } from "../database/read-model.js"
-import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
+import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { isUuid } from "../entities/kit/scalars.js"
@@ -13,9 +12,9 @@ import { Message } from "../entities/message.js"
 import { Conflict, Unauthenticated } from "../errors.js"
 import { appendSql } from "../messages/append.js"
 import { openInboundAtOnce } from "../messages/first-inbound.js"
-import { appendInbound, inboundParts, repliesTo, tryInbound } from "../messages/inbound.js"
+import { appendInbound, type Inbound, inboundParts, repliesTo, tryInbound } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
-import { type Connection, connectionIn, connectionSql, type FoundConnection } from "./connection.js"
+import type { Connection } from "./connection.js"
 
 /** The client that sent a request, and the headers of its response. */
 export type Sender = Pick<RequestInfo, "address" | "headers">
@@ -41,30 +40,26 @@ export interface Stored {
 }
 
 /**
- * Appends a message to the chat of the visitor's token by one statement. Nothing is stored when anything about it is not the usual case: then
- * it returns the connection, which the statement reads, or null.
+ * Appends a message to the chat of the visitor's token by one statement; null, and nothing is stored, when anything about it is not the usual
+ * case.
  */
-export async function appendToVisitorsChat(services: Services, claims: VisitorClaims, visit: Visit): Promise<Stored | Connection | null> {
-  const { connectionId, key, name, draft } = visit
+export async function appendToVisitorsChat(services: Services, claims: VisitorClaims, visit: Visit): Promise<Stored | null> {
+  const { connectionId, name, draft } = visit
   if (!isUuid(connectionId)) return null
   const { database, config } = services
   const context = systemContext(services, claims.cid)
-  const [row] = await tryInbound(context, appendFromWidget(database.orm), { ...draft, chatId: claims.sub }, config, [
-    connectionId,
-    name,
-    key,
-  ])
-  if (row?.message) return { companyId: claims.cid, chatId: claims.sub, messageId: row.message.id }
-  return row?.otherwise ? connectionIn(row.otherwise) : null
+  const statement = appendFromWidget(database.orm)
+  const [row] = await tryInbound(context, statement, { ...draft, chatId: claims.sub }, config, [connectionId, name])
+  return row ? { companyId: claims.cid, chatId: claims.sub, messageId: row.message.id } : null
 }
 
-type Appended = { message: PlannedRow<"Message"> | null; due_ms: number | null; otherwise: FoundConnection | null }
-
-const appendFromWidget = oncePer((orm: MikroORM): Statement<Appended> => {
-  const otherwise = `select to_jsonb(found) from (${connectionSql("$20::uuid", "'widget'", "$3", "$22::text")}) found`
-  const text = appendSql(orm, { ...inboundParts, where: inboundParts.where + ofWidget, otherwise })
-  return { name: "append-from-widget", text, jobs: repliesTo }
-})
+const appendFromWidget = oncePer(
+  (orm: MikroORM): Inbound => ({
+    name: "append-from-widget",
+    text: appendSql(orm, { ...inboundParts, where: inboundParts.where + ofWidget }),
+    jobs: repliesTo,
+  }),
+)
 
 /** Limits the statement to chats of an active connection of the widget, whose customer may still lack this name. */
 const ofWidget = ` and messenger = 'widget' and (name is not null or $21::text is null)

@@ -47,13 +47,12 @@ export async function receiveFromWidget(services: Services, connectionId: string
     draft: { type: "Text", text, externalId: messageId ?? null },
     sender,
   }
-  const found =
-    (visitor && (await appendToVisitorsChat(services, visitor, visit))) ??
-    (await connectionOf(services.database, "widget", connectionId, visit))
-  if ("messageId" in found) return withToken(services, found)
+  const stored = visitor && (await appendToVisitorsChat(services, visitor, visit))
+  if (stored) return withToken(services, stored)
+  const connection = await connectionOf(services.database, "widget", connectionId, visit.key)
   if (claims === "expired") throw new Unauthenticated("The visitor's token has expired: write without it")
-  if (claims && visitor?.cid !== found.companyId) throw new Unauthenticated("The visitor's token is not valid here")
-  return withToken(services, await storeOnConnection(services, found, visit))
+  if (claims && visitor?.cid !== connection.companyId) throw new Unauthenticated("The visitor's token is not valid here")
+  return withToken(services, await storeOnConnection(services, connection, visit))
 }
 
 const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex")

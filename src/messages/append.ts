@@ -37,8 +37,6 @@ export interface AppendParts {
   where?: string
   /** A further column of the result, from the changed chat. */
   result?: { name: string; sql: string }
-  /** A JSON value that is returned as `otherwise` when nothing is written. */
-  otherwise?: string
   /** CTEs that come first, each followed by a comma. */
   before?: string
   /** A CTE that may read `numbered`, the changed chat. */
@@ -84,7 +82,7 @@ const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::json
 
 /** The text of the statement, whose parameters are those of `appendValues()`, and from $18 on those of its parts. */
 export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
-  const { opens, set = "", where = "", result, otherwise, before = "", also, files = noFiles } = parts
+  const { opens, set = "", where = "", result, before = "", also, files = noFiles } = parts
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   const changed = `numbered as (
       update chat set
@@ -113,9 +111,7 @@ export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
         jsonb_build_object('message', to_jsonb(shown) || jsonb_build_object('replyTo', $17::jsonb, 'mediaIds', ${files.mediaIds}, 'messageMedia', ${files.messageMedia})), $1
       from shown${opens ? ", opened" : ""} returning payload -> 'message' as message
     )${also ? `, ${also}` : ""}
-    select message${result ? `, (select ${result.name} from numbered)` : ""}${otherwise ? ", null::jsonb as otherwise" : ""} from recorded${
-      otherwise ? ` union all select null${result ? ", null" : ""}, (${otherwise}) where not exists (select from recorded)` : ""
-    }`
+    select message${result ? `, (select ${result.name} from numbered)` : ""} from recorded`
 }
 
 const frames: MessageType[] = ["FunctionCall", "FunctionCallOutput"]

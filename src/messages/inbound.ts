@@ -61,8 +61,8 @@ export async function tryInbound<R>(
 export type Inbound = Statement<{ message: PlannedRow<"Message">; due_ms: number | null }>
 
 /** The reply to schedule after such a statement. */
-export const repliesTo = ({ message, due_ms: due }: { message: PlannedRow<"Message"> | null; due_ms: number | null }): ScheduledJob[] =>
-  message && due !== null ? [{ job: replyJob, companyId: message.companyId!, id: message.chatId!, at: new Date(due) }] : []
+export const repliesTo = ({ message, due_ms: due }: { message: PlannedRow<"Message">; due_ms: number | null }): ScheduledJob[] =>
+  due !== null ? [{ job: replyJob, companyId: message.companyId!, id: message.chatId!, at: new Date(due) }] : []
 
 /** `Chat.isAnsweredByAi` in SQL. */
 export const isAnswered = "(chat.is_under_ai_control and chat.assistant_id is not null and chat.chat_type <> 'group')"
