@@ -59,6 +59,7 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
     // What fails is seen in the rows and reported.
     LOG_LEVEL: process.env["BENCH_LOG_LEVEL"] ?? "fatal",
     RATE_LIMIT_PER_MINUTE: "0",
+    RATE_LIMIT_ANONYMOUS_PER_MINUTE: "0",
     // Every new visitor has an address of its own.
     TRUST_PROXY: "1",
     ALLOW_PRIVATE_NETWORK: "true",

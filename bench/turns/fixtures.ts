@@ -64,9 +64,21 @@ export async function prepare(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query("alter table message add column stored_at timestamptz default clock_timestamp()")
+  await client.query(newVisitorWidgets, [newVisitorWidgetCount])
   for (const table of vacuumed) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
   await client.end()
 }
+
+/** A connection takes at most 600 new chats a minute (contract, section 8): new visitors write to as many that no limit is reached. */
+const newVisitorWidgetCount = 100
+
+const newVisitorWidgets = `
+  insert into channel select (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'external_id', 'new-' || place))).*
+  from channel c, generate_series(1, $1) place where external_id = 'site'`
+
+/** The widgets of all companies that new visitors write to. */
+export const newVisitorWidgetsOf = async (client: pg.Client): Promise<string[]> =>
+  (await client.query("select id from channel where external_id like 'new-%' order by random()")).rows.map(({ id }) => id)
 
 /** The tables that are vacuumed before each measurement instead. */
 export const vacuumed = ["chat", "message", "event", "assistant_turn", "tool_call", "tool_call_tally"]

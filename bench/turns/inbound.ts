@@ -1,5 +1,6 @@
 import { createChats, questionOf } from "./chats.js"
 import type { Deployment } from "./deployment.js"
+import { newVisitorWidgetsOf } from "./fixtures.js"
 import type { HookLoad, HookRequest, HookResult } from "./load.js"
 import { cpuWatch, type Row, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
@@ -55,7 +56,11 @@ export async function measureInbound(deployment: Deployment, { rounds, seconds, 
 /** Messages of known visitors, whose chats an assistant answers or nobody, or first messages. */
 async function requestsOf(deployment: Deployment, side: Side, variant: Variant): Promise<HookRequest[]> {
   if (variant === "T1 new")
-    return deployment.companies.map(({ widgetId }) => ({ path: `/hooks/widget/${widgetId}`, text: question("new"), visitorToken: null }))
+    return (await newVisitorWidgetsOf(side.client)).map((id) => ({
+      path: `/hooks/widget/${id}`,
+      text: question("new"),
+      visitorToken: null,
+    }))
   const answeredBy = variant === "T1 AI on" ? "assistant" : null
   const chats = await createChats(deployment, side, { count: visitors, answeredBy, dueAt: null })
   return chats.map((chat) => questionOf(deployment, chat))
