@@ -13,6 +13,7 @@ import { hookRouter } from "./http/hooks.js"
 import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
 import { metricsRouter, observeRequests } from "./http/metrics.js"
+import { oneAtATime } from "./http/pipeline.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
@@ -58,7 +59,7 @@ export async function createApp(
 
   const handle = app.callback()
   const requests = new Running(log)
-  const http = createServer((request, response) => void requests.add(handle(request, response)))
+  const http = createServer(oneAtATime((request, response) => void requests.add(handle(request, response))))
   const openSockets = serveSockets(http, schema, engine, services, sockets)
   return {
     http,

@@ -245,6 +245,10 @@ describe("a connection", () => {
     ["chats desc", "2026-02-30 00:00:00+00", unknown],
     ["chats desc", "2026-01-01 24:00:01+00", unknown],
     ["chats desc", "+275760-09-13", unknown],
+    ["chats desc", "0000-01-01 00:00:00+00", unknown],
+    ["chats desc", "2026-01-01 00:00:00+16", unknown],
+    ["chats desc", "2026-01-01 00:00:00-99:00", unknown],
+    ["chats desc", "2026-01-01 00:00:00+00:60", unknown],
     ["chats desc", moment, "-".repeat(36)],
     ["chats desc", moment, null],
     ["chats desc", moment],
@@ -260,6 +264,13 @@ describe("a connection", () => {
             .expect(400)
         ).body.details[0].path,
       ).toBe("cursor")
+  })
+
+  it.each(["0001-01-01 00:00:00+00", "0001-01-01 00:00:00+15:59", "9999-12-31 23:59:59.999999-15:59"])("at %s is one", async (at) => {
+    await w.rest
+      .as(acme.token)
+      .get(`/api/chats?cursor=${forged(["chats desc", at, unknown])}`)
+      .expect(200)
   })
 
   it.each([9007199254740991, 2 ** 31, -(2 ** 31), 1.5, "1", null])("of messages forged as %s is no cursor", async (place) => {

@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { v7 } from "uuid"
 import { messengers } from "../src/entities/channel.js"
 import { BadUserInput } from "../src/errors.js"
 import { chatFilterFields } from "../src/schema/chat-filter.js"
@@ -167,6 +168,35 @@ describe("the list of chats over both protocols", () => {
       .get(`/api/chats?${filter("messenger:eq:fax")}`)
       .expect(400)
     expect(body.details[0].message).toContain("messenger:eq:fax")
+  })
+
+  it("takes 100 conditions and 1,000 values in each, and is 400 beyond", async () => {
+    const ask = (variables: object) =>
+      w.gql(acme.token, "query ($filter: String, $where: ChatWhere) { chats(filter: $filter, where: $where) { totalCount } }", {
+        ...variables,
+      })
+    const ids = (count: number) => Array.from({ length: count }, () => v7())
+    const widgets = (count: number) => `messenger:in:${Array.from({ length: count }, () => "widget").join(",")}`
+    const conditions = (count: number, each: string) => Array.from({ length: count }, () => each).join(";")
+    for (const allowed of [
+      { filter: conditions(100, "unread:eq:true") },
+      { filter: conditions(100, widgets(1_000)) },
+      { filter: conditions(25, `assistantId:in:${ids(1_000)}`) },
+      { where: { tagIds: { in: ids(1_000) }, assistantId: { in: ids(1_000) }, managerId: { in: ids(1_000) } } },
+    ])
+      expect((await ask(allowed)).errors).toBeUndefined()
+    for (const beyond of [
+      { filter: conditions(101, "unread:eq:true") },
+      { filter: conditions(30_000, "unread:eq:true") },
+      { filter: widgets(1_001) },
+      { filter: widgets(70_000) },
+      { where: { assistantId: { in: ids(1_001) } } },
+      { where: { tagIds: { in: ids(20_000) } } },
+    ]) {
+      const { data, errors } = await ask(beyond)
+      expect({ data, errors }).toMatchObject({ data: null, errors: [{ extensions: { code: "BAD_USER_INPUT", statusCode: 400 } }] })
+    }
+    for (const day of ["0000-01-01", "9999-12-31"]) expect((await ask({ filter: `createdAt:lte:${day}` })).errors).toBeUndefined()
   })
 
   it("sorted by creation pages by offset, and takes no cursor", async () => {

@@ -131,7 +131,8 @@ function sqlOf(context: RequestContext, { field, operator, values }: Condition):
   if (operator === "gte") return sql`${column} >= ${new Date(String(first))}`
   if (operator === "lte") return sql`${column} < ${dayAfter(String(first))}`
   if (operator === "between") return sql`${column} >= ${new Date(String(first))} and ${column} < ${dayAfter(String(second))}`
-  return sql`${column} in (${sql.join(values)})`
+  // Repeated values would be parameters, whose number is limited.
+  return sql`${column} in (${sql.join([...new Set(values)])})`
 }
 
 /** Compares an ID column with a list of IDs, in which `null` means that no ID is set. */

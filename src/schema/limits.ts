@@ -42,6 +42,10 @@ export const schemaLimits = {
   knowledgeName: 200,
   /** Maximum number of chunks that a knowledge query returns. */
   knowledgeQueryTakeMax: 50,
+  /** Conditions of one filter. */
+  filterConditions: 100,
+  /** Values of one condition. */
+  filterValues: 1_000,
   /** Longest name of a chat folder. */
   chatFolderName: 80,
 } as const

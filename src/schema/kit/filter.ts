@@ -1,5 +1,6 @@
 import { isUuid } from "../../entities/kit/scalars.js"
 import { BadUserInput } from "../../errors.js"
+import { schemaLimits } from "../limits.js"
 
 /** The operators of the filter grammar (specification, Calls). */
 export type FilterOperator = "eq" | "in" | "like" | "startsWith" | "gte" | "lte" | "between"
@@ -52,7 +53,10 @@ const severalValues: FilterOperator[] = ["in", "between"]
 
 /** Parses `field:op:value;…` (contract, section 4); an error is a bad input that names the offending part. */
 export function parseFilter(fields: Record<string, FilterField>, text: string): Condition[] {
-  return split(text, ";").map((part) => {
+  const parts = split(text, ";")
+  if (parts.length > schemaLimits.filterConditions)
+    throw bad(parts[schemaLimits.filterConditions]!, `is one condition too many: a filter has at most ${schemaLimits.filterConditions}`)
+  return parts.map((part) => {
     if (part === "") throw bad(part, "is empty: conditions are separated by one ;")
     const [, field = "", operator = "", value] = /^([^:]*):([^:]*):(.*)$/s.exec(part) ?? []
     if (value === undefined) throw bad(part, "is not a condition of the form field:op:value")
@@ -91,6 +95,8 @@ function condition(
   if (!known) throw bad(part, `names an unknown field: the fields of this list are ${Object.keys(fields).join(", ")}`, path)
   if (!known.operators.includes(operator as FilterOperator))
     throw bad(part, `has an operator that ${field} does not have: it has ${known.operators.join(", ")}`, path)
+  if (given.length > schemaLimits.filterValues)
+    throw bad(`${field}:${operator}`, `has ${given.length} values: at most ${schemaLimits.filterValues} are allowed`, path)
   const values = given.map((text) => {
     const value = text === "" ? null : known.read(text)
     if (value === null) throw bad(part, `has an invalid value: it must be ${known.expects}`, path)

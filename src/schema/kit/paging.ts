@@ -44,9 +44,10 @@ const partFits: Record<Paging["keys"][number]["type"], (value: unknown) => boole
   integer: (value) => Number.isInteger(value) && Math.abs(value as number) < 2 ** 31,
 }
 
-/** Whether a text is a valid timestamp in PostgreSQL's format. */
+/** Whether a text is a valid timestamp in PostgreSQL's format, which has no year 0 and offsets below 16 hours. */
 function isMoment(value: unknown): boolean {
-  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?$/.exec(String(value)) ?? []
+  const [, day, time] =
+    /^((?!0000)\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d{1,6})?[+-](?:0\d|1[0-5])(?::[0-5]\d)?$/.exec(String(value)) ?? []
   const date = new Date(`${day}T${time}Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${day}T${time}`)
 }
