@@ -71,12 +71,16 @@ export class GuardedHttpClient {
     const { origin, pathname, search } = new URL(url)
     // Connections are not reused: an idle one may close during a request, and its address was checked for another. One deadline covers all.
     const client = new HttpClient(origin, { connect: this.checkedConnector(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
+    let isRead = false
     try {
       const { method, headers = {}, body = null, maxBytes } = options
       const answer = await client.request({ path: pathname + search, method: method as "GET", headers, body, signal })
-      return { status: answer.statusCode, headers: answer.headers, ...(await readUpTo(answer.body, maxBytes)) }
+      const read = await readUpTo(answer.body, maxBytes)
+      isRead = !read.cut
+      return { status: answer.statusCode, headers: answer.headers, ...read }
     } finally {
-      void client.destroy()
+      // Without pipelining the connection ends with its response; destroying it would cost an error with its stack.
+      void (isRead ? client.close() : client.destroy())
     }
   }
 
