@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
+import { statementsOf } from "./kit/statements.js"
 import { chatViews, conversationOf, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
@@ -183,6 +184,47 @@ describe("by the sweep, with a stopped clock", () => {
       time.pass(4_000)
       await w.runDue()
       expect(JSON.stringify(openAi.requests[0]!.body)).not.toContain("Globex")
+    })
+  })
+
+  describe("an assistant that changes between turns", () => {
+    /** A turn in a new chat: what the model is told, and the names of its tools. */
+    async function told() {
+      openAi.requests.length = 0
+      const chat = await chatWithAda()
+      await write(chat)
+      time.pass(4_000)
+      const statements = await statementsOf(w, () => w.runDue())
+      const { tools = [] } = openAi.requests[0]!.body
+      return { system: systemOf(openAi.requests[0]!), tools: JSON.stringify(tools), statements }
+    }
+    const as = () => rest.as(acme.token)
+
+    it("answers the next turn with the change, and is read again only then", async () => {
+      await told()
+      expect((await told()).statements).toEqual(["due-reply", "claim-turns", "append-answer"])
+      await as().patch(`/api/assistants-new/${ada.id}`, { prompt: "You are Ada, since today." }).expect(200)
+      expect((await told()).system).toContain("You are Ada, since today.")
+
+      const item = await acme.makeKnowledge({ assistantId: ada.id, name: "Parking", resourceContent: "Behind the house." })
+      expect((await told()).system).toContain("Behind the house.")
+      await as().patch(`/api/assistant-knowledge-new/${item.id}`, { resourceContent: "In front of the house." }).expect(200)
+      expect((await told()).system).toContain("In front of the house.")
+      await as().delete(`/api/assistant-knowledge-new/${item.id}`).expect(200)
+      expect((await told()).system).not.toContain("the house.")
+
+      const tool = await acme.tool({ assistantId: ada.id, name: "look_up" })
+      expect((await told()).tools).toContain("look_up")
+      await as().patch(`/api/assistant-tools-new/${tool.id}`, { description: "Finds an order." }).expect(200)
+      expect((await told()).tools).toContain("Finds an order.")
+      await as().patch(`/api/assistant-tools-new/${tool.id}`, { disabled: true }).expect(200)
+      expect((await told()).tools).not.toContain("look_up")
+
+      const tag = await acme.tag({ name: "Urgent" })
+      expect((await told()).tools).toContain("Urgent")
+      await as().delete(`/api/chat-tags/${tag.id}`).expect(200)
+      expect((await told()).tools).not.toContain("Urgent")
+      expect((await told()).statements).toEqual(["due-reply", "claim-turns", "append-answer"])
     })
   })
 

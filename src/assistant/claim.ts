@@ -62,7 +62,7 @@ interface ClaimedRow {
 const version = `hashtextextended(concat_ws('/', a.xmin::text,
     (select string_agg(t.id::text || t.xmin::text, ',' order by t.id) from assistant_tool t where t.assistant_id = a.id and not t.disabled),
     (select string_agg(k.id::text || k.xmin::text, ',' order by k.id) from knowledge k where k.assistant_id = a.id and not k.is_vector),
-    exists (select from knowledge k where k.assistant_id = a.id and k.index_status = 'indexed'),
+    exists (select from knowledge k where k.company_id = a.company_id and k.assistant_id = a.id and k.index_status = 'indexed'),
     case when exists (select from assistant_tool t where t.assistant_id = a.id and t.name = '${setChatTags.name}' and not t.disabled) then (
       select string_agg(tag.name, ',') from (
         select name from chat_tag where company_id = a.company_id order by name limit ${assistantLimits.suggestedTags}) tag) end), 0)::text`

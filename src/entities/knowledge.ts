@@ -36,6 +36,10 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
 @Unique({ properties: ["companyId", "id"] })
 @Index({ name: "knowledge_of_file", expression: "create index knowledge_of_file on knowledge (file_id) where file_id is not null" })
 @Index({
+  name: "knowledge_in_prompt",
+  expression: "create index knowledge_in_prompt on knowledge (assistant_id) where not is_vector",
+})
+@Index({
   name: "knowledge_index_due",
   expression: "create index knowledge_index_due on knowledge (index_due_at) where index_due_at is not null",
 })

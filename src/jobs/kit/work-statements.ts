@@ -37,12 +37,12 @@ export function workStatements<T extends object>(orm: MikroORM, name: string, en
       // Rows that are locked now are renewed by the next interval, so that one of them does not delay the others.
       text: `
         with held as (
-          select id, run_id from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as run (id, company_id, run_id) join ${table} using (id, company_id)
-          where ${run} = run_id
+          select id, lease.run_id from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as lease (id, company_id, run_id) join ${table} using (id, company_id)
+          where ${table}.${run} = lease.run_id
         ), free as (
           select id from ${table} where id in (select id from held) for no key update skip locked
         ), renewed as (
-          update ${table} set ${lease} = $1 from held where ${table}.id = held.id and ${run} = held.run_id and held.id in (select id from free)
+          update ${table} set ${lease} = $1 from held where ${table}.id = held.id and ${table}.${run} = held.run_id and held.id in (select id from free)
         )
         select run_id from held`,
     },

@@ -86,6 +86,8 @@ export class Worker<T extends CompanyOwned, Input> {
 
   /** Claims rows together where that is possible, the others one by one, and starts their work. */
   private async claimAll(batch: Due[]): Promise<void> {
+    // Another instance takes what this one did not begin.
+    if (this.services.stopping.aborted) return batch.forEach(({ companyId }) => void this.release(companyId))
     const { claimed, left } = await this.claimAtOnce(batch)
     // First those that are claimed, because the others may wait for locks.
     for (const due of batch.filter(({ id }) => !left.has(id))) this.start(due, claimed.get(due.id) ?? null)
@@ -102,7 +104,7 @@ export class Worker<T extends CompanyOwned, Input> {
 
   private claimAtOnce(batch: Due[]): Promise<{ claimed: Map<string, Input>; left: Set<string> }> {
     const all = { claimed: new Map<string, Input>(), left: new Set(batch.map(({ id }) => id)) }
-    if (!this.work.claimAtOnce || this.services.stopping.aborted) return Promise.resolve(all)
+    if (!this.work.claimAtOnce) return Promise.resolve(all)
     return this.logged(batch, this.work.claimAtOnce(this.services, batch), { ...all, left: new Set<string>() })
   }
 
