@@ -1,3 +1,4 @@
+import { setImmediate as afterIo } from "node:timers/promises"
 import { type FilterQuery, LockMode } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import { Lease, LeaseLost } from "../../context/lease.js"
@@ -90,7 +91,11 @@ export class Worker<T extends CompanyOwned, Input> {
     if (this.services.stopping.aborted) return batch.forEach(({ companyId }) => void this.release(companyId))
     const { claimed, left } = await this.claimAtOnce(batch)
     // First those that are claimed, because the others may wait for locks.
-    for (const due of batch.filter(({ id }) => !left.has(id))) this.start(due, claimed.get(due.id) ?? null)
+    for (const due of batch.filter(({ id }) => !left.has(id))) {
+      this.start(due, claimed.get(due.id) ?? null)
+      // Requests are served between the starts of a batch.
+      await afterIo()
+    }
     for (const due of batch.filter(({ id }) => left.has(id))) this.start(due, await this.logged([due], this.claim(due), null))
   }
 
