@@ -60,6 +60,7 @@ const sound: Record<string, Record<string, Campaign>> = {
 /** What has to notice that something was taken out, and the check that has to say so. */
 const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
   fence: { campaign: (...args) => takeOverCampaign(...args, 16), notices: nothingAfter },
+  "statement-fence": { campaign: (...args) => takeOverCampaign(...args, 16), notices: nothingAfter },
   "indexing-lease": {
     campaign: (...args) => knowledgeCampaign(...args, { good: 40, poisonedOfEach: 1, kills: 5, patienceMs: 30_000 }),
     notices: comesToAnEnd,

@@ -18,6 +18,13 @@ export const mutations = {
     line: "return this.turn.holds(turnId) && this.isAnsweredByAi;",
     instead: "return true;",
   },
+  /** The same for the statement that stores usual answers. */
+  "statement-fence": {
+    file: "dist/src/assistant/answer.js",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the built file
+    line: " and turn_id = $18 and open_calls = '[]' and ${isAnswered}",
+    instead: " and open_calls = '[]'",
+  },
   /**
    * A running turn stays with its worker for ever, so that a killed worker's customer waits for ever. (The other way round, a lease that
    * nobody respects, cannot show as two answers: the fence lets the newest worker store alone.)
