@@ -17,7 +17,7 @@ const open = async (credential: string) => {
   return socket
 }
 
-async function allRefused(code: 1 | 2, cases: [string, Record<string, string>, RegExp][]) {
+async function allRefused(code: 1 | 2, cases: [string, Record<string, string | true>, RegExp][]) {
   for (const [command, options, words] of cases) expect(await refused(code, command, options)).toMatch(words)
 }
 
@@ -81,11 +81,25 @@ describe("a company", () => {
       tokenPrefix: token.slice(0, 12),
       createdAt: time,
       updatedAt: time,
+      expiresAt: null,
+      readOnly: false,
       lastUsedAt: null,
       createdBy: null,
     })
     const { body: companies } = await rest.as(token).get("/api/companies/my").expect(200)
     expect(companies.map((each: { id: string }) => each.id)).toEqual([company.id])
+  })
+})
+
+describe("an access token", () => {
+  it("may expire and be read-only", async () => {
+    const [expiresAt, limited] = ["2031-01-31T00:00:00.000Z", { company: acme.id, name: "Report", "expires-at": "2031-01-31T00:00:00Z" }]
+    expect(await done("token:create", limited)).toMatchObject({ expiresAt, readOnly: false })
+    const made = await done("token:create", { ...limited, "read-only": true })
+    expect(made).toMatchObject({ expiresAt, readOnly: true })
+    await rest.as(made.token).get("/api/chats").expect(200)
+    await rest.as(made.token).post("/api/chat-folders", { name: "Returns" }).expect(403)
+    expect(await done("token:revoke", { id: made.id })).toMatchObject({ expiresAt, readOnly: true })
   })
 })
 
@@ -230,6 +244,7 @@ describe("the exit code", () => {
     const site = { company: acme.id, messenger: "widget", "external-id": "x", name: "X" }
     await allRefused(1, [
       ["token:create", { company: v7(), name: "X" }, /^No company has the id/],
+      ["token:create", { company: acme.id, name: "X", "expires-at": "2020-01-01T00:00:00Z" }, /^expiresAt must be in the future/],
       ["token:revoke", { id: "nonsense" }, /^No access token has the id nonsense/],
       ["channel:connect", { ...site, assistant: globex.assistant.id }, /^No assistant of the company/],
       ["member:remove", { company: acme.id, user: globex.owner.id }, /no member of this company/],
@@ -244,6 +259,8 @@ describe("the exit code", () => {
       ["company:list", { verbose: "yes" }, /--verbose/],
       ["user:create", { email: "n@example.com", password: "long enough", name: " " }, /--name is needed/],
       ["token:create", { company: acme.id, name: "x".repeat(101) }, /--name must be at most 100 characters/],
+      ["token:create", { company: acme.id, name: "X", "expires-at": "soon" }, /--expires-at must be a date/],
+      ["token:create", { company: acme.id, name: "X", "read-only": "yes" }, /Unexpected argument 'yes'/],
       ["member:add", { company: acme.id, user: acme.owner.id, role: "king" }, /--role must be one of owner, admin, member/],
       ["subscription:set", { company: acme.id, plan: "pro", status: "active", "ends-at": "soon" }, /--ends-at must be a date/],
       ["balance:set", { company: acme.id, "voice-lines": "1.5" }, /--voice-lines must be a whole number/],

@@ -7,7 +7,7 @@ import { clock } from "../entities/kit/clock.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { Session, User } from "../entities/user.js"
 import { hashPassword } from "../resolvers/kit/password.js"
-import { type Command, type CommandContext, change, oneOf, Refusal, UsageError } from "./kit.js"
+import { type Command, type CommandContext, change, oneOf, Refusal, time, UsageError } from "./kit.js"
 
 const listCompanies = { name: "list-companies", text: "select id, name from company order by created_at, id" }
 const companyById: Statement<RowOf<"Company", "id" | "name">> = {
@@ -141,8 +141,7 @@ export const peopleCommands: Record<string, Command> = {
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
       const status = oneOf("status", options["status"], subscriptionStatuses)
-      const endsAt = options["ends-at"] ? new Date(options["ends-at"]) : null
-      if (endsAt && Number.isNaN(endsAt.getTime())) throw new UsageError("--ends-at must be a date, ISO 8601")
+      const endsAt = time("ends-at", options["ends-at"])
       return change(desk, [companyId], async (unit) => {
         const current = (await unit.em.findOne(Subscription, { companyId })) ?? Object.assign(new Subscription(), { companyId })
         Object.assign(current, { plan: options["plan"], status, endsAt, startsAt: clock.now() })
