@@ -8,9 +8,11 @@ import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
 import { openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
+import { sessionCommands } from "./sessions.js"
 
 const commands: Record<string, Command> = {
   ...peopleCommands,
+  ...sessionCommands,
   ...connectionCommands,
   ...knowledgeCommands,
   ...encryptionCommands,

@@ -23,11 +23,13 @@ export async function companyOf(desk: CommandContext, id: string): Promise<strin
 }
 
 const company = { company: { required: true, description: "the company's id" } }
-const user = { user: { required: true, description: "the user's id or email" } }
+/** The option that names a user. */
+export const user = { user: { required: true, description: "the user's id or email" } }
 const email = { email: { required: true, description: "the email address" } }
 const password = { password: { required: true, verbatim: true, description: "8 to 200 characters" } }
 
-async function userOf({ em }: UnitOfWork, named: string): Promise<User> {
+/** The user that an option names, by id or email. */
+export async function userOf({ em }: UnitOfWork, named: string): Promise<User> {
   const name = named.toLowerCase()
   const found = await em.findOne(User, { [isUuid(name) ? "id" : "email"]: name })
   if (!found) throw new Refusal(`No user is called ${named}`)
