@@ -34,6 +34,8 @@ export interface Config {
   } | null
   /** null, like `encryptionKey`, when `loadSecrets()` generates it in `dataDir`. */
   readonly jwtSecret: string | null
+  /** Still verifies what it signed before a rotation. */
+  readonly jwtSecretPrevious: string | null
   readonly encryptionKey: Buffer | null
   /** Whether an empty database gets the demo company. */
   readonly demo: boolean
@@ -152,6 +154,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
         }
       : null,
     jwtSecret: values.JWT_SECRET ?? null,
+    jwtSecretPrevious: values.JWT_SECRET_PREVIOUS ?? null,
     encryptionKey: values.ENCRYPTION_KEY ?? null,
     demo,
     openai: service("OPENAI"),

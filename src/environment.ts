@@ -89,6 +89,7 @@ const variables = z.object({
   S3_ACCESS_KEY_ID: text.optional(),
   S3_SECRET_ACCESS_KEY: text.optional(),
   JWT_SECRET: jwtSecret.optional(),
+  JWT_SECRET_PREVIOUS: jwtSecret.optional(),
   ENCRYPTION_KEY: encryptionKey.optional(),
   DEMO: flag.optional(),
   OPENAI_BASE_URL: web.default("https://api.openai.com/v1"),

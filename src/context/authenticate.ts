@@ -97,7 +97,7 @@ function touch(services: Pick<Services, "database" | "log">, id: string, lastUse
 }
 
 async function bySession(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity | null> {
-  const claims = verify(token, services.secrets.jwtSecret, "access", clock.now())
+  const claims = verify(token, services.secrets, "access", clock.now())
   if (claims === "expired") throw new ExpiredCredentials("The token has expired: refresh the session")
   if (claims === "invalid") return null
   const rows = await unscoped(services.database, sessionWithMemberships, [claims.sid, claims.sub])
@@ -107,7 +107,7 @@ async function bySession(services: Pick<Services, "secrets" | "database">, token
 }
 
 async function byVisitorToken(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity> {
-  const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
+  const claims = verify(token, services.secrets, "visitor", clock.now())
   if (claims === "invalid" || claims === "expired") throw new Unauthenticated("The bearer token is not valid")
   const [row] = await unscoped(services.database, connectionOfVisitor, [claims.sub, claims.cid])
   if (!row) throw new Unauthenticated("The visitor's chat was deleted, or its widget was disconnected")
