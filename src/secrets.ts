@@ -9,21 +9,26 @@ import { operatorError } from "./operator-error.js"
 /** The key that signs sessions and URLs, and the key that encrypts stored secrets (32 bytes, AES-256). */
 export interface Secrets {
   readonly jwtSecret: string
+  /** The secret before the last rotation, which still verifies; null without one. */
+  readonly jwtSecretPrevious: string | null
   readonly encryptionKey: Buffer
 }
+
+type StoredSecrets = Omit<Secrets, "jwtSecretPrevious">
 
 /**
  * Returns the configured secrets. Missing ones are generated once in `DATA_DIR/secrets.json`, which only its owner can read. Processes that
  * start at the same time agree on one file. Throws when the file is damaged: new secrets could not decrypt what the old ones encrypted.
  */
-export async function loadSecrets(config: Pick<Config, "dataDir" | "jwtSecret" | "encryptionKey">): Promise<Secrets> {
-  if (config.jwtSecret && config.encryptionKey) return { jwtSecret: config.jwtSecret, encryptionKey: config.encryptionKey }
+export async function loadSecrets(config: Pick<Config, keyof Secrets | "dataDir">): Promise<Secrets> {
+  const { jwtSecret, jwtSecretPrevious, encryptionKey } = config
+  if (jwtSecret && encryptionKey) return { jwtSecret, jwtSecretPrevious, encryptionKey }
   const path = join(config.dataDir, "secrets.json")
   const stored = (await read(path)) ?? (await generate(path))
-  return { jwtSecret: config.jwtSecret ?? stored.jwtSecret, encryptionKey: config.encryptionKey ?? stored.encryptionKey }
+  return { jwtSecret: jwtSecret ?? stored.jwtSecret, jwtSecretPrevious, encryptionKey: encryptionKey ?? stored.encryptionKey }
 }
 
-async function read(path: string): Promise<Secrets | null> {
+async function read(path: string): Promise<StoredSecrets | null> {
   let text: string
   try {
     text = await readFile(path, "utf8")
@@ -36,7 +41,7 @@ async function read(path: string): Promise<Secrets | null> {
   return secrets
 }
 
-function parse(text: string): Secrets | null {
+function parse(text: string): StoredSecrets | null {
   try {
     const { jwtSecret, encryptionKey } = JSON.parse(text)
     const key = parseEncryptionKey(encryptionKey)
@@ -49,7 +54,7 @@ function parse(text: string): Secrets | null {
 }
 
 /** Writes a temporary file and links it to its name: only one process succeeds, and no process reads an incomplete file. */
-async function generate(path: string): Promise<Secrets> {
+async function generate(path: string): Promise<StoredSecrets> {
   await mkdir(join(path, ".."), { recursive: true })
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`
   const file = await open(draft, "wx", 0o600)

@@ -72,10 +72,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
 
   const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
-  const engine = new OperationEngine(operationObserver(metrics))
+  const engine = new OperationEngine(operationObserver(metrics), !config.graphqlIntrospection)
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
-  const mediaUrls = new MediaUrls(secrets.jwtSecret, () => address)
+  const mediaUrls = new MediaUrls(secrets, () => address)
   const represent = representer(engine, restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
   const heartbeat = new Heartbeat(database, log)
   const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : postgresWakeUp(heartbeat, database.pool)

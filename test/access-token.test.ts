@@ -1,6 +1,8 @@
 import { v7 } from "uuid"
 import { looksLikeToken } from "../src/entities/access-token.js"
-import { rawSocket } from "./kit/sockets.js"
+import type { Method } from "./kit/clients.js"
+import { everyRoute, isPublic } from "./kit/routes.js"
+import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -15,6 +17,8 @@ const record = {
   tokenPrefix: expect.stringMatching(/^amp_[0-9A-Za-z]{8}$/),
   createdAt: expect.any(String),
   updatedAt: expect.any(String),
+  expiresAt: null,
+  readOnly: false,
   lastUsedAt: null,
   createdBy: expect.any(String),
 }
@@ -133,6 +137,124 @@ describe("revoking", () => {
     expect(listed.map(({ id }: { id: string }) => id)).not.toContain(made.id)
     await rest.as(acme.owner.jwt).delete(`${path()}/${made.id}`).expect(404)
     await rest.as(acme.owner.jwt).patch(`${path()}/${made.id}`, { name: "Back" }).expect(404)
+  })
+})
+
+const createWith = async (fields: object) =>
+  (
+    await rest
+      .as(acme.owner.jwt)
+      .post(path(), { name: "Shop", ...fields })
+      .expect(201)
+  ).body
+const inMinutes = (minutes: number) => new Date(clock.now().getTime() + minutes * 60_000).toISOString()
+
+describe("an expiry", () => {
+  it("is shown wherever the token is, by both APIs", async () => {
+    const expiresAt = inMinutes(60)
+    const made = await createWith({ expiresAt })
+    expect(made).toEqual({ ...record, companyId: acme.id, expiresAt, token: expect.any(String) })
+    const { body: listed } = await rest.as(acme.owner.jwt).get(path()).expect(200)
+    expect(listed.find(({ id }: { id: string }) => id === made.id)).toMatchObject({ expiresAt, readOnly: false })
+    const renamed = await rest.as(acme.owner.jwt).patch(`${path()}/${made.id}`, { name: "Store" }).expect(200)
+    expect(renamed.body).toMatchObject({ name: "Store", expiresAt })
+    const { data } = await gql(
+      acme.owner.jwt,
+      `mutation ($companyId: UUID!, $expiresAt: Timestamp) {
+        createAccessToken(companyId: $companyId, name: "Shop", expiresAt: $expiresAt, readOnly: true) { expiresAt readOnly } }`,
+      { companyId: acme.id, expiresAt },
+    )
+    expect(data.createAccessToken).toEqual({ expiresAt, readOnly: true })
+  })
+
+  it("must be in the future", async () => {
+    for (const expiresAt of [inMinutes(-1), clock.now().toISOString(), "tomorrow", "", 5]) {
+      const { body } = await rest.as(acme.owner.jwt).post(path(), { name: "Shop", expiresAt }).expect(400)
+      expect(body.details).toEqual([{ path: "expiresAt", message: expect.any(String) }])
+    }
+    expect((await createWith({ expiresAt: null })).expiresAt).toBeNull()
+  })
+
+  it("ends the token at that time, with 401 on HTTP and 4401 on sockets, also open ones", async () => {
+    const { token } = await createWith({ expiresAt: inMinutes(5) })
+    const [opened, lasting] = [await rawSocket(w), await rawSocket(w)]
+    expect(await opened.open(token)).toBe("acknowledged")
+    expect(await lasting.open((await createWith({ expiresAt: inMinutes(10) })).token)).toBe("acknowledged")
+    clock.advance(5 * 60_000 - 1_000)
+    await rest.as(token).get("/api/chats").expect(200)
+    clock.advance(1_000)
+    const { body } = await rest.as(token).get("/api/chats").expect(401)
+    expect(body).toMatchObject({ code: "UNAUTHENTICATED", message: "The access token has expired" })
+    expect((await gql(token, "{ myCompanies { id } }")).status).toBe(401)
+    expect((await opened.closed).code).toBe(4401)
+    expect(await (await rawSocket(w)).open(token)).toBe(4401)
+    expect((await lasting.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
+    lasting.socket.terminate()
+  })
+})
+
+describe("a read-only token", () => {
+  const forbidden = expect.objectContaining({
+    message: "This access token is read-only",
+    extensions: expect.objectContaining({ code: "FORBIDDEN", statusCode: 403 }),
+  })
+  let token: string
+
+  beforeAll(async () => {
+    const made = await createWith({ readOnly: true })
+    expect(made).toEqual({ ...record, companyId: acme.id, readOnly: true, token: expect.any(String) })
+    token = made.token
+  })
+
+  it("is true or false", async () => {
+    for (const readOnly of ["yes", 1]) await rest.as(acme.owner.jwt).post(path(), { name: "Shop", readOnly }).expect(400)
+    expect((await createWith({ readOnly: null })).readOnly).toBe(false)
+  })
+
+  it("reads over REST, GraphQL and sockets, and receives events", async () => {
+    await rest.as(token).get("/api/chats").expect(200)
+    await rest.as(token).ask("head", "/api/chats").expect(200)
+    expect((await gql(token, "{ chatFolders { id } }")).data).toEqual({ chatFolders: [] })
+    const socket = await rawSocket(w)
+    expect(await socket.open(token)).toBe("acknowledged")
+    expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
+    socket.socket.terminate()
+    const heard = await subscribe(w, token)
+    const chat = await acme.chat()
+    expect((await heard.next()).payload).toEqual(chat)
+    await heard.stop()
+  })
+
+  it("runs no mutation: over HTTP, with variables, in a multipart request, and on a socket", async () => {
+    const before = await sql("select count(*)::integer as count from chat_folder")
+    const mutation = 'mutation { createChatFolder(input: { name: "Returns" }) { id } }'
+    expect(await gql(token, mutation)).toMatchObject({ data: null, errors: [forbidden] })
+    const two = await gql(token, `mutation { a: createChatFolder(input: { name: "A" }) { id } signOut }`)
+    expect(two.errors?.[0]).toEqual(forbidden)
+    const signIn = await gql(token, `mutation { signIn(email: "${acme.owner.email}", password: "x") { accessToken } }`)
+    expect(signIn.errors).toEqual([forbidden])
+    const socket = await rawSocket(w)
+    expect(await socket.open(token)).toBe("acknowledged")
+    expect((await socket.ask(mutation))[0].payload.errors).toEqual([forbidden])
+    socket.socket.terminate()
+
+    const operations = { query: "mutation ($file: Upload!) { uploadMedia(file: $file) { id } }", variables: { file: null } }
+    const upload = await rest
+      .as(token)
+      .ask("post", "/graphql")
+      .field("operations", JSON.stringify(operations))
+      .field("map", '{"0":["variables.file"]}')
+      .attach("0", Buffer.from("Hello"), "hello.txt")
+    expect(upload.body.errors).toEqual([forbidden])
+    expect(await sql("select count(*)::integer as count from chat_folder")).toEqual(before)
+    expect(await sql("select 1 from media")).toEqual([])
+  })
+
+  it.each(everyRoute.filter(([, route]) => route.method !== "GET" && !isPublic(route)))("is refused by %s", async (_name, route) => {
+    const method = route.method.toLowerCase() as Method
+    const { body } = await rest.as(token).ask(method, route.path.replace(/\{\w+\}/g, v7()))
+    // Only a user manages tokens.
+    expect(body.statusCode).toBe(route.path.includes("access-tokens") ? 401 : 403)
   })
 })
 

@@ -5,7 +5,7 @@ import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 const w = world()
-const { acme, globex, rest, gql, sql } = w
+const { acme, globex, rest, gql, sql, clock } = w
 const { run, done, refused, renameChat } = administration(w)
 
 const id = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -17,7 +17,7 @@ const open = async (credential: string) => {
   return socket
 }
 
-async function allRefused(code: 1 | 2, cases: [string, Record<string, string>, RegExp][]) {
+async function allRefused(code: 1 | 2, cases: [string, Record<string, string | true>, RegExp][]) {
   for (const [command, options, words] of cases) expect(await refused(code, command, options)).toMatch(words)
 }
 
@@ -81,11 +81,73 @@ describe("a company", () => {
       tokenPrefix: token.slice(0, 12),
       createdAt: time,
       updatedAt: time,
+      expiresAt: null,
+      readOnly: false,
       lastUsedAt: null,
       createdBy: null,
     })
     const { body: companies } = await rest.as(token).get("/api/companies/my").expect(200)
     expect(companies.map((each: { id: string }) => each.id)).toEqual([company.id])
+  })
+})
+
+describe("an access token", () => {
+  it("may expire and be read-only", async () => {
+    const [expiresAt, limited] = ["2031-01-31T00:00:00.000Z", { company: acme.id, name: "Report", "expires-at": "2031-01-31T00:00:00Z" }]
+    expect(await done("token:create", limited)).toMatchObject({ expiresAt, readOnly: false })
+    const made = await done("token:create", { ...limited, "read-only": true })
+    expect(made).toMatchObject({ expiresAt, readOnly: true })
+    await rest.as(made.token).get("/api/chats").expect(200)
+    await rest.as(made.token).post("/api/chat-folders", { name: "Returns" }).expect(403)
+    expect(await done("token:revoke", { id: made.id })).toMatchObject({ expiresAt, readOnly: true })
+  })
+})
+
+describe("sessions", () => {
+  const sessionOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString()).sid
+  const list = (user: string) => done("session:list", { user })
+
+  it("of a user are listed while they are open, with their last refresh", async () => {
+    const person = await acme.person()
+    const { body: first } = await signIn(person.email, password).expect(200)
+    const week = 7 * 24 * 60 * 60 * 1000
+    const [newest, oldest, ...more] = await list(person.email.toUpperCase())
+    expect(more).toEqual([])
+    const record = { userId: person.id, createdAt: time, lastUsedAt: time, expiresAt: time }
+    expect(newest).toEqual({ id: sessionOf(first.accessToken), ...record })
+    expect(oldest).toEqual({ id: person.sessionId, ...record })
+    expect(Date.parse(newest.expiresAt) - Date.parse(newest.lastUsedAt)).toBe(week)
+    expect(Math.abs(Date.parse(newest.lastUsedAt) - Date.parse(newest.createdAt))).toBeLessThan(1_000)
+
+    clock.advance(60_000)
+    const { body: second } = await rest.anonymous.post("/api/auth/refresh", { refreshToken: first.refreshToken }).expect(200)
+    const [refreshed] = await list(person.id)
+    expect(refreshed).toMatchObject({ id: newest.id, createdAt: newest.createdAt })
+    expect(Date.parse(refreshed.lastUsedAt) - Date.parse(newest.lastUsedAt)).toBeGreaterThanOrEqual(60_000)
+
+    await gql(second.accessToken, "mutation { signOut }")
+    expect(await list(person.id)).toEqual([oldest])
+    clock.advance(week)
+    expect(await list(person.id)).toEqual([])
+    expect(await refused(1, "session:end", { id: oldest.id })).toMatch(/^No session has the id/)
+  })
+
+  it("end one by one, with their tokens and open sockets, and all of them with a new password", async () => {
+    const person = await acme.person()
+    const { body: other } = await signIn(person.email, password).expect(200)
+    const socket = await open(person.jwt)
+    const [kept, ending] = await list(person.id)
+    expect(await done("session:end", { id: person.sessionId.toUpperCase() })).toEqual(ending)
+    expect((await socket.closed).code).toBe(4401)
+    await rest.as(person.jwt).get("/api/chats").expect(401)
+    await rest.anonymous.post("/api/auth/refresh", { refreshToken: person.refreshToken }).expect(401)
+    await rest.as(other.accessToken).get("/api/chats").expect(200)
+    expect(await list(person.id)).toEqual([kept])
+    expect(await done("session:end", { id: ending.id })).toEqual(ending)
+
+    await done("user:set-password", { email: person.email, password: "another password" })
+    expect(await list(person.id)).toEqual([])
+    await rest.as(other.accessToken).get("/api/chats").expect(401)
   })
 })
 
@@ -230,8 +292,12 @@ describe("the exit code", () => {
     const site = { company: acme.id, messenger: "widget", "external-id": "x", name: "X" }
     await allRefused(1, [
       ["token:create", { company: v7(), name: "X" }, /^No company has the id/],
+      ["token:create", { company: acme.id, name: "X", "expires-at": "2020-01-01T00:00:00Z" }, /^expiresAt must be in the future/],
       ["token:revoke", { id: "nonsense" }, /^No access token has the id nonsense/],
       ["channel:connect", { ...site, assistant: globex.assistant.id }, /^No assistant of the company/],
+      ["session:list", { user: "nobody@acme.example" }, /^No user is called nobody@acme.example/],
+      ["session:end", { id: v7() }, /^No session has the id/],
+      ["session:end", { id: "nonsense" }, /^No session has the id nonsense/],
       ["member:remove", { company: acme.id, user: globex.owner.id }, /no member of this company/],
       ["user:create", { email: acme.owner.email, password: "long enough", name: "New" }, /A user with this email exists/],
       ["user:set-password", { email: acme.owner.email, password: "short" }, /8 to 200 characters/],
@@ -244,6 +310,8 @@ describe("the exit code", () => {
       ["company:list", { verbose: "yes" }, /--verbose/],
       ["user:create", { email: "n@example.com", password: "long enough", name: " " }, /--name is needed/],
       ["token:create", { company: acme.id, name: "x".repeat(101) }, /--name must be at most 100 characters/],
+      ["token:create", { company: acme.id, name: "X", "expires-at": "soon" }, /--expires-at must be a date/],
+      ["token:create", { company: acme.id, name: "X", "read-only": "yes" }, /Unexpected argument 'yes'/],
       ["member:add", { company: acme.id, user: acme.owner.id, role: "king" }, /--role must be one of owner, admin, member/],
       ["subscription:set", { company: acme.id, plan: "pro", status: "active", "ends-at": "soon" }, /--ends-at must be a date/],
       ["balance:set", { company: acme.id, "voice-lines": "1.5" }, /--voice-lines must be a whole number/],

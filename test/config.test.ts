@@ -91,6 +91,7 @@ describe("the configuration", () => {
     ["ENCRYPTION_KEY", "abcd"],
     ["ENCRYPTION_KEY", key.toString("base64").slice(4)],
     ["JWT_SECRET", "short"],
+    ["JWT_SECRET_PREVIOUS", "short"],
     ["JWT_TTL_SECONDS", "0"],
     ["REPLY_DEBOUNCE_MS", "4s"],
     ["TRUST_PROXY", "11"],
@@ -103,6 +104,7 @@ describe("the configuration", () => {
   it("never prints a possible secret", () => {
     const message = faultsOf({
       JWT_SECRET: "hunter2",
+      JWT_SECRET_PREVIOUS: "hunter2",
       ENCRYPTION_KEY: "hunter2",
       DATABASE_URL: "pg://me:hunter2@host",
       PUBLIC_URL: "me:hunter2@host",
@@ -199,7 +201,7 @@ describe("the secrets", () => {
 
   it("come from the environment first, and then nothing is written", async () => {
     const config = readConfig({ DATA_DIR: dataDir, JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("hex") })
-    expect(await loadSecrets(config)).toEqual({ jwtSecret: secret, encryptionKey: key })
+    expect(await loadSecrets(config)).toEqual({ jwtSecret: secret, jwtSecretPrevious: null, encryptionKey: key })
     expect(await readdir(dataDir)).toEqual([])
   })
 

@@ -43,7 +43,7 @@ const contract: Record<string, string[]> = {
     "signIn(email? password?): TokenPair!",
     "refreshSession(refreshToken): TokenPair!",
     "signOut: Boolean!",
-    "createAccessToken(companyId name): AccessToken!",
+    "createAccessToken(companyId name expiresAt? readOnly?): AccessToken!",
     "renameAccessToken(companyId id name): AccessToken!",
     "revokeAccessToken(companyId id): AccessToken!",
     "createAssistant(input): Assistant!",

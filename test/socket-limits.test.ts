@@ -151,7 +151,7 @@ describe("a socket", () => {
 
 it("a credential has 5,000 subscriptions, on all its sockets together", () => {
   const operations = new SocketOperations()
-  const identity = { kind: "token", tokenId: v7(), companyId: v7() } as const
+  const identity = { kind: "token", tokenId: v7(), companyId: v7(), readOnly: false } as const
   const sockets = Array.from({ length: 50 }, () => operations.of(identity))
   const running = sockets.flatMap((begin) => Array.from({ length: 100 }, () => begin(OperationTypeNode.SUBSCRIPTION)))
   const another = operations.of(identity)

@@ -8,9 +8,11 @@ import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
 import { openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
+import { sessionCommands } from "./sessions.js"
 
 const commands: Record<string, Command> = {
   ...peopleCommands,
+  ...sessionCommands,
   ...connectionCommands,
   ...knowledgeCommands,
   ...encryptionCommands,
@@ -20,7 +22,10 @@ const commands: Record<string, Command> = {
 /** The usage text of the command line. */
 function usage(): string {
   const lines = Object.entries(commands).map(([name, { options, does }]) => {
-    const words = Object.entries(options).map(([option, { required }]) => (required ? `--${option} …` : `[--${option} …]`))
+    const words = Object.entries(options).map(([option, { required, flag }]) => {
+      const usage = flag ? `--${option}` : `--${option} …`
+      return required ? usage : `[${usage}]`
+    })
     return `  ${[name, ...words].join(" ")}\n      ${does}`
   })
   return ["npm run --silent admin -- COMMAND [--json]", ...lines].join("\n")

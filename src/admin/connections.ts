@@ -9,7 +9,7 @@ import { Channel, type Messenger, messengers } from "../entities/channel.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { seal } from "../entities/kit/sealed.js"
 import { entityLimits } from "../entities/limits.js"
-import { type Command, type CommandContext, change, oneOf, Refusal, UsageError } from "./kit.js"
+import { type Command, type CommandContext, change, oneOf, Refusal, time, UsageError } from "./kit.js"
 import { companyOf } from "./people.js"
 
 /** The credentials that each native channel needs (contract, section 8); `?` may be left out. All others run over the bridge. */
@@ -66,13 +66,26 @@ const shownChannel = (desk: CommandContext, channel: Channel) => {
   return { id, companyId, messenger, name, isActive, assistantId, config: { externalId }, hookUrl, createdAt, updatedAt }
 }
 
-const shownToken = ({ id, companyId, name, tokenPrefix, createdAt, updatedAt, lastUsedAt, createdBy }: AccessToken) => ({
+const shownToken = ({
   id,
   companyId,
   name,
   tokenPrefix,
   createdAt,
   updatedAt,
+  expiresAt,
+  readOnly,
+  lastUsedAt,
+  createdBy,
+}: AccessToken) => ({
+  id,
+  companyId,
+  name,
+  tokenPrefix,
+  createdAt,
+  updatedAt,
+  expiresAt,
+  readOnly,
   lastUsedAt,
   createdBy,
 })
@@ -140,11 +153,17 @@ export const connectionCommands: Record<string, Command> = {
   },
   "token:create": {
     does: "Creates an access token; its value is printed this once.",
-    options: { ...company, name: { required: true, max: entityLimits.accessTokenName, description: "what people call it" } },
+    options: {
+      ...company,
+      name: { required: true, max: entityLimits.accessTokenName, description: "what people call it" },
+      "expires-at": { description: "ISO 8601; without it the token does not expire" },
+      "read-only": { flag: true, description: "the token can only read" },
+    },
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
+      const limits = { expiresAt: time("expires-at", options["expires-at"]), readOnly: options["read-only"] !== undefined }
       return change(desk, [companyId], async (unit) => {
-        const token = AccessToken.issue(companyId, options["name"]!, null)
+        const token = AccessToken.issue(companyId, options["name"]!, null, limits)
         unit.em.persist(token)
         return { ...shownToken(token), token: token.token }
       })

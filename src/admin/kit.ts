@@ -16,6 +16,8 @@ export interface CommandContext extends UnitServices {
 /** An option of a command: whether it is required, its longest value, and its description. */
 export interface OptionRule {
   required?: boolean
+  /** Whether it takes no value; it is read as "true" when it is given. */
+  flag?: boolean
   /** Whether the value is kept as given; other values are trimmed. */
   verbatim?: boolean
   /** Longest value in characters. */
@@ -38,7 +40,9 @@ export class Refusal extends Error {}
 
 /** Reads the options of a command; an unknown, missing or repeated one is bad usage. */
 export function readOptions(command: Command, args: string[]): Record<string, string | undefined> {
-  const options = Object.fromEntries(Object.keys(command.options).map((name) => [name, { type: "string" as const, multiple: true }]))
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { flag }]) => [name, { type: flag ? ("boolean" as const) : "string", multiple: true }]),
+  )
   let values: Record<string, unknown>
   try {
     values = parseArgs({ args, options: { ...options, json: { type: "boolean" } }, strict: true, allowPositionals: false }).values
@@ -47,7 +51,7 @@ export function readOptions(command: Command, args: string[]): Record<string, st
   }
   const read: Record<string, string | undefined> = {}
   for (const [name, rule] of Object.entries(command.options)) {
-    const given = (values[name] as string[] | undefined) ?? []
+    const given = ((values[name] as (string | boolean)[] | undefined) ?? []).map(String)
     if (given.length > 1) throw new UsageError(`--${name} is given twice`)
     const value = rule.verbatim ? given[0] : given[0]?.trim()
     if (rule.required && !value) throw new UsageError(`--${name} is needed: ${rule.description}`)
@@ -60,6 +64,14 @@ export function readOptions(command: Command, args: string[]): Record<string, st
 /** Runs a change in one transaction on the companies that it concerns. */
 export const change = <T>(context: CommandContext, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
   commitUnit(new UnitOfWork(context.database, { companyIds, actor: { kind: "system", id: null } }, context), work)
+
+/** Reads the time of an option; null when it is not given. */
+export function time(option: string, text: string | undefined): Date | null {
+  if (!text) return null
+  const read = new Date(text)
+  if (Number.isNaN(read.getTime())) throw new UsageError(`--${option} must be a date, ISO 8601`)
+  return read
+}
 
 /** Returns the option's value when it is in the list, else throws a usage error. */
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {

@@ -7,7 +7,7 @@ import { clock } from "../entities/kit/clock.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { Session, User } from "../entities/user.js"
 import { hashPassword } from "../resolvers/kit/password.js"
-import { type Command, type CommandContext, change, oneOf, Refusal, UsageError } from "./kit.js"
+import { type Command, type CommandContext, change, oneOf, Refusal, time, UsageError } from "./kit.js"
 
 const listCompanies = { name: "list-companies", text: "select id, name from company order by created_at, id" }
 const companyById: Statement<RowOf<"Company", "id" | "name">> = {
@@ -23,11 +23,13 @@ export async function companyOf(desk: CommandContext, id: string): Promise<strin
 }
 
 const company = { company: { required: true, description: "the company's id" } }
-const user = { user: { required: true, description: "the user's id or email" } }
+/** The option that names a user. */
+export const user = { user: { required: true, description: "the user's id or email" } }
 const email = { email: { required: true, description: "the email address" } }
 const password = { password: { required: true, verbatim: true, description: "8 to 200 characters" } }
 
-async function userOf({ em }: UnitOfWork, named: string): Promise<User> {
+/** The user that an option names, by id or email. */
+export async function userOf({ em }: UnitOfWork, named: string): Promise<User> {
   const name = named.toLowerCase()
   const found = await em.findOne(User, { [isUuid(name) ? "id" : "email"]: name })
   if (!found) throw new Refusal(`No user is called ${named}`)
@@ -141,8 +143,7 @@ export const peopleCommands: Record<string, Command> = {
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
       const status = oneOf("status", options["status"], subscriptionStatuses)
-      const endsAt = options["ends-at"] ? new Date(options["ends-at"]) : null
-      if (endsAt && Number.isNaN(endsAt.getTime())) throw new UsageError("--ends-at must be a date, ISO 8601")
+      const endsAt = time("ends-at", options["ends-at"])
       return change(desk, [companyId], async (unit) => {
         const current = (await unit.em.findOne(Subscription, { companyId })) ?? Object.assign(new Subscription(), { companyId })
         Object.assign(current, { plan: options["plan"], status, endsAt, startsAt: clock.now() })

@@ -35,7 +35,7 @@ export async function receiveFromWidget(services: Services, connectionId: string
     throw message
   }
   const { text, name, messageId, visitorToken } = message
-  const claims = visitorToken ? verify(visitorToken, services.secrets.jwtSecret, "visitor", clock.now()) : null
+  const claims = visitorToken ? verify(visitorToken, services.secrets, "visitor", clock.now()) : null
   const visitor = typeof claims === "string" ? null : claims
   const visit: Visit = {
     connectionId,

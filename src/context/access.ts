@@ -38,6 +38,11 @@ export function mustBeKnown(rule: AccessRule, context: RequestContext) {
     throw new Unauthenticated("This needs a signed-in user, not an access token")
 }
 
+/** Throws for a read-only access token, which runs no mutation and no REST method but GET and HEAD. */
+export function mustBeAbleToWrite({ identity }: RequestContext) {
+  if (identity.kind === "token" && identity.readOnly) throw new Forbidden("This access token is read-only")
+}
+
 /** The access rule of a root field. */
 export const accessOf = (field: { extensions?: unknown } | undefined): AccessExtension | undefined =>
   (field?.extensions as { access?: AccessExtension } | undefined)?.access

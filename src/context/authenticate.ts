@@ -20,9 +20,10 @@ export interface Credentials {
 /** 401 for a genuine credential that has expired: the client may refresh its session and retry. */
 export class ExpiredCredentials extends Unauthenticated {}
 
-const tokensByDigest: Statement<RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "digest">> = {
+const tokensByDigest: Statement<RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "expires_at" | "read_only" | "digest">> = {
   name: "tokens-by-digest",
-  text: "select id, company_id, last_used_at, digest from access_token where digest = any($1) and revoked_at is null",
+  text: `select id, company_id, last_used_at, expires_at, read_only, digest from access_token
+         where digest = any($1) and revoked_at is null`,
 }
 
 const touchToken = {
@@ -63,8 +64,10 @@ async function byAccessToken(services: Pick<Services, "database" | "log">, value
   if (!looksLikeToken(value)) throw new Unauthenticated("The access token is malformed: a character is missing or mistyped")
   const row = await tokensOf(services.database).load(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
+  // Not as ExpiredCredentials, which its client could refresh.
+  if (row.expires_at && new Date(row.expires_at) <= clock.now()) throw new Unauthenticated("The access token has expired")
   touch(services, row.id, row.last_used_at)
-  return { kind: "token", tokenId: row.id, companyId: row.company_id }
+  return { kind: "token", tokenId: row.id, companyId: row.company_id, readOnly: row.read_only }
 }
 
 type TokenRow = NonNullable<(typeof tokensByDigest)["row"]>
@@ -94,7 +97,7 @@ function touch(services: Pick<Services, "database" | "log">, id: string, lastUse
 }
 
 async function bySession(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity | null> {
-  const claims = verify(token, services.secrets.jwtSecret, "access", clock.now())
+  const claims = verify(token, services.secrets, "access", clock.now())
   if (claims === "expired") throw new ExpiredCredentials("The token has expired: refresh the session")
   if (claims === "invalid") return null
   const rows = await unscoped(services.database, sessionWithMemberships, [claims.sid, claims.sub])
@@ -104,7 +107,7 @@ async function bySession(services: Pick<Services, "secrets" | "database">, token
 }
 
 async function byVisitorToken(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity> {
-  const claims = verify(token, services.secrets.jwtSecret, "visitor", clock.now())
+  const claims = verify(token, services.secrets, "visitor", clock.now())
   if (claims === "invalid" || claims === "expired") throw new Unauthenticated("The bearer token is not valid")
   const [row] = await unscoped(services.database, connectionOfVisitor, [claims.sub, claims.cid])
   if (!row) throw new Unauthenticated("The visitor's chat was deleted, or its widget was disconnected")

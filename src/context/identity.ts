@@ -4,7 +4,7 @@ import type { MemberRole } from "../entities/company.js"
 export type Identity =
   | { kind: "anonymous" }
   | { kind: "user"; userId: string; sessionId: string; expiresAt: Date; roles: Map<string, MemberRole> }
-  | { kind: "token"; tokenId: string; companyId: string }
+  | { kind: "token"; tokenId: string; companyId: string; readOnly: boolean }
   | { kind: "visitor"; chatId: string; connectionId: string; companyId: string; expiresAt: Date }
   | { kind: "system"; companyIds: string[] }
 

@@ -25,6 +25,12 @@ interface ClaimsOf {
   visitor: VisitorClaims
 }
 
+/** The secret that signs, and the one before it, which still verifies during a rotation. */
+export interface SigningSecrets {
+  readonly jwtSecret: string
+  readonly jwtSecretPrevious: string | null
+}
+
 const keys = new Map<string, KeyObject>()
 
 /** The key of a secret, made once: with a text jsonwebtoken makes a key in each call, which takes longer than the signature. */
@@ -39,7 +45,12 @@ export const sign = (claims: Omit<SessionClaims, "exp"> | Omit<VisitorClaims, "e
   jwt.sign({ ...claims, iat: Math.floor(now.getTime() / 1000) }, keyOf(secret), { algorithm: "HS256", expiresIn: seconds })
 
 /** Verifies a token and returns its claims; `expired` when its signature is good but its time is over, `invalid` when it is wrongly signed, malformed or of another kind. */
-export function verify<T extends keyof ClaimsOf>(token: string, secret: string, kind: T, now: Date): ClaimsOf[T] | "expired" | "invalid" {
+export function verify<T extends keyof ClaimsOf>(token: string, secrets: SigningSecrets, kind: T, now: Date) {
+  const claims = verifyWith(secrets.jwtSecret, token, kind, now)
+  return claims === "invalid" && secrets.jwtSecretPrevious ? verifyWith(secrets.jwtSecretPrevious, token, kind, now) : claims
+}
+
+function verifyWith<T extends keyof ClaimsOf>(secret: string, token: string, kind: T, now: Date): ClaimsOf[T] | "expired" | "invalid" {
   try {
     const claims = jwt.verify(token, keyOf(secret), {
       algorithms: ["HS256"],

@@ -17,6 +17,7 @@ import type { GuardedHttpClient } from "../ports/kit/guarded-http-client.js"
 import type { Storage } from "../ports/storage.js"
 import type { TextModel } from "../ports/text-model.js"
 import type { VoiceProvider } from "../ports/voice.js"
+import type { SigningSecrets } from "./json-web-token.js"
 import type { RateLimits } from "./rate-limit.js"
 
 /** Starts jobs at their due times. The due time is stored on a row, so a lost start delays the work by at most one sweep. */
@@ -30,7 +31,7 @@ export interface JobScheduler {
 /** The services of the process, for requests, jobs and commands. A module above context/ adds its own by declaration merging. */
 export interface Services extends UnitServices {
   config: Config
-  secrets: { jwtSecret: string; encryptionKey: Buffer }
+  secrets: SigningSecrets & { readonly encryptionKey: Buffer }
   log: Logger
   database: Database
   /** Configured text models first, the offline model last and always. */

@@ -2,6 +2,7 @@ import { createHash, randomInt } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
+import { BadUserInput } from "../errors.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
@@ -61,15 +62,32 @@ export class AccessToken extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   revokedAt: Date | null = null
 
+  @Field(() => Timestamp, { nullable: true, description: "Time from which the token is refused; null if it does not expire." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  expiresAt: Date | null = null
+
+  @Field(() => Boolean, { description: "Whether the token is refused by every mutation and by every REST method except GET and HEAD." })
+  @Property({ type: "boolean", default: false })
+  readOnly: boolean = false
+
   @Field(() => String, { nullable: true, description: "Full value of the token; returned only by createAccessToken, otherwise null." })
   token?: string
 
   /** Creates a token. Only the returned object holds its value; the database stores its digest. */
-  static issue(companyId: string, name: string, createdBy: string | null) {
+  static issue(
+    companyId: string,
+    name: string,
+    createdBy: string | null,
+    { expiresAt, readOnly }: { expiresAt?: Date | null | undefined; readOnly?: boolean | null | undefined } = {},
+  ) {
+    if (expiresAt && expiresAt <= clock.now())
+      throw new BadUserInput("expiresAt must be in the future", [{ path: "expiresAt", message: "must be in the future" }])
     const token = new AccessToken()
     token.companyId = companyId
     token.name = name
     token.createdBy = createdBy
+    token.expiresAt = expiresAt ?? null
+    token.readOnly = readOnly ?? false
     token.token = newTokenValue()
     token.tokenPrefix = token.token.slice(0, entityLimits.tokenPrefixLength)
     token.digest = tokenDigest(token.token)

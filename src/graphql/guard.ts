@@ -1,5 +1,5 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, type GraphQLResolveInfo, type GraphQLSchema } from "graphql"
-import { type AccessExtension, accessOf, authorize, mustBeKnown } from "../context/access.js"
+import { type AccessExtension, accessOf, authorize, mustBeAbleToWrite, mustBeKnown } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { readModelOf } from "../database/read-model.js"
@@ -36,10 +36,12 @@ function guard(
     }
     return
   }
-  const runsInTransaction = type === schema.getMutationType() && access.transaction === "auto"
+  const isMutation = type === schema.getMutationType()
+  const runsInTransaction = isMutation && access.transaction === "auto"
   const declared = type.getFields()[(field as unknown as { name: string }).name]!.args
   field.resolve = (root, given, context, info) => {
     mustBeKnown(access.rule, context)
+    if (isMutation) mustBeAbleToWrite(context)
     const args = readTexts(declared, given)
     authorize(access.rule, context, args)
     if (!runsInTransaction) return resolve(root, args, context, info)

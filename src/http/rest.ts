@@ -1,7 +1,7 @@
 import Router, { type RouterContext } from "@koa/router"
 import type { GraphQLSchema } from "graphql"
 import type { Middleware } from "koa"
-import { mustBeKnown } from "../context/access.js"
+import { mustBeAbleToWrite, mustBeKnown } from "../context/access.js"
 import { addressKey } from "../context/rate-limit.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
@@ -34,6 +34,8 @@ export function restRouter(operations: Operation[], requestContexts: RequestCont
       const context = isPublic ? new RequestContext(services, { kind: "anonymous" }, request) : await requestContexts.contextOf(ctx)
       if (context.identity.kind === "visitor") throw new Unauthenticated("A visitor's token is for GraphQL alone")
       mustBeKnown(operation.rule, context)
+      // Before the body, so that a file is not received in vain.
+      if (method !== "GET") mustBeAbleToWrite(context)
       // The router skips a path that it cannot decode; this throws the error that explains it.
       decodeURIComponent(ctx.path)
       if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))

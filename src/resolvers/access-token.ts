@@ -4,7 +4,7 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { AccessToken } from "../entities/access-token.js"
-import { Trimmed, UUID } from "../entities/kit/scalars.js"
+import { Timestamp, Trimmed, UUID } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
 import { accessTokenReadModel } from "../schema/access-token.js"
@@ -21,7 +21,7 @@ async function active(context: RequestContext, companyId: string, id: string) {
 @Resolver()
 export class AccessTokenResolver {
   @Access("manager")
-  @Query(() => [AccessToken], { description: "Active access tokens of a company, without their values." })
+  @Query(() => [AccessToken], { description: "Access tokens of a company that were not revoked, without their values." })
   accessTokens(
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
@@ -41,8 +41,15 @@ export class AccessTokenResolver {
     @Ctx() context: RequestContext,
     @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
     @Arg("name", () => TokenName, { description: "Display name of the access token." }) name: string,
+    @Arg("expiresAt", () => Timestamp, {
+      nullable: true,
+      description: "Time in the future from which the token is refused. Default: never.",
+    })
+    expiresAt?: Date | null,
+    @Arg("readOnly", () => Boolean, { nullable: true, description: "Whether the token can only read. Default: false." })
+    readOnly?: boolean | null,
   ) {
-    const token = AccessToken.issue(companyId, name, context.userId)
+    const token = AccessToken.issue(companyId, name, context.userId, { expiresAt, readOnly })
     context.em.persist(token)
     // A plain copy, because a planned read of the row could not find the value again: no column stores it.
     return { ...token }

@@ -79,7 +79,7 @@ export class SessionResolver {
     @Ctx() context: RequestContext,
     @Arg("refreshToken", () => String, { description: "Refresh token of the latest pair." }) refreshToken: string,
   ): Promise<TokenPair> {
-    const claims = verify(refreshToken, context.services.secrets.jwtSecret, "refresh", clock.now())
+    const claims = verify(refreshToken, context.services.secrets, "refresh", clock.now())
     if (claims === "invalid" || claims === "expired") throw new BadUserInput("The refresh token is invalid or expired")
     const outcome = await context.transaction(async (tx) => {
       const session = await tx.em.findOne(Session, { id: claims.sid }, { lockMode: LockMode.PESSIMISTIC_WRITE })

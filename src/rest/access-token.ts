@@ -2,13 +2,14 @@ import { routes } from "./kit/routes.js"
 
 export const accessTokenRoutes = routes("Access tokens", {
   "GET /api/companies/{companyId}/access-tokens": {
-    summary: "Lists the active access tokens of a company, without their values.",
+    summary: "Lists the access tokens of a company that were not revoked, without their values.",
     document: `query ($companyId: UUID!) { accessTokens(companyId: $companyId) { ...AccessToken } }`,
     errorStatuses: [403],
   },
   "POST /api/companies/{companyId}/access-tokens": {
     summary: "Creates an access token; its value is returned only in this response.",
-    document: `mutation ($companyId: UUID!, $name: String!) { createAccessToken(companyId: $companyId, name: $name) { ...AccessToken token } }`,
+    document: `mutation ($companyId: UUID!, $name: String!, $expiresAt: Timestamp, $readOnly: Boolean) {
+      createAccessToken(companyId: $companyId, name: $name, expiresAt: $expiresAt, readOnly: $readOnly) { ...AccessToken token } }`,
     body: "fields",
     errorStatuses: [400, 403],
   },

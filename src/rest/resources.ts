@@ -14,7 +14,7 @@ const quotedMessage = `id companyId chatId sequence role type text source fromId
 
 /** The REST representation of each type, by its name in the schema. */
 export const resources: Record<string, Resource> = {
-  AccessToken: { fields: "id companyId name tokenPrefix createdAt updatedAt lastUsedAt createdBy" },
+  AccessToken: { fields: "id companyId name tokenPrefix createdAt updatedAt expiresAt readOnly lastUsedAt createdBy" },
   Assistant: {
     fields: `id companyId folderId name prompt greeting language textModelId temperature excludedTags isDraft draftOfId
       vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }

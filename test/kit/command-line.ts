@@ -5,6 +5,9 @@ import type { World } from "./world.js"
 /** Runs a command of the administration command line. */
 export type RunAdmin = (args: string[], env: Record<string, string>) => Promise<{ code: number; stdout: string; stderr: string }>
 
+/** The options of a command with their values; true for one that takes none. */
+type Options = Record<string, string | true>
+
 /** Runs a command as an operator does, in a separate process; takes about a second. */
 export const adminProcess: RunAdmin = (args, env) => runNode(["dist/src/admin/main.js", ...args], env)
 
@@ -44,8 +47,8 @@ export function administration(world: World, runAdmin: RunAdmin = execute) {
     JWT_SECRET: world.services.secrets.jwtSecret,
     ENCRYPTION_KEY: world.services.secrets.encryptionKey.toString("hex"),
   })
-  const run = (command: string, options: Record<string, string> = {}, json = true) => {
-    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const run = (command: string, options: Options = {}, json = true) => {
+    const args = Object.entries(options).flatMap(([name, value]) => (value === true ? [`--${name}`] : [`--${name}`, value]))
     return runAdmin([command, ...args, ...(json ? ["--json"] : [])], environment())
   }
   return {
@@ -57,14 +60,14 @@ export function administration(world: World, runAdmin: RunAdmin = execute) {
     },
     /** Runs a command that succeeds; returns its output, one line of JSON. */
     // biome-ignore lint/suspicious/noExplicitAny: each command prints its own.
-    async done(command: string, options?: Record<string, string>): Promise<any> {
+    async done(command: string, options?: Options): Promise<any> {
       const ended = await run(command, options)
       expect(ended).toMatchObject({ code: 0, stderr: "" })
       expect(ended.stdout.trimEnd().split("\n")).toHaveLength(1)
       return JSON.parse(ended.stdout)
     },
     /** Runs a command that fails with an exit code; returns its error, one line. */
-    async refused(code: 1 | 2, command: string, options?: Record<string, string>): Promise<string> {
+    async refused(code: 1 | 2, command: string, options?: Options): Promise<string> {
       const ended = await run(command, options)
       expect(ended).toMatchObject({ code, stdout: "" })
       expect(ended.stderr).toMatch(/^[^\n]+\n$/)

@@ -227,6 +227,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/admin/encryption.ts": "the operator encrypts the secrets of all companies again",
   "src/admin/checks.ts": "the operator checks the counters of all companies",
   "src/admin/people.ts": "the operator lists all companies, or gives the id of one",
+  "src/admin/sessions.ts": "a session belongs to a user, who may have several companies",
   "src/admin/connections.ts": "the operator gives the id of a channel or a token, which has a company",
 }
 

@@ -18,14 +18,14 @@ interface OpenSocket {
 const timerMaxMs = 2 ** 31 - 1
 
 /**
- * The sockets whose credentials changed since they were opened: the token, the session, or the chat or connection of a visitor ended (no
+ * The sockets whose credentials changed since they were opened: the token (also by expiring), the session, or the chat or connection of a visitor ended (no
  * roles), or the user's memberships differ.
  */
 const changed: Statement<{ place: number; roles: Record<string, string> | null }> = {
   name: "sockets-changed",
   text: `select asked.place, held.roles
          from jsonb_to_recordset($1::jsonb) as asked(place integer, token uuid, session uuid, chat uuid, connection uuid, roles jsonb)
-         left join access_token t on t.id = asked.token and t.revoked_at is null
+         left join access_token t on t.id = asked.token and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2)
          left join session s on s.id = asked.session and s.ended_at is null
          left join chat c on c.id = asked.chat
          left join channel h on h.id = asked.connection and h.external_id = c.from_id and h.is_active
@@ -106,9 +106,9 @@ export class OpenSockets {
     const sockets = [...this.#open].filter(({ identity }) => credentialIds(identity).length > 0)
     if (sockets.length === 0) return
     const asked = sockets.map(({ identity }, place) => ({ place, ...credentialState(identity) }))
-    for (const { place, roles } of await unscoped(this.database, changed, [JSON.stringify(asked)])) {
+    for (const { place, roles } of await unscoped(this.database, changed, [JSON.stringify(asked), clock.now()])) {
       const { identity, companyId, close } = sockets[place]!
-      if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked")
+      if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked or have expired")
       else if ((companyId ? [companyId] : [...identity.roles.keys()]).some((id) => !roles[id]))
         close(4403, "This company is not yours any more")
       // The socket has the companies from when it was opened: a client that reconnects gets the new ones.

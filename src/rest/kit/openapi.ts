@@ -76,6 +76,8 @@ function operationObject(operation: Operation): JsonSchema {
   const failures = new Set([
     ...(rule === "public" ? [] : [401]),
     ...(hasInput(operation) ? [400] : []),
+    // A read-only access token.
+    ...(route.method !== "GET" && (rule === "company" || rule === "visitor") ? [403] : []),
     ...(route.idempotent ? [409, 422] : []),
     ...(route.body || route.multipart ? [413, 415] : []),
     ...(route.errorStatuses ?? []),
