@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import ipaddr from "ipaddr.js"
 import { type Environment, readEnvironment, type VariableName } from "./environment.js"
 
 /** An HTTP service of an AI vendor: its base URL, its API key and its model. */
@@ -170,7 +171,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     resendBaseUrl: values.RESEND_BASE_URL,
     gmailBaseUrl: values.GMAIL_BASE_URL,
     googleOauthBaseUrl: values.GOOGLE_OAUTH_BASE_URL,
-    allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK ?? demo,
+    allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK ?? (demo && values.NODE_ENV !== "production" && isLoopback(values.HOST)),
     replyDebounceMs: values.REPLY_DEBOUNCE_MS,
     turnsAtOnce: values.TURNS_AT_ONCE,
     replyMaxWaitMs: values.REPLY_MAX_WAIT_MS,
@@ -188,6 +189,10 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     corsOrigins: values.CORS_ORIGINS,
   }
 }
+
+/** Whether only this machine reaches a server that listens there. */
+const isLoopback = (host: string) =>
+  host.toLowerCase() === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback")
 
 /** Freezes an object and the objects in it, except Buffers, whose bytes cannot be frozen. */
 function frozen<T extends object>(value: T): T {

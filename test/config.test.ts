@@ -134,6 +134,18 @@ describe("the configuration", () => {
     expect(readConfig({ DEMO: "off" })).toMatchObject({ demo: false, allowPrivateNetwork: false })
   })
 
+  it("allows private addresses by default in a demo on loopback alone", () => {
+    const allowed = (env: NodeJS.ProcessEnv) => readConfig(env).allowPrivateNetwork
+    for (const HOST of ["127.0.0.1", "127.8.8.8", "::1", "localhost", "::ffff:127.0.0.1"])
+      expect([HOST, allowed({ HOST })]).toEqual([HOST, true])
+    for (const HOST of ["0.0.0.0", "::", "10.0.0.1", "192.0.2.1", "localhost.example", "127.example"])
+      expect([HOST, allowed({ HOST })]).toEqual([HOST, false])
+    const production = { NODE_ENV: "production", JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("hex") }
+    expect(allowed(production)).toBe(false)
+    expect(allowed({ ...production, DEMO: "true" })).toBe(false)
+    expect(allowed({ ...production, HOST: "0.0.0.0", ALLOW_PRIVATE_NETWORK: "true" })).toBe(true)
+  })
+
   it("configures a model by its key, or by the address of a server without keys", () => {
     expect(readConfig({ OPENAI_API_KEY: "k" }).openai).toEqual({ baseUrl: "https://api.openai.com/v1", apiKey: "k", model: "gpt-4.1-mini" })
     const own = readConfig({ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1/", OPENAI_MODEL: "qwen" })
