@@ -104,8 +104,8 @@ export class AssistantTool extends CompanyOwned {
   }
 
   /**
-   * Deletes the secret when the URL now has another origin than before: otherwise whoever may change the tool would have requests to a server of
-   * their own signed with it. No URL counts as an origin, so that the URL cannot be moved in two steps.
+   * Deletes the secret when the URL now has another origin than before: otherwise a person who may change the tool could have requests to a
+   * server of their own signed with it. No URL counts as an origin, so that the URL cannot be moved in two steps.
    */
   dropSecretOfOtherOrigin(before: string | null) {
     if (originOf(this.apiCallUrl) !== originOf(before)) this.sealedSecret = null
