@@ -62,6 +62,8 @@ export interface Config {
   readonly signInAttemptsPerMinute: number
   readonly rateLimitPerMinute: number
   readonly rateLimitAnonymousPerMinute: number
+  /** Size of all files of a company; 0 means no limit. */
+  readonly mediaBytesPerCompany: number
   /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
@@ -182,6 +184,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     signInAttemptsPerMinute: values.SIGN_IN_ATTEMPTS_PER_MINUTE,
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: values.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
+    mediaBytesPerCompany: values.MEDIA_BYTES_PER_COMPANY,
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,

@@ -43,6 +43,7 @@ describe("the configuration", () => {
       signInAttemptsPerMinute: 10,
       rateLimitPerMinute: 6000,
       rateLimitAnonymousPerMinute: 600,
+      mediaBytesPerCompany: 10_737_418_240,
       logLevel: "info",
       trustProxy: 0,
       corsOrigins: [],
