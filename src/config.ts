@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import ipaddr from "ipaddr.js"
 import { type Environment, readEnvironment, type VariableName } from "./environment.js"
 
 /** An HTTP service of an AI vendor: its base URL, its API key and its model. */
@@ -65,6 +66,8 @@ export interface Config {
   readonly rateLimitAnonymousPerMinute: number
   /** Whether clients can read the GraphQL schema. */
   readonly graphqlIntrospection: boolean
+  /** Size of all files of a company; 0 means no limit. */
+  readonly mediaBytesPerCompany: number
   /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
@@ -175,7 +178,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     resendBaseUrl: values.RESEND_BASE_URL,
     gmailBaseUrl: values.GMAIL_BASE_URL,
     googleOauthBaseUrl: values.GOOGLE_OAUTH_BASE_URL,
-    allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK ?? demo,
+    allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK ?? (demo && values.NODE_ENV !== "production" && isLoopback(values.HOST)),
     replyDebounceMs: values.REPLY_DEBOUNCE_MS,
     turnsAtOnce: values.TURNS_AT_ONCE,
     replyMaxWaitMs: values.REPLY_MAX_WAIT_MS,
@@ -187,6 +190,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: values.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
+    mediaBytesPerCompany: values.MEDIA_BYTES_PER_COMPANY,
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,
@@ -194,6 +198,10 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     corsOrigins: values.CORS_ORIGINS,
   }
 }
+
+/** Whether only this machine reaches a server that listens there. */
+const isLoopback = (host: string) =>
+  host.toLowerCase() === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback")
 
 /** Freezes an object and the objects in it, except Buffers, whose bytes cannot be frozen. */
 function frozen<T extends object>(value: T): T {

@@ -82,6 +82,17 @@ export class PayloadTooLarge extends ApiError {
   }
 }
 
+/** 413: the files of the company would be larger than its quota. */
+export class MediaQuotaExceeded extends ApiError {
+  constructor(quota: number) {
+    super(
+      413,
+      "PAYLOAD_TOO_LARGE",
+      `With this file the files of the company would be larger than its quota of ${quota} bytes: delete others first`,
+    )
+  }
+}
+
 /** 415: the type of a body or of a file is not accepted. */
 export class UnsupportedMediaType extends ApiError {
   constructor(message = "Send the body as application/json") {

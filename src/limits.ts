@@ -30,6 +30,8 @@ export const rootLimits = {
   graphqlTokens: 5_000,
   /** Largest upload; beyond it 413. */
   uploadBytes: 25 * 1024 * 1024,
+  /** Bytes of all files of a company; default of `MEDIA_BYTES_PER_COMPANY`: 10 GB. */
+  mediaBytesPerCompany: 10 * 1024 ** 3,
   /** Life of a refresh token (Limits table: 7 days). */
   refreshTokenSeconds: 7 * 24 * 60 * 60,
   /** How long a statement waits for a database connection; ours. */

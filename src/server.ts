@@ -64,6 +64,7 @@ export const makeLog = (config: Config): Logger =>
 /** Starts all parts on a database: migrations, ports, job scheduler, HTTP. A failure stops the parts that have started. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
+  if (config.allowPrivateNetwork) log.warn("requests to loopback and internal addresses are allowed (ALLOW_PRIVATE_NETWORK)")
   if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
   const metrics = new Metrics(log)
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))

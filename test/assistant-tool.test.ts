@@ -335,6 +335,46 @@ describe("over both protocols:", () => {
       expect(body).toMatchObject({ type: "webhook_client", apiCallUrl: "https://shop.example/" })
     })
 
+    describe("of the address", () => {
+      const secret = { webhookSecret: "word" }
+
+      it.each([
+        ["another host", "https://thief.example/orders"],
+        ["another port", "https://shop.example:8443/orders"],
+        ["another scheme", "http://shop.example/orders"],
+        ["a subdomain", "https://a.shop.example/orders"],
+      ])("drops the secret with %s", async (_what, apiCallUrl) => {
+        const made = await make(secret)
+        expect((await patch(made.id, { apiCallUrl }).expect(200)).body).toMatchObject({ apiCallUrl, hasWebhookSecret: false })
+        await patch(made.id, { apiCallUrl: made.apiCallUrl }).expect(200)
+        expect(await read(made.id)).toMatchObject({ hasWebhookSecret: false })
+      })
+
+      it("keeps the secret within an origin, however that is written", async () => {
+        const made = await make(secret)
+        for (const apiCallUrl of ["https://shop.example/else?a=1", "https://shop.example:443/", "HTTPS://SHOP.example/orders"])
+          expect((await patch(made.id, { apiCallUrl }).expect(200)).body).toMatchObject({ apiCallUrl, hasWebhookSecret: true })
+      })
+
+      it("drops the secret when the address is removed, so that it does not move in two steps", async () => {
+        const made = await make(secret)
+        await patch(made.id, { type: "webhook_client", apiCallUrl: null }).expect(200)
+        const moved = { type: "webhook_action", apiCallUrl: "https://thief.example/" }
+        expect((await patch(made.id, moved).expect(200)).body).toMatchObject({ hasWebhookSecret: false })
+      })
+
+      it("sends the old secret nowhere else, and a secret of the same request there", async () => {
+        const made = await make(secret)
+        await patch(made.id, { apiCallUrl: endpoint.url }).expect(200)
+        await test(made.id).expect(201)
+        expect(endpoint.requests.at(-1)!.headers.authorization).toBeUndefined()
+        await patch(made.id, { apiCallUrl: "https://shop.example/orders", ...secret }).expect(200)
+        await patch(made.id, { apiCallUrl: endpoint.url, webhookSecret: "new" }).expect(200)
+        await test(made.id).expect(201)
+        expect(endpoint.requests.at(-1)!.headers.authorization).toBe("Basic new")
+      })
+    })
+
     it("cannot move it to another assistant", async () => {
       const made = await make()
       const other = await acme.makeAssistant()

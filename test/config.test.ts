@@ -43,6 +43,7 @@ describe("the configuration", () => {
       signInAttemptsPerMinute: 10,
       rateLimitPerMinute: 6000,
       rateLimitAnonymousPerMinute: 600,
+      mediaBytesPerCompany: 10_737_418_240,
       logLevel: "info",
       trustProxy: 0,
       corsOrigins: [],
@@ -134,6 +135,18 @@ describe("the configuration", () => {
       allowPrivateNetwork: false,
     })
     expect(readConfig({ DEMO: "off" })).toMatchObject({ demo: false, allowPrivateNetwork: false })
+  })
+
+  it("allows private addresses by default in a demo on loopback alone", () => {
+    const allowed = (env: NodeJS.ProcessEnv) => readConfig(env).allowPrivateNetwork
+    for (const HOST of ["127.0.0.1", "127.8.8.8", "::1", "localhost", "::ffff:127.0.0.1"])
+      expect([HOST, allowed({ HOST })]).toEqual([HOST, true])
+    for (const HOST of ["0.0.0.0", "::", "10.0.0.1", "192.0.2.1", "localhost.example", "127.example"])
+      expect([HOST, allowed({ HOST })]).toEqual([HOST, false])
+    const production = { NODE_ENV: "production", JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("hex") }
+    expect(allowed(production)).toBe(false)
+    expect(allowed({ ...production, DEMO: "true" })).toBe(false)
+    expect(allowed({ ...production, HOST: "0.0.0.0", ALLOW_PRIVATE_NETWORK: "true" })).toBe(true)
   })
 
   it("configures a model by its key, or by the address of a server without keys", () => {

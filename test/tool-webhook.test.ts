@@ -360,3 +360,21 @@ describe("where private addresses are refused", () => {
     expect(endpoint.connections).toBe(0)
   })
 })
+
+describe("in production", () => {
+  const production = world({ NODE_ENV: "production", DEMO: "true", ALLOW_PRIVATE_NETWORK: "" })
+  const warning = { level: 40, msg: expect.stringContaining("ALLOW_PRIVATE_NETWORK") }
+
+  it("private addresses are refused by default, the demo on or not", async () => {
+    const made = await production.acme.tool({ apiCallUrl: endpoint.url, params: free })
+    const { body } = await production.rest.as(production.acme.token).post(`${path}/${made.id}/test`, {}).expect(201)
+    expect(body).toMatchObject({ success: false, error: "The address is not on the public internet" })
+    expect(endpoint.connections).toBe(0)
+    expect(production.logged).not.toContainEqual(expect.objectContaining(warning))
+  })
+
+  it("one line at start says when they are allowed", async () => {
+    await production.another({ ALLOW_PRIVATE_NETWORK: "true" })
+    expect(production.logged.filter(({ msg }) => String(msg).includes("ALLOW_PRIVATE_NETWORK"))).toEqual([expect.objectContaining(warning)])
+  })
+})

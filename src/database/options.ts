@@ -17,7 +17,7 @@ import { Event, EventLog } from "../entities/event.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
-import { Media, MessageMedia } from "../entities/media.js"
+import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
@@ -48,6 +48,7 @@ export const entities = {
   ToolCallTally,
   Message,
   Media,
+  MediaTally,
   MessageMedia,
   Event,
   EventLog,

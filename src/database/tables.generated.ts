@@ -25,6 +25,7 @@ export interface StoredEntities {
   ToolCallTally: { table: "tool_call_tally"; properties: "toolId" | "companyId" | "total" | "success" | "error" | "latencyMs" | "timed"; texts: "latencyMs"; embedded: {  } }
   Message: { table: "message"; properties: "id" | "createdAt" | "updatedAt" | "companyId" | "chatId" | "sequence" | "role" | "type" | "text" | "source" | "fromId" | "status" | "sentAt" | "deliveredAt" | "deliveryError" | "externalId" | "authorId" | "contextId" | "replyToMessageId" | "sources" | "functionCall" | "functionCallOutput"; texts: never; embedded: {  } }
   Media: { table: "media"; properties: "id" | "createdAt" | "updatedAt" | "companyId" | "filename" | "mimeType" | "size" | "sha256" | "storageKey" | "forgetAt"; texts: never; embedded: {  } }
+  MediaTally: { table: "media_tally"; properties: "companyId" | "bytes"; texts: "bytes"; embedded: {  } }
   MessageMedia: { table: "message_media"; properties: "id" | "companyId" | "messageId" | "mediaId" | "position"; texts: never; embedded: {  } }
   Event: { table: "event"; properties: "id" | "position" | "companyId" | "chatId" | "type" | "payload" | "createdAt"; texts: "id" | "position"; embedded: {  } }
   EventLog: { table: "event_log"; properties: "id" | "lastPosition" | "clearedTo"; texts: "lastPosition" | "clearedTo"; embedded: {  } }

@@ -103,6 +103,14 @@ export class AssistantTool extends CompanyOwned {
     return this.sealedSecret && unseal(this.sealedSecret, key)
   }
 
+  /**
+   * Deletes the secret when the URL now has another origin than before: otherwise a person who may change the tool could have requests to a
+   * server of their own signed with it. No URL counts as an origin, so that the URL cannot be moved in two steps.
+   */
+  dropSecretOfOtherOrigin(before: string | null) {
+    if (originOf(this.apiCallUrl) !== originOf(before)) this.sealedSecret = null
+  }
+
   /** Throws unless the fields may be changed: a system tool allows only `disabled`, and the platform's post-call tool nothing. */
   mustAllow(fields: string[]) {
     if (!this.isSystem || fields.length === 0) return
@@ -126,3 +134,5 @@ export class AssistantTool extends CompanyOwned {
     ])
   }
 }
+
+const originOf = (url: string | null) => url && new URL(url).origin

@@ -61,6 +61,17 @@ export class Media extends CompanyOwned {
   }
 }
 
+/** Size of all files of a company, kept by a database trigger in the transaction of its files, so that an upload does not add them up. */
+@Entity()
+@Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
+export class MediaTally {
+  @PrimaryKey({ type: "uuid" })
+  companyId!: string
+
+  @Property({ type: "bigint", default: 0 })
+  bytes: number = 0
+}
+
 @ObjectType({ description: "A file attached to a message." })
 @Entity()
 @Index({ properties: ["mediaId"] })

@@ -18,12 +18,14 @@ export class Form extends PassThrough implements ArrivingForm {
   readonly headers
   readonly whole: Promise<void>
   reason: unknown
+  readonly declaredBytes: number
   #bytes = 0
   #end!: (error?: unknown) => void
 
   constructor(private readonly request: IncomingMessage) {
     super()
     this.headers = request.headers
+    this.declaredBytes = Math.max(0, Number(request.headers["content-length"] ?? 0) - httpLimits.formOverheadBytes)
     this.whole = new Promise((resolve, reject) => {
       this.#end = (error) => (error ? reject(error) : resolve())
     })

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises"
 import type { FileUpload } from "graphql-upload-minimal"
 import { v7 } from "uuid"
 import type { ArrivedFile } from "../entities/media.js"
-import { ApiError, BadUserInput, PayloadTooLarge } from "../errors.js"
+import { ApiError, BadUserInput, type MediaQuotaExceeded, PayloadTooLarge } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { contentType } from "./content-type.js"
 import { filenameOf } from "./filename.js"
@@ -17,6 +17,8 @@ import { TextDetector } from "./text-detector.js"
 export interface ArrivingForm {
   /** Resolves when the whole form was read; rejects when it is malformed or cut off. */
   whole: Promise<void>
+  /** Size that the request declares, at least of its files; 0 when it declares none. */
+  declaredBytes: number
   /** Why reading was stopped, as soon as that is known. */
   reason: unknown
 }
@@ -26,17 +28,23 @@ export interface TempUpload extends ArrivedFile, AsyncDisposable {
   path: string
 }
 
+/** How much of its quota a company has left, and the error of a larger file. */
+export interface QuotaLeft {
+  bytes: number
+  error: MediaQuotaExceeded
+}
+
 /**
  * Streams an upload to a temporary file, with its size limited, its hash computed and its type detected on the way. On failure the file is
  * removed.
  */
-export async function receiveUpload(folder: string, upload: FileUpload, form?: ArrivingForm): Promise<TempUpload> {
+export async function receiveUpload(folder: string, upload: FileUpload, left: QuotaLeft | null, form?: ArrivingForm): Promise<TempUpload> {
   const filename = filenameOf(upload.filename)
   await mkdir(folder, { recursive: true })
   const path = join(folder, v7())
   const remove = () => rm(path, { force: true })
   try {
-    const { size, sha256, text } = await write(streamOf(upload), path, form)
+    const { size, sha256, text } = await write(streamOf(upload), path, left, form)
     // The file can be complete although the form is not.
     await form?.whole
     if (size === 0) throw new BadUserInput("The file is empty", [{ path: "file", message: "is empty" }])
@@ -57,7 +65,7 @@ function streamOf(upload: FileUpload): Readable {
   }
 }
 
-async function write(source: Readable, path: string, form: ArrivingForm | undefined) {
+async function write(source: Readable, path: string, left: QuotaLeft | null, form: ArrivingForm | undefined) {
   const hash = createHash("sha256")
   const text = new TextDetector()
   let size = 0
@@ -66,6 +74,7 @@ async function write(source: Readable, path: string, form: ArrivingForm | undefi
       for await (const chunk of source as AsyncIterable<Buffer>) {
         size += chunk.length
         if (size > rootLimits.uploadBytes) throw new PayloadTooLarge(rootLimits.uploadBytes)
+        if (left && size > left.bytes) throw left.error
         hash.update(chunk)
         text.push(chunk)
         yield chunk

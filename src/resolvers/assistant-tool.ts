@@ -24,7 +24,9 @@ import { ToolTestResult } from "../schema/tool-call.js"
 import { resolverLimits } from "./limits.js"
 
 function applyInput(context: RequestContext, tool: AssistantTool, { webhookSecret, ...fields }: UpdateAssistantToolInput) {
+  const address = tool.apiCallUrl
   patch(context, tool, { ...fields, apiCallUrl: fields.apiCallUrl === "" ? null : fields.apiCallUrl })
+  tool.dropSecretOfOtherOrigin(address)
   if (webhookSecret !== undefined) tool.keepSecret(webhookSecret, context.services.secrets.encryptionKey)
   tool.mustHaveAddress()
   return tool

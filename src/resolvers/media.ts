@@ -3,6 +3,7 @@ import { type FileUpload, GraphQLUpload } from "graphql-upload-minimal"
 import { Arg, Ctx, Info, Mutation, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import { completed, idempotent } from "../context/idempotency.js"
+import { mustBeWithinQuota, quotaLeft } from "../context/media-quota.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { PlainRow } from "../database/read-model.js"
@@ -20,6 +21,7 @@ async function storeRow(context: RequestContext, media: Media, idempotencyKey: s
     const row = await context.transaction((tx) =>
       idempotent(tx, tx.unit, "Media", request, async () => {
         tx.em.persist(media)
+        await mustBeWithinQuota(tx, companyId)
         return media
       }),
     )
@@ -59,7 +61,9 @@ export class MediaResolver {
   ) {
     const { services, request } = context
     const owner = context.company(companyId)
-    await using arrived = await receiveUpload(services.arrivals, await file, request.form)
+    // A repetition stores nothing, and is answered even if the quota is used up meanwhile.
+    const left = idempotencyKey ? null : await quotaLeft(context, owner, request.form)
+    await using arrived = await receiveUpload(services.arrivals, await file, left, request.form)
     const media = Media.arrived(owner, arrived)
     await services.storage.put(media.storageKey, arrived.path).catch(async (error) => {
       // The file may have been stored although the request failed.

@@ -30,7 +30,7 @@ abstract class AssistantToolFields {
 
   @Field(() => Trimmed({ min: 0, max: schemaLimits.toolUrl }), {
     nullable: true,
-    description: "URL of the endpoint: absolute, http or https.",
+    description: "URL of the endpoint: absolute, http or https. Another origin deletes the secret, unless the request sets one.",
   })
   apiCallUrl?: string | null
 

@@ -253,6 +253,7 @@ export const statementCallers: Record<string, string> = {
   "src/chats/read-state.ts": "since-our-last: the company of the chat that was found and locked before",
   "src/context/batches.ts": "runs the statements of chats/chat-tag and chats/chat-folder with the companies in reach",
   "src/context/idempotency.ts": "an advisory lock, no rows",
+  "src/context/media-quota.ts": "media-bytes-of-company: … and company_id = any($2)",
   "src/context/request-context.ts": "passes on what the functions above run",
 }
 
