@@ -2,4 +2,6 @@
 export const chatLimits = {
   /** Chats that lose their folder, a tag or their assistant in one transaction; ours. */
   detachBatch: 1_000,
+  /** Events of a deleted chat that are deleted in one statement; ours. */
+  forgetBatch: 1_000,
 } as const

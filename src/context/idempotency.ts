@@ -3,7 +3,7 @@ import type { PlainRow, Selection } from "../database/read-model.js"
 import { readModelOf } from "../database/read-model.js"
 import { readSnapshot } from "../database/snapshot.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
-import { IdempotencyKey } from "../entities/idempotency-key.js"
+import { IdempotencyKey, shownBy } from "../entities/idempotency-key.js"
 import { clock } from "../entities/kit/clock.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import { BadUserInput, Conflict, IdempotencyKeyReused } from "../errors.js"
@@ -51,6 +51,13 @@ export async function idempotent<T extends { id: string }>(
   unit.em.persist(row)
   unit.snapshotAtCommit(row, type, result.id)
   return result
+}
+
+const forget = { name: "forget-answers", text: `delete from idempotency_key where ${shownBy} = any($1::text[])` }
+
+/** Deletes the stored responses that show these chats, their messages, or these files, which are deleted in the same transaction. */
+export async function forgetAnswers(tx: RequestContext, ids: string[]): Promise<void> {
+  await tx.run(forget, [ids])
 }
 
 /** Adds the selected fields that a stored response lacks. */

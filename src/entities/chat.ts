@@ -45,7 +45,7 @@ export class Chat extends ChatTurn {
   /** Emits the event CHAT_DELETED. */
   deleted() {
     this.emit({ type: "CHAT_DELETED", companyId: this.companyId, chatId: this.id, payload: { value: { chatId: this.id } } })
-    // The database deletes the messages with the chat; the job removes the files that only they used.
+    // The database deletes the messages with the chat, and the bodies of its tool calls; the job removes the files that only they used.
     this.schedule({ job: "forget-media", companyId: this.companyId, id: this.id, at: clock.now() })
     return this
   }

@@ -23,6 +23,7 @@ export type EventType = (typeof EventTypeEnum)[string]
 @Index({ name: "event_position", expression: "create index event_position on event (position) where position is not null" })
 @Index({ name: "event_company", expression: "create index event_company on event (company_id, position) where position is not null" })
 @Index({ name: "event_chat", expression: "create index event_chat on event (chat_id, position) where position is not null" })
+@Index({ name: "event_chat_deleted", expression: "create index event_chat_deleted on event (chat_id) where type = 'CHAT_DELETED'" })
 export class Event {
   @PrimaryKey({ type: "bigint", autoincrement: true })
   id!: string

@@ -2,8 +2,12 @@ import { Entity, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorato
 import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
 
+/** What a stored response shows: the chat, also of a message, or the file. */
+export const shownBy = "coalesce(payload #>> '{message,chatId}', payload #>> '{chat,id}', payload #>> '{media,id}')"
+
 /** The stored response to a request with an idempotency key. */
 @Entity()
+@Index({ name: "idempotency_key_shown", expression: `create index idempotency_key_shown on idempotency_key ((${shownBy}))` })
 @Unique({ properties: ["credential", "operation", "key"] })
 @Index({ properties: ["createdAt"] })
 export class IdempotencyKey {

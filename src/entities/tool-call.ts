@@ -70,7 +70,7 @@ export class ToolCall {
   @Property({ type: "uuid", nullable: true })
   callId: string | null = null
 
-  /** The turn that made the call; a resumed turn finds its calls by this ID. */
+  /** The turn that made the call, also when its chat was deleted: then the database stores no body; a resumed turn finds its calls by this ID. */
   @Property({ type: "uuid", nullable: true })
   turnId: string | null = null
 

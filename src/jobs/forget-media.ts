@@ -1,4 +1,5 @@
 import { LockMode } from "@mikro-orm/postgresql"
+import { forgetAnswers } from "../context/idempotency.js"
 import { systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { clock } from "../entities/kit/clock.js"
@@ -18,7 +19,8 @@ export const forgetMediaJob: Job = {
 /** Removes unused files of a company whose removal is due: first the row, then the file, so that every row has its file. */
 export async function forgetMedia(services: Services, companyId: string): Promise<void> {
   for (;;) {
-    const { looked, keys } = await systemContext(services, companyId).transaction(async ({ em }) => {
+    const { looked, keys } = await systemContext(services, companyId).transaction(async (tx) => {
+      const { em } = tx
       // Locked, so that none of them is attached meanwhile; rows that are being attached are skipped.
       const due = await em.find(
         Media,
@@ -33,7 +35,12 @@ export async function forgetMedia(services: Services, companyId: string): Promis
         if (used.has(media.id)) media.attach()
         else em.remove(media)
       }
-      return { looked: due.length, keys: due.filter((media) => !used.has(media.id)).map((media) => media.storageKey) }
+      const unused = due.filter((media) => !used.has(media.id))
+      await forgetAnswers(
+        tx,
+        unused.map((media) => media.id),
+      )
+      return { looked: due.length, keys: unused.map((media) => media.storageKey) }
     })
     await services.storage.remove(keys)
     if (looked < jobLimits.mediaBatch) return

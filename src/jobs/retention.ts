@@ -20,6 +20,15 @@ const clearEvents: Statement<{ count: number }> = {
     select count(*)::integer as count from deleted`,
 }
 
+/** What a crash left of deleted chats. */
+const clearEventsOfDeletedChats = {
+  name: "clear-events-of-deleted-chats",
+  text: `delete from event where id in (
+    select rest.id from event deleted join event rest on rest.chat_id = deleted.chat_id
+    where deleted.type = 'CHAT_DELETED' and rest.type <> 'CHAT_DELETED' and rest.position is not null limit $1
+  ) returning 1`,
+}
+
 const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }
 const clearRefreshTokens = { name: "clear-refresh-tokens", text: "delete from refresh_token where expires_at < $1" }
 
@@ -47,6 +56,7 @@ export const retention: Sweep = {
       const [row] = await unscoped(database, clearEvents, [eventsBefore, jobLimits.retentionBatch])
       if (row!.count < jobLimits.retentionBatch) break
     }
+    while ((await unscoped(database, clearEventsOfDeletedChats, [jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
     const turnsBefore = new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)
     while ((await unscoped(database, clearTurns, [turnsBefore, jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])

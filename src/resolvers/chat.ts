@@ -2,9 +2,10 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { assistantFor, mustBeMember, mustHaveSubscription } from "../chats/checks.js"
 import { createChat } from "../chats/create.js"
+import { forgetEvents } from "../chats/forget.js"
 import { updateChat } from "../chats/update.js"
 import { Access } from "../context/access.js"
-import { completed, idempotent } from "../context/idempotency.js"
+import { completed, forgetAnswers, idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { Chat } from "../entities/chat.js"
@@ -50,9 +51,14 @@ export class ChatResolver {
       "Deletes a chat with its messages and files on this server, not on the channel. A later customer message creates a new chat.",
   })
   async deleteChat(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
-    const result = await context.transaction(async (tx) => deleted(tx, (await tx.find(Chat, id)).deleted()))
+    const result = await context.transaction(async (tx) => {
+      const chat = await tx.find(Chat, id)
+      await forgetAnswers(tx, [chat.id])
+      return deleted(tx, chat.deleted())
+    })
     // Its visitor's token has ended, and so must the open sockets.
     await context.services.wakeUp.publish("credentials", result.id)
+    await forgetEvents(context, result.id)
     return result
   }
 

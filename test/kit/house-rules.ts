@@ -250,9 +250,10 @@ export const statementCallers: Record<string, string> = {
   "src/assistant/removal.ts": "free-quiet-chats: … and company_id = any($2)",
   "src/knowledge/index-store.ts": "every one with company_id = any(…)",
   "src/chats/chat-tag.ts": "the company of the chat or the tag that was found before, or company_id = any($2)",
+  "src/chats/forget.ts": "forget-events-of-chat: … and company_id = any($2)",
   "src/chats/read-state.ts": "since-our-last: the company of the chat that was found and locked before",
   "src/context/batches.ts": "runs the statements of chats/chat-tag and chats/chat-folder with the companies in reach",
-  "src/context/idempotency.ts": "an advisory lock, no rows",
+  "src/context/idempotency.ts": "an advisory lock, no rows; forget-answers: of chats and files that were found and locked before",
   "src/context/media-quota.ts": "media-bytes-of-company: … and company_id = any($2)",
   "src/context/request-context.ts": "passes on what the functions above run",
 }
