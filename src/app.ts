@@ -30,7 +30,7 @@ export async function createApp(
   schema: GraphQLSchema,
   restSchema: GraphQLSchema,
   sockets: OpenSockets,
-  startPage: () => Omit<StartPageFacts, "metrics">,
+  startPage: () => Omit<StartPageFacts, "metrics" | "schema">,
 ) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
@@ -38,7 +38,7 @@ export async function createApp(
   const operations = prepareRoutes(engine, restSchema)
   const server = await startApollo(schema, engine)
   const rest = restRouter(operations, contexts, services)
-  const documents = documentRouter(schema, operations)
+  const documents = documentRouter(config.graphqlIntrospection ? schema : null, operations)
   const health = healthRouter(services)
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
@@ -48,7 +48,7 @@ export async function createApp(
   app.use(crossOrigin(config.corsOrigins))
   const routers = [rest, documents, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
-  const { serve, unknownPath } = pages(() => ({ ...startPage(), metrics }))
+  const { serve, unknownPath } = pages(() => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }))
   app.use(serve)
   const graphql = graphqlHandler(server, contexts)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
@@ -90,21 +90,21 @@ function crossOrigin(origins: readonly string[]) {
   })
 }
 
-/** Routes for SDL and OpenAPI, from which clients generate code. */
-function documentRouter(schema: GraphQLSchema, operations: Operation[]): Router {
-  const sdl = printSchema(schema)
+/** Routes for SDL, unless the schema is hidden, and OpenAPI, from which clients generate code. */
+function documentRouter(schema: GraphQLSchema | null, operations: Operation[]): Router {
   const openapi = JSON.stringify(openApiDocument(operations, apiVersion))
-  return new Router()
-    .get("/graphql/schema.graphql", (ctx) => {
-      ctx.set("Cache-Control", "no-cache")
-      ctx.type = "text/plain; charset=utf-8"
-      ctx.body = sdl
-    })
-    .get("/api/openapi.json", (ctx) => {
-      ctx.set("Cache-Control", "no-cache")
-      ctx.type = "application/json"
-      ctx.body = openapi
-    })
+  const router = new Router().get("/api/openapi.json", (ctx) => {
+    ctx.set("Cache-Control", "no-cache")
+    ctx.type = "application/json"
+    ctx.body = openapi
+  })
+  if (!schema) return router
+  const sdl = printSchema(schema)
+  return router.get("/graphql/schema.graphql", (ctx) => {
+    ctx.set("Cache-Control", "no-cache")
+    ctx.type = "text/plain; charset=utf-8"
+    ctx.body = sdl
+  })
 }
 
 /** Version of the API in its OpenAPI document. */

@@ -63,6 +63,8 @@ export interface Config {
   readonly signInAttemptsPerMinute: number
   readonly rateLimitPerMinute: number
   readonly rateLimitAnonymousPerMinute: number
+  /** Whether clients can read the GraphQL schema. */
+  readonly graphqlIntrospection: boolean
   /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
@@ -184,6 +186,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     signInAttemptsPerMinute: values.SIGN_IN_ATTEMPTS_PER_MINUTE,
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: values.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
+    graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,

@@ -120,6 +120,7 @@ const variables = z.object({
   SIGN_IN_ATTEMPTS_PER_MINUTE: whole(0, 1_000_000).default(rootLimits.signInAttemptsPerMinute),
   RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.requestsPerMinute),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.anonymousRequestsPerMinute),
+  GRAPHQL_INTROSPECTION: flag.default(true),
   METRICS_TOKEN: text.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: web.optional(),
   LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),

@@ -72,7 +72,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
 
   const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
-  const engine = new OperationEngine(operationObserver(metrics))
+  const engine = new OperationEngine(operationObserver(metrics), !config.graphqlIntrospection)
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets, () => address)

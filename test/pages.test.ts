@@ -6,7 +6,7 @@ import { requestMiddleware } from "../src/http/request.js"
 import { pages } from "../src/pages/pages.js"
 import type { StartPageFacts } from "../src/pages/start-page.js"
 
-const bare: StartPageFacts = { configuration: [["Database", "PostgreSQL"]], metrics: false, demo: null }
+const bare: StartPageFacts = { configuration: [["Database", "PostgreSQL"]], metrics: false, schema: true, demo: null }
 let facts = bare
 const { serve, unknownPath } = pages(() => facts)
 

@@ -18,6 +18,7 @@ import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { oncePer } from "../once-per.js"
+import { rulesWithoutIntrospection, runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
@@ -79,16 +80,20 @@ let schemas = 0
 const idOf = oncePer((_schema: GraphQLSchema) => (schemas += 1))
 
 // NUL is a safe separator, because no valid document contains it.
-const keyOf = (schema: GraphQLSchema, { query, operationName }: RequestedOperation) =>
-  `${idOf(schema)}\u0000${operationName ?? ""}\u0000${query}`
+const keyOf = (schema: GraphQLSchema, hidesSchema: boolean, { query, operationName }: RequestedOperation) =>
+  `${idOf(schema)}${hidesSchema ? " hidden" : ""}\u0000${operationName ?? ""}\u0000${query}`
 
 /** Prepares operations once and runs them within the limits, for every transport. */
 export class OperationEngine {
-  constructor(private readonly observer?: OperationObserver) {}
+  constructor(
+    private readonly observer?: OperationObserver,
+    /** Whether clients see nothing of the schema: no introspection, and no suggested names in errors. */
+    private readonly hidesSchema = false,
+  ) {}
 
   /** Returns the operation if it was prepared before. */
   find(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation | undefined {
-    return preparedOperations.get(keyOf(schema, requested))
+    return preparedOperations.get(keyOf(schema, this.hidesSchema, requested))
   }
 
   /** Parses, measures, validates and compiles an operation, unless it was prepared before; `parsed` is its parsed query, if any. */
@@ -104,10 +109,11 @@ export class OperationEngine {
     checkShape(document, operation)
     const cost = costOf(schema, document, operation)
     refuseCost(cost(variables ?? {}))
-    const errors = validate(schema, document)
-    if (errors.length > 0) throw new InvalidDocument(errors)
-    const prepared = { schema, document, operation, cost, run: runOf(schema, document, operation) }
-    preparedOperations.set(keyOf(schema, requested), prepared)
+    const errors = validate(schema, document, this.hidesSchema ? rulesWithoutIntrospection : undefined)
+    if (errors.length > 0) throw new InvalidDocument(this.hidesSchema ? errors.map(withoutSuggestion) : errors)
+    const run = runOf(schema, document, operation)
+    const prepared = { schema, document, operation, cost, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
+    preparedOperations.set(keyOf(schema, this.hidesSchema, requested), prepared)
     return prepared
   }
 
@@ -130,7 +136,7 @@ export class OperationEngine {
       const { schema, document, operation } = this.check(prepared, variables)
       const operationName = operation.name?.value
       const source = await createSourceEventStream({ schema, document, operationName, contextValue, variableValues: variables })
-      if (!(Symbol.asyncIterator in source)) return source
+      if (!(Symbol.asyncIterator in source)) return this.hidesSchema ? withoutSuggestions(source) : source
       return mapAsyncIterator(source[Symbol.asyncIterator](), (event) => prepared.run(contextValue, variables, event))
     }
     return this.observer ? this.#observed(prepared, transport, start) : start()

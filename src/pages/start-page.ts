@@ -8,6 +8,8 @@ export interface DemoCommand {
 export interface StartPageFacts {
   /** Names of the services that the server uses. */
   readonly configuration: readonly (readonly [name: string, value: string])[]
+  /** Whether clients can read the GraphQL schema. */
+  readonly schema: boolean
   /** Whether the server has metrics at /metrics. */
   readonly metrics: boolean
   /** The demo company; null without one. */
@@ -19,9 +21,10 @@ const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 /** Escapes text for HTML. */
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
 
-/** Fills the comments `<!-- configuration -->`, `<!-- metrics -->` and `<!-- demo -->` of a page with facts of the running server. */
-export function startPage(html: string, { configuration, metrics, demo }: StartPageFacts): string {
+/** Fills the comments `<!-- schema -->`, `<!-- configuration -->`, `<!-- metrics -->` and `<!-- demo -->` of a page with facts of the running server. */
+export function startPage(html: string, { configuration, schema, metrics, demo }: StartPageFacts): string {
   const parts: Record<string, string> = {
+    schema: schema ? `<li><a href="/graphql/schema.graphql">GraphQL schema</a>: the schema in SDL, for code generators.</li>` : "",
     configuration: configuration
       .map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`)
       .join(""),
