@@ -70,6 +70,14 @@ describe("GRAPHQL_INTROSPECTION=off", () => {
     socket.socket.terminate()
   })
 
+  it("answers a long value that repeats the words of a suggestion at once", async () => {
+    const query = "query ($messenger: Messenger) { chats(messenger: $messenger) { totalCount } }"
+    const begin = performance.now()
+    const { errors } = await gql(acme.token, query, { messenger: " Did you mean ".repeat(50_000) })
+    expect(errors![0]!.extensions.statusCode).toBe(400)
+    expect(performance.now() - begin).toBeLessThan(2_000)
+  })
+
   it("has no document of the schema, and the start page does not link to one", async () => {
     await supertest(open.url).get("/graphql/schema.graphql").expect(200)
     await rest.anonymous.get("/graphql/schema.graphql").expect(404)

@@ -20,14 +20,20 @@ export interface LoggedCall {
   call: ToolCall
 }
 
+/** Locks the chat first, in the order of everything else that locks it: its deletion, too, changes its tool calls after it. */
+const locked = `locked as (
+      select id from chat where id = $3 and company_id = any($6::uuid[]) for no key update
+    )`
+
 /** `holdsTurn()`, `stillOffered()`, `open()` and `Chat.openToolCall()` in one statement; a test compares what both ways store. */
 const openStatement = oncePer((orm: MikroORM): Statement<{ tool: PlannedRow<"AssistantTool"> }> => {
   const columns = [...columnsOf(orm, "AssistantTool").of].map(([property, column]) => `'${property}', offered.${column}`).join(", ")
   return {
     name: "open-tool-call",
     text: appendSql(orm, {
-      before: `offered as (
-      select * from assistant_tool where id = $19::uuid and company_id = any($6::uuid[]) and not disabled for share
+      before: `${locked}, offered as (
+      select * from assistant_tool
+      where id = $19::uuid and company_id = any($6::uuid[]) and not disabled and exists (select from locked) for share
     ), `,
       set: `,
         turn_is_final = true, turn_rounds = $21, open_calls = open_calls || to_jsonb($20::text)`,
@@ -67,9 +73,10 @@ const recordStatement = oncePer(
   (orm: MikroORM): Statement<{ holds: boolean }> => ({
     name: "record-tool-call",
     text: appendSql(orm, {
-      before: `completed as (
+      before: `${locked}, completed as (
       update tool_call set success = $20, response_status = $21, latency_ms = $22, response = $23::jsonb, error = $24, status = $25
-      where id = $19::uuid and company_id = any($6::uuid[]) and status = 'pending' returning id
+      where id = $19::uuid and company_id = any($6::uuid[]) and status = 'pending' and exists (select from locked)
+      returning id
     ), `,
       set: `,
         open_calls = open_calls - $19::text`,

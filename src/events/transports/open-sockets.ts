@@ -18,8 +18,8 @@ interface OpenSocket {
 const timerMaxMs = 2 ** 31 - 1
 
 /**
- * The sockets whose credentials changed since they were opened: the token (also by expiring), the session, or the chat or connection of a visitor ended (no
- * roles), or the user's memberships differ.
+ * The sockets whose credentials changed since they were opened: the token (which may have expired), the session, or the chat or connection
+ * of a visitor ended (no roles), or the user's memberships differ.
  */
 const changed: Statement<{ place: number; roles: Record<string, string> | null }> = {
   name: "sockets-changed",
