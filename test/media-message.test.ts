@@ -15,7 +15,6 @@ describe("over both protocols:", () => {
     (await upload(w, company.token, samples[name], `file.${name}`).expect(201)).body
   const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", fields)
 
-  const remove = (chatId: string) => rest.as(acme.token).delete(`/api/chats/${chatId}`).expect(200)
 
   describe("a message with files", () => {
     it("shows them in order, in the response, in lists, in the chat and over GraphQL", async () => {
@@ -243,7 +242,6 @@ describe("over both protocols:", () => {
       await heard.stop()
       const socket = await rawSocket(w)
       await socket.open(acme.token)
-      await remove(chat.id)
       const typed = "subscription ($after: String) { events(after: $after) { payload message { messageMedia { mediaId media { url } } } } }"
       socket.send({ id: "1", type: "subscribe", payload: { query: typed, variables: { after } } })
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
