@@ -15,7 +15,6 @@ describe("over both protocols:", () => {
     (await upload(w, company.token, samples[name], `file.${name}`).expect(201)).body
   const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", fields)
 
-
   describe("a message with files", () => {
     it("shows them in order, in the response, in lists, in the chat and over GraphQL", async () => {
       const chat = await acme.chat()
