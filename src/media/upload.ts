@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
-import { createWriteStream } from "node:fs"
-import { mkdir, rm } from "node:fs/promises"
+import { mkdir, open, rm } from "node:fs/promises"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -44,7 +43,7 @@ export async function receiveUpload(folder: string, upload: FileUpload, left: Qu
   const path = join(folder, v7())
   const remove = () => rm(path, { force: true })
   try {
-    const { size, sha256, text } = await write(streamOf(upload), path, left, form)
+    const { size, sha256, text } = await write(upload, path, left, form)
     // The file can be complete although the form is not.
     await form?.whole
     if (size === 0) throw new BadUserInput("The file is empty", [{ path: "file", message: "is empty" }])
@@ -65,7 +64,10 @@ function streamOf(upload: FileUpload): Readable {
   }
 }
 
-async function write(source: Readable, path: string, left: QuotaLeft | null, form: ArrivingForm | undefined) {
+async function write(upload: FileUpload, path: string, left: QuotaLeft | null, form: ArrivingForm | undefined) {
+  // Opened first: a file that is still being opened when the upload fails would be created after its removal.
+  await using file = await open(path, "wx", 0o600)
+  const source = streamOf(upload)
   const hash = createHash("sha256")
   const text = new TextDetector()
   let size = 0
@@ -84,6 +86,6 @@ async function write(source: Readable, path: string, left: QuotaLeft | null, for
       throw error instanceof ApiError ? error : (form?.reason ?? new BadUserInput("The file is incomplete: its upload was broken off"))
     }
   }
-  await pipeline(watched(), createWriteStream(path, { flags: "wx", mode: 0o600 }))
+  await pipeline(watched(), file.createWriteStream())
   return { size, sha256: hash.digest("hex"), text: text.end() }
 }
