@@ -10,7 +10,9 @@ import { AssistantTurn } from "../src/entities/assistant-turn.js"
 import { Chat } from "../src/entities/chat.js"
 import { entityLimits } from "../src/entities/limits.js"
 import { ToolCall, type ToolOutcome } from "../src/entities/tool-call.js"
+import { reply } from "../src/jobs/reply.js"
 import { combined } from "./kit/combined.js"
+import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
@@ -89,12 +91,33 @@ it("the statement that claims turns does what the chat's rules say, in every sta
       chat.beginTurn(now())
       chat.turn.begin(runId, now(), entityLimits.turnLeaseMs)
     }
-    const seen = { isClaimed: claimed.get(chat.id)?.id === runId, isLeft: left.has(chat.id), ...turnOf(row) }
+    const seen = { isClaimed: claimed.get(runId)?.chatId === chat.id, isLeft: left.has(chat.id), ...turnOf(row) }
     expect({ state, ...seen }).toEqual({ state, isClaimed: isUsual, isLeft: isDue && !isUsual, ...turnOf(chat) })
   }
   expect([states.length, claimed.size, left.size]).toEqual([1536, 8, 760])
   const turns = await sql("select count(*)::integer as count from assistant_turn where id = any($1)", [cases.map(({ runId }) => runId)])
   expect(turns).toEqual([{ count: 8 }])
+})
+
+it("a chat that a job and a sweep start at the same time gets one turn, which one of them runs", async () => {
+  const openAi = await startFakeOpenAi()
+  // What other tests left due is nothing to start.
+  await sql("update chat set reply_due_at = null, turn_id = null, turn_lease_until = null")
+  const server = await w.another({ OPENAI_BASE_URL: openAi.url })
+  await stopScheduler(server)
+  const due = { isUnderAiControl: true, hasAssistant: true, chatType: "private", firstAt: 0, dueAt: 0, turn: null } as const
+  const chats = Array.from({ length: 5 }, () => chatIn({ ...due, turnFirstAt: null, failures: 0, openCalls: [] }))
+  await stored(chats)
+  // The fake model answers instead of the offline one.
+  await sql("update assistant set text_model_id = $2 where id = $1", [acme.assistant.id, server.services.models[0]!.id])
+  const twice = [...chats, ...chats].map(({ id }) => ({ id, companyId: acme.id }))
+  await Promise.all(twice.map(({ id }) => reply.run(server.services, acme.id, id)))
+  await server.services.running.idle()
+  expect(openAi.requests).toHaveLength(chats.length)
+  const turns = await sql("select chat_id from assistant_turn where chat_id = any($1)", [chats.map(({ id }) => id)])
+  expect(turns).toHaveLength(chats.length)
+  await server.stop()
+  await openAi.close()
 })
 
 it("the statement claims nothing of another company, of one without a subscription, or of a chat that is locked", async () => {

@@ -136,14 +136,14 @@ const claim: Statement<ClaimedRow> = {
   where answered.id is not null or ${isDue}`,
 }
 
-/** Claims due chats by one statement; returns the turns by their chats, and the chats that are due and need a transaction. */
+/** Claims due chats by one statement; returns the turns by their IDs, and the chats that are due and need a transaction. */
 export async function claimTurns(services: Services, due: DueRow[]): Promise<{ claimed: Map<string, ClaimedTurn>; left: Set<string> }> {
   const now = clock.now()
   const leaseUntil = new Date(now.getTime() + entityLimits.turnLeaseMs)
   const rows = await unscoped(services.database, claim, [...valuesOf(services, due, now), leaseUntil])
   const claimed = rows.filter((row) => row.turn_id !== null)
   return {
-    claimed: new Map(claimed.map((row) => [row.id, turnOf(services, row, now)])),
+    claimed: new Map(claimed.map((row) => [row.turn_id!, turnOf(services, row, now)])),
     left: new Set(rows.filter((row) => row.turn_id === null).map((row) => row.id)),
   }
 }

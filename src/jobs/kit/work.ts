@@ -28,8 +28,8 @@ export interface WorkDeclaration<T extends CompanyOwned, Input> {
   /** Reads the input of the run, in the transaction that claims the row; null when there is nothing to do. */
   claim(tx: RequestContext, row: T, runId: string): Promise<Input | null> | Input | null
   /**
-   * Claims rows by one statement where a claim has no other effects; returns the inputs by the rows' IDs, and the rows that are due and left
-   * to `claim`.
+   * Claims rows by one statement where a claim has no other effects; returns the inputs by the IDs of the runs, because a row
+   * may be given twice, and the rows that are due and left to `claim`.
    */
   claimAtOnce?(services: Services, due: DueRow[]): Promise<{ claimed: Map<string, Input>; left: Set<string> }>
   /** Does the work outside of transactions and stores its result with `lease.store()`; without a result it runs again after the lease. */

@@ -92,7 +92,7 @@ export class Worker<T extends CompanyOwned, Input> {
     const { claimed, left } = await this.claimAtOnce(batch)
     // First those that are claimed, because the others may wait for locks.
     for (const due of batch.filter(({ id }) => !left.has(id))) {
-      this.start(due, claimed.get(due.id) ?? null)
+      this.start(due, claimed.get(due.runId) ?? null)
       // Requests are served between the starts of a batch.
       await afterIo()
     }
