@@ -82,7 +82,7 @@ const begun = `
   ), turns as (
     insert into assistant_turn (id, company_id, chat_id, assistant_id, model, started_at)
     select turn_id, claimed.company_id, claimed.id, assistant_id, model_name, $4 from claimed join assistants on assistants.id = assistant_id
-  ), answered as (
+  ), found as (
     select claimed.id, turn_id, turn_rounds, last_sequence, assistant_id, version, model_id, (extract(epoch from since.at) * 1000)::float8 as since_ms,
       exists (
         select from control_change c where c.chat_id = claimed.id and c.created_at >= least(since.at, coalesce((
@@ -106,7 +106,7 @@ const begin: Statement<ClaimedRow> = {
   name: "begin-turn",
   text: `${wanted}, claimed as (
     select chat.id, wanted.turn_id, ${ofClaimed} from chat join wanted on chat.id = wanted.chat_id and chat.company_id = wanted.company_id
-  )${begun} select * from answered`,
+  )${begun} select * from found`,
 }
 
 const isDue = "case when due.turn_id is null then due.reply_due_at else due.turn_lease_until end <= $4"
@@ -131,9 +131,9 @@ const claim: Statement<ClaimedRow> = {
       reply_first_at = null, updated_at = $4
     from target where chat.id = target.id returning chat.id, chat.turn_id, ${ofClaimed}
   )${begun}
-  select answered.*, due.id
-  from wanted join chat due on due.id = wanted.chat_id and due.company_id = wanted.company_id left join answered on answered.id = due.id
-  where answered.id is not null or ${isDue}`,
+  select found.*, due.id
+  from wanted join chat due on due.id = wanted.chat_id and due.company_id = wanted.company_id left join found on found.id = due.id
+  where found.id is not null or ${isDue}`,
 }
 
 /** Claims due chats by one statement; returns the turns by their IDs, and the chats that are due and need a transaction. */
