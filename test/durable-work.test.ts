@@ -158,6 +158,26 @@ describe("a claim", () => {
     expect(kind.ids()).toEqual([free, locked])
   })
 
+  it("of a locked row delays no other work that is started with it", async () => {
+    const [locked, free] = await due(2)
+    const kind = kindOfWork()
+    const writer = new pg.Client({ connectionString: w.databaseUrl })
+    await writer.connect()
+    await writer.query("begin")
+    await writer.query("select 1 from assistant where id = $1 for update", [locked])
+    const started = Promise.all([locked!, free!].map((id) => kind.work.run(w.services, acme.id, id)))
+    await kind.has(1)
+    expect(kind.ids()).toEqual([free])
+    await writer.query("commit")
+    await writer.end()
+    await started
+    // The sweep finds the other.
+    await kind.sweep()
+    await kind.has(2)
+    expect(kind.ids()).toEqual([free, locked])
+    await kind.endAll()
+  })
+
   it("that throws is logged, and blocks nothing", async () => {
     const [broken, sound] = await due(2)
     const kind = kindOfWork({

@@ -1,4 +1,4 @@
-import { type EntityClass, LockMode } from "@mikro-orm/postgresql"
+import type { EntityClass } from "@mikro-orm/postgresql"
 import type { Config } from "../../config.js"
 import type { Lease } from "../../context/lease.js"
 import type { RequestContext } from "../../context/request-context.js"
@@ -78,7 +78,7 @@ export function defineWork<T extends CompanyOwned, Input>(declared: WorkDeclarat
   const { name, sweepSeconds } = declared
   return {
     name,
-    run: (services, companyId, id, dueAt = clock.now()) => workerOf(services).begin({ companyId, id, dueAt }, LockMode.PESSIMISTIC_WRITE),
+    run: (services, companyId, id, dueAt = clock.now()) => workerOf(services).begin({ companyId, id, dueAt }),
     sweep: { name: `${name}-sweep`, everySeconds: sweepSeconds, isDetached: true, run: (services) => workerOf(services).sweep() },
     counts: (services) => workerOf(services).counts(),
     running: (services) => workerOf(services).slots.total,

@@ -18,7 +18,6 @@ import { type WorkStatements, workStatements } from "./work-statements.js"
 interface Due extends DueRow {
   dueAt: Date
   context: RequestContext
-  lock: LockMode
 }
 
 /** Runs a kind of work in one instance. */
@@ -62,11 +61,7 @@ export class Worker<T extends CompanyOwned, Input> {
       const values = [clock.now(), tried, [...running.keys()], [...running.values()], slots.limits.company, free]
       const rows = await unscoped(services.database, this.statements.due, values)
       for (const { company_id: companyId } of rows) running.set(companyId, (running.get(companyId) ?? 0) + 1)
-      await Promise.all(
-        rows.map(({ company_id: companyId, id, since }) =>
-          this.begin({ companyId, id, dueAt: new Date(since) }, LockMode.PESSIMISTIC_PARTIAL_WRITE),
-        ),
-      )
+      await Promise.all(rows.map(({ company_id: companyId, id, since }) => this.begin({ companyId, id, dueAt: new Date(since) })))
       tried.push(...rows.map(({ id }) => id))
       // Ends when all due work was seen, except that of companies without free slots, which waits.
       const companiesAtLimit = [...running].filter(([, count]) => count >= slots.limits.company)
@@ -75,14 +70,14 @@ export class Worker<T extends CompanyOwned, Input> {
   }
 
   /** Claims a due row and starts its work if a slot is free; otherwise a sweep finds it later. */
-  async begin(found: Omit<DueRow, "runId"> & { dueAt: Date }, lock: LockMode): Promise<void> {
+  async begin(found: Omit<DueRow, "runId"> & { dueAt: Date }): Promise<void> {
     const { services, slots, work } = this
     const { companyId, id } = found
     if (services.stopping.aborted || slots.mustWait(companyId)) return
     slots.take(companyId)
     const key = `${work.entity.name.charAt(0).toLowerCase()}${work.entity.name.slice(1)}Id`
     const context = workContext(services, companyId, services.log.child({ [key]: id }))
-    await this.claims.add({ ...found, runId: v7(), context, lock })
+    await this.claims.add({ ...found, runId: v7(), context })
   }
 
   /** Claims rows together where that is possible, the others one by one, and starts their work. */
@@ -90,7 +85,6 @@ export class Worker<T extends CompanyOwned, Input> {
     // Another instance takes what this one did not begin.
     if (this.services.stopping.aborted) return batch.forEach(({ companyId }) => void this.release(companyId))
     const { claimed, left } = await this.claimAtOnce(batch)
-    // First those that are claimed, because the others may wait for locks.
     for (const due of batch.filter(({ id }) => !left.has(id))) {
       this.start(due, claimed.get(due.runId) ?? null)
       // Requests are served between the starts of a batch.
@@ -127,9 +121,13 @@ export class Worker<T extends CompanyOwned, Input> {
     if (this.slots.consumeWaiting()) void this.services.running.add(this.sweep())
   }
 
-  /** Claims the work in a short transaction: locks the row, checks it again, and starts the lease. */
-  private claim({ context, id, runId, lock: lockMode }: Due): Promise<Input | null> {
+  /**
+   * Claims the work in a short transaction: locks the row, checks it again, and starts the lease. A row that is locked is left to the next
+   * sweep, because other claims wait for this one.
+   */
+  private claim({ context, id, runId }: Due): Promise<Input | null> {
     const { entity, lease, claim } = this.work
+    const lockMode = LockMode.PESSIMISTIC_PARTIAL_WRITE
     return context.transaction(async (tx) => {
       const row = (await tx.em.findOne(entity, { id } as FilterQuery<T>, { lockMode } as object)) as T | null
       if (!row || !this.stateOf(row).isDue(clock.now())) return null
