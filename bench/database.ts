@@ -5,7 +5,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
 import { connect } from "../src/database/connect.js"
+import { recall } from "../src/database/embedded/home.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
+import { superuserUrl } from "../src/database/embedded/roles.js"
 import { migrate } from "../src/database/migrate.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { filling } from "./fill.js"
@@ -32,10 +34,12 @@ export interface BenchDatabase {
 export async function openDatabase(options: Options, say: (line: string) => void): Promise<BenchDatabase> {
   const given = process.env["BENCH_DATABASE_URL"]
   await using stack = new AsyncDisposableStack()
-  const embedded = given ? null : await openEmbedded({ dataDir: join(here, "data"), role: "command", log: say })
+  const dataDir = join(here, "data")
+  const embedded = given ? null : await openEmbedded({ dataDir, role: "command", log: say })
   stack.defer(() => embedded?.stop())
-  const urlOf = (name: string) => Object.assign(new URL(given ?? embedded!.url), { pathname: `/${name}` }).href
-  const admin = new pg.Client({ connectionString: given ?? embedded!.url })
+  const superuser = given ?? superuserUrl(recall(dataDir)!)
+  const urlOf = (name: string) => Object.assign(new URL(superuser), { pathname: `/${name}` }).href
+  const admin = new pg.Client({ connectionString: superuser })
   await admin.connect()
   await quiet(admin)
   await ensureFilled(admin, urlOf(filled), options, say)

@@ -14,6 +14,8 @@ import { type Findings, report } from "./report.js"
 import { contestants } from "./requests.js"
 import { drawSamples } from "./samples.js"
 import { measureSearch } from "./search.js"
+import { measureSubscribers } from "./subscribers/main.js"
+import { readSubscriberOptions } from "./subscribers/options.js"
 import { measureTurns } from "./turns/main.js"
 import { readTurnOptions } from "./turns/options.js"
 
@@ -26,6 +28,9 @@ async function main() {
   const args = process.argv.slice(2)
   // K1 has its own rows and no other contestant, so it runs alone.
   if (args.some((arg) => /^(--workloads=)?K1$/i.test(arg))) return void process.stdout.write(`${await measureSearch(say)}\n`)
+  // So do the subscribers of W7.
+  const subscribers = readSubscriberOptions(args)
+  if (subscribers) return void process.stdout.write(`${await measureSubscribers(subscribers, say)}\n`)
   const turnOptions = readTurnOptions(args)
   if (turnOptions) return void process.stdout.write(`${await measureTurns(turnOptions, say)}\n`)
   const options = readOptions(args)

@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url"
 import pg from "pg"
 import { startArguments } from "../scripts/start-arguments.js"
 import { connect } from "../src/database/connect.js"
+import { recall } from "../src/database/embedded/home.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
+import { superuserUrl } from "../src/database/embedded/roles.js"
 import { migrate } from "../src/database/migrate.js"
 import {
   cores,
@@ -31,8 +33,9 @@ export async function measureSearch(say: (line: string) => void): Promise<string
   await using stack = new AsyncDisposableStack()
   const embedded = await openEmbedded({ dataDir: data, role: "command", log: say })
   stack.defer(() => embedded.stop())
-  const url = Object.assign(new URL(embedded.url), { pathname: `/${name}` }).href
-  const admin = new pg.Client({ connectionString: embedded.url })
+  const superuser = superuserUrl(recall(data)!)
+  const url = Object.assign(new URL(superuser), { pathname: `/${name}` }).href
+  const admin = new pg.Client({ connectionString: superuser })
   await admin.connect()
   await admin.query(`drop database if exists ${name} with (force)`)
   await admin.query(`create database ${name}`)

@@ -1,5 +1,6 @@
 import "reflect-metadata"
 import { inTransaction } from "../src/context/transaction.js"
+import type { Scope } from "../src/database/unit-of-work.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
@@ -23,12 +24,8 @@ export async function createCompany({ server, url }: TestServer): Promise<Client
   const inCompany = { companyId: company.id }
   const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "eval", status: "active", startsAt: clock.now() })
   const token = AccessToken.issue(company.id, "eval", null)
-  const scope = { companyIds: [company.id], actor: { kind: "system", id: null } } as const
-  await inTransaction(
-    server.services,
-    { ...scope, companyIds: [company.id] },
-    async ({ em }) => void em.persist([company, subscription, token]),
-  )
+  const scope: Scope = { companyIds: [company.id], actor: { kind: "system", id: null }, action: "eval", request: null }
+  await inTransaction(server.services, scope, async ({ em }) => void em.persist([company, subscription, token]))
   const headers = { "X-Access-Token": token.token!, "Content-Type": "application/json" }
   const send = async (method: string, path: string, body?: unknown) => {
     const answer = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
@@ -49,7 +46,11 @@ export async function createCompany({ server, url }: TestServer): Promise<Client
 /** Creates the script's assistant with its knowledge and tools; returns its id. */
 export async function makeAssistant(client: Client, endpoints: Endpoints, script: Script, textModelId: string): Promise<string> {
   const { id } = await client.rest("POST", "/api/assistants-new", { ...script.assistant, textModelId })
-  const items = script.knowledge.map(({ name, text, searched }) => ({ name, kind: "text", resourceContent: text, isVector: searched }))
+  const items = script.knowledge.map((item) =>
+    "page" in item
+      ? { name: item.name, kind: "url", resourceUrl: endpoints.address(item.name) }
+      : { name: item.name, kind: "text", resourceContent: item.text, isVector: item.searched },
+  )
   for (const item of items) await client.rest("POST", "/api/assistant-knowledge-new", { assistantId: id, ...item })
   for (const { name, description, params } of script.tools) {
     const tool = { name, description, ...(params && { params }), apiCallUrl: endpoints.address(name), httpMethod: "POST" }

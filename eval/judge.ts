@@ -29,7 +29,7 @@ export function judge(line: Line, reaction: Reaction): Verdict {
   const unsaid = line.facts.filter((fact) => ![fact].flat().some(isSaid)).map((fact) => `does not say ${JSON.stringify([fact].flat()[0])}`)
   const forbidden = line.never.filter(isSaid).map((phrase) => `says ${JSON.stringify(phrase)}`)
   const called = line.tools && toolFaults(line.tools, reaction.calls)
-  const hands = reaction.handedOff === line.handOff ? [] : [line.handOff ? "does not hand over" : "hands over"]
+  const hands = [reaction.handedOff, null].includes(line.handOff) ? [] : [line.handOff ? "does not hand over" : "hands over"]
   return {
     tools: called ? called.length === 0 : null,
     facts: line.facts.length + line.never.length > 0 ? unsaid.length + forbidden.length === 0 : null,

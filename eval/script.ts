@@ -23,13 +23,19 @@ const line = z.strictObject({
   facts: z.array(fact).default([]),
   /** What the answer must not contain. */
   never: z.array(z.string().min(1)).default([]),
-  /** Whether the assistant has to hand the chat to a person; this ends a conversation. */
-  handOff: z.boolean().default(false),
+  /** Whether the assistant has to hand the chat to a person, which ends a conversation; null: it may. */
+  handOff: z.boolean().nullable().default(false),
 })
+
+/** An item of the knowledge: a text, or a page in HTML that is crawled. */
+const item = z.union([
+  z.strictObject({ name: z.string(), text: z.string(), searched: z.boolean().default(false) }),
+  z.strictObject({ name: z.string(), page: z.string() }),
+])
 
 const scriptShape = z.strictObject({
   assistant: z.strictObject({ name: z.string(), prompt: z.string(), greeting: z.string().optional(), language: z.string().optional() }),
-  knowledge: z.array(z.strictObject({ name: z.string(), text: z.string(), searched: z.boolean().default(false) })).default([]),
+  knowledge: z.array(item).default([]),
   tools: z.array(tool).default([]),
   conversations: z.array(z.strictObject({ name: z.string(), lines: z.array(line).min(1) })).min(1),
 })

@@ -16,9 +16,10 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-/** The endpoints of a script's tools. */
+/** The endpoints of a script's tools, and its pages. */
 export interface Endpoints {
-  address(tool: string): string
+  /** The URL of a tool or of a page. */
+  address(name: string): string
   close(): Promise<void>
 }
 
@@ -61,19 +62,24 @@ export async function openTestServer(): Promise<TestServer> {
   return { server, url: `http://127.0.0.1:${server.port}`, close: () => built.disposeAsync() }
 }
 
-/** Serves the endpoints of a script's tools, with the responses of the script. */
+/** Serves the endpoints of a script's tools, with the responses of the script, and its pages. */
 export async function serveTools(script: Script): Promise<Endpoints> {
-  const byPath = new Map(script.tools.map((tool) => [`/${tool.name}`, tool]))
+  const pathOf = (name: string) => `/${encodeURIComponent(name)}`
+  const tools = new Map(script.tools.map((tool) => [pathOf(tool.name), tool]))
+  const pages = new Map(script.knowledge.flatMap((item) => ("page" in item ? [[pathOf(item.name), item.page] as const] : [])))
   const http = createServer((request, response) => {
     request.resume().on("end", () => {
-      const tool = byPath.get(new URL(request.url!, "http://localhost").pathname)
+      const { pathname } = new URL(request.url!, "http://localhost")
+      const page = pages.get(pathname)
+      if (page !== undefined) return void response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(page)
+      const tool = tools.get(pathname)
       response.writeHead(tool?.status ?? 404, { "Content-Type": "application/json" }).end(JSON.stringify(tool?.answers ?? null))
     })
   })
   await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening))
   const { port } = http.address() as { port: number }
   return {
-    address: (tool) => `http://127.0.0.1:${port}/${tool}`,
+    address: (name) => `http://127.0.0.1:${port}${pathOf(name)}`,
     async close() {
       http.closeAllConnections()
       await new Promise((closed) => http.close(closed))

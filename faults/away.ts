@@ -1,13 +1,13 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import type { Report } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import { judgeOutages, judgeStore, type Outage, type Phase } from "./kit/away-findings.js"
 import { type Chance, count } from "./kit/chance.js"
 import { kept, named, watchGauges } from "./kit/gauges.js"
-import type { Instance } from "./kit/instance.js"
 import { Regular } from "./kit/regular.js"
-import type { Report } from "./kit/report.js"
 import { Requests, type Topic } from "./kit/requests.js"
 import { comeToRest } from "./kit/store.js"
 import type { Deployment } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
 
 /** How long PostgreSQL is away each time, how many customers write, and how many messages they write before, between and after. */
 export interface AwaySize {

@@ -1,8 +1,8 @@
+import { type Report, worst } from "../test/kit/campaign/report.js"
+import { must, sleep } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
-import { type Report, worst } from "./kit/report.js"
 import { gaps, notToldOnce, storedIn } from "./kit/store.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { must, sleep } from "./kit/wait.js"
 
 /** What a clock campaign is to do. */
 export interface ClockSize {

@@ -1,10 +1,10 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, worst } from "../test/kit/campaign/report.js"
+import { must, sleep } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
-import type { Instance } from "./kit/instance.js"
-import { type Report, worst } from "./kit/report.js"
 import { comeToRest, misheard, storedIn } from "./kit/store.js"
 import type { Deployment } from "./kit/test-bed.js"
-import { must, sleep } from "./kit/wait.js"
 
 /** A worker is paused for longer than its lease, another answers, and the first continues. */
 export async function freezeCampaign(deployment: Deployment, report: Report, chance: Chance, chats: number) {

@@ -1,10 +1,10 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, tally, worst } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import type { Chance } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
-import type { Instance } from "./kit/instance.js"
-import { type Report, tally, worst } from "./kit/report.js"
 import { comeToRest, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
 import type { Deployment } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
 
 /** The lock of the sequencer: while it is held, a stored answer gets no position and is not delivered. */
 const sequencerLock = 7_304_212

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, tally, worst } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import { type FakeEmbeddings, startFakeEmbeddings } from "../test/kit/fake-embeddings.js"
 import { openSite } from "../test/kit/site.js"
 import type { Chance } from "./kit/chance.js"
-import type { Instance } from "./kit/instance.js"
 import { type Book, fill, goodBooks, poisonedBooks, privateBooks } from "./kit/library.js"
-import { type Report, tally, worst } from "./kit/report.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
 
 export const comesToAnEnd = "every item is indexed or failed, none is pending, in time after the last start"
 
@@ -32,7 +32,8 @@ export async function knowledgeCampaign(deployment: Deployment, report: Report, 
   const folder = mkdtempSync(join(tmpdir(), "knowledge-faults-"))
   try {
     const env = { DATA_DIR: folder, EMBEDDING_BASE_URL: vendor.url, EMBEDDING_MODEL: "letters" }
-    const guardedShare = Math.round(size.good / 20)
+    // So many that some are left when the last kill strikes.
+    const guardedShare = Math.round(size.good / 7)
     const open = [...goodBooks(site, chance, size.good - guardedShare, true), ...poisonedBooks(site, size.poisonedOfEach)]
     const guarded = [...goodBooks(site, chance, guardedShare, false), ...privateBooks(site, size.poisonedOfEach)]
     const lastKills = Math.floor(size.kills / 5)

@@ -1,15 +1,20 @@
 import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
+import { runCampaigns, say } from "../test/kit/campaign/main.js"
+import { Report } from "../test/kit/campaign/report.js"
 import { awayCampaign } from "./away.js"
 import { clockCampaign } from "./clock.js"
+import { eventsCampaign } from "./events.js"
 import { freezeCampaign } from "./freeze.js"
+import { inboundCampaign, storedOnce } from "./inbound.js"
 import { answeredOnce, killCampaign, type Point, points } from "./kill.js"
 import { type MutationName, mutations } from "./kit/builds.js"
 import { type Chance, chanceOf } from "./kit/chance.js"
-import { killAll } from "./kit/instance.js"
-import { Report } from "./kit/report.js"
+import { marked, nothingAfterwards } from "./kit/outbound-findings.js"
+import { hasRedis } from "./kit/redis.js"
 import { type Deployment, openTestBed, type TestBed } from "./kit/test-bed.js"
 import { comesToAnEnd, knowledgeCampaign } from "./knowledge.js"
+import { outboundCampaign } from "./outbound.js"
 import { resumeCampaign } from "./resume.js"
 import { nothingAfter, takeOverCampaign } from "./take-over.js"
 import { framesInPairs, toolCampaign } from "./tools.js"
@@ -27,6 +32,21 @@ const kills =
   (lane: string, instances: number, struck: Point[], patienceMs = 60_000): Campaign =>
   (deployment, report, chance) =>
     killCampaign(deployment, report, chance, { lane, instances, points: struck, patienceMs })
+
+const outboundSize = { written: 60, messagesOfEach: 14, asked: 40, questionsOfEach: 7, takenOver: 20, kills: 5, patienceMs: 180_000 }
+
+const smallOutbound = {
+  written: 10,
+  messagesOfEach: 4,
+  asked: 12,
+  questionsOfEach: 4,
+  takenOver: 12,
+  atClaims: true,
+  kills: 0,
+  patienceMs: 60_000,
+}
+
+const someEvents = { messages: 5_000, subscribers: 10, cuts: 100, kills: 3 }
 
 /** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
 const sound: Record<string, Record<string, Campaign>> = {
@@ -47,9 +67,28 @@ const sound: Record<string, Record<string, Campaign>> = {
     "kill -9 during turns with a tool, second half": (...args) => toolCampaign(...args, { lane: "second", kills: 15, customers: 3 }),
   },
   resume: { "subscribers that are cut": (...args) => resumeCampaign(...args, { messages: 500, cuts: 20 }) },
+  events: {
+    "events for 10 subscribers while an instance is killed": (...args) => eventsCampaign(...args, { ...someEvents, redisStoppedMs: null }),
+  },
+  ...(hasRedis && {
+    "events-redis-lost": {
+      "the same with Redis, which is stopped in the middle": (...args) =>
+        eventsCampaign(...args, { ...someEvents, redisStoppedMs: 20_000 }),
+    },
+  }),
   knowledge: {
     "knowledge that is indexed while its worker is killed": (...args) =>
       knowledgeCampaign(...args, { good: 280, poisonedOfEach: 4, kills: 10, patienceMs: 60_000 }),
+  },
+  inbound: {
+    "updates that are sent three times while the server is killed": (...args) =>
+      inboundCampaign(...args, { customers: 200, updatesOfEach: 10, kills: 5, patienceMs: 90_000 }),
+  },
+  outbound: {
+    "messages that vendors refuse while the server is killed": (...args) => outboundCampaign(...args, outboundSize),
+  },
+  "outbound-take-over": {
+    "take-overs between the beginning of a delivery and its request": (...args) => outboundCampaign(...args, smallOutbound),
   },
   write: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) },
   away: {
@@ -66,6 +105,12 @@ const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
     notices: comesToAnEnd,
   },
   lease: { campaign: kills("lease", 1, ["in the model", "before due", "in the model"], 30_000), notices: answeredOnce },
+  "repeat-check": {
+    campaign: (...args) => inboundCampaign(...args, { customers: 20, updatesOfEach: 4, kills: 0, patienceMs: 10_000 }),
+    notices: storedOnce,
+  },
+  "sending-mark": { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: marked },
+  withdrawal: { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: nothingAfterwards },
   frames: { campaign: (...args) => toolCampaign(...args, { lane: "frames", kills: 5, customers: 4 }), notices: framesInPairs },
 }
 
@@ -111,45 +156,23 @@ async function runMutants(testBed: TestBed, names: MutationName[]): Promise<bool
   return results.map(({ noticed }) => noticed)
 }
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
-
-async function main(): Promise<number> {
-  const without = given.without as MutationName | undefined
-  const names = given.only?.split(",") ?? Object.keys(sound)
-  if ((without && !Object.hasOwn(mutations, without)) || names.some((name) => !Object.hasOwn(sound, name))) {
-    say(usage)
-    return 2
-  }
-  const begin = performance.now()
-  say(`SEED=${seed}`)
-  const opening = openTestBed()
-  const interrupt = new Promise<number>((resolve) => {
-    for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const]) process.once(signal, () => resolve(code))
-  })
-  const work = async () => {
-    const testBed = await opening
-    // Asked for alone, a mutant is judged like the sound server: it fails.
-    const results = without ? await runMutantAlone(testBed, without) : await runSound(testBed, names)
-    if (!without && !given.only) results.push(...(await runMutants(testBed, Object.keys(mutants) as MutationName[])))
-    const failed = results.filter((passed) => !passed).length
-    say(`\nSEED=${seed}, ${Math.round((performance.now() - begin) / 1000)} s`)
-    say(`${results.length - failed} passed, ${failed} failed`)
-    return failed > 0 ? 1 : 0
-  }
-  try {
-    return await Promise.race([work(), interrupt])
-  } finally {
-    killAll()
-    await opening.then((testBed) => testBed.close())
-  }
-}
-
 async function runMutantAlone(testBed: TestBed, name: MutationName): Promise<boolean[]> {
   const report = await run(testBed, `the server without its ${name}`, mutants[name].campaign, name)
   report.print()
   return report.findings.map(({ faults }) => faults.length === 0)
 }
 
-process.on("exit", killAll)
-// What still reconnects or waits when all is said is not waited for.
-process.exit(await main())
+async function runAll(testBed: TestBed): Promise<boolean[]> {
+  // Asked for alone, a mutant is judged like the sound server: it fails.
+  if (without) return runMutantAlone(testBed, without)
+  const results = await runSound(testBed, names)
+  return given.only ? results : [...results, ...(await runMutants(testBed, Object.keys(mutants) as MutationName[]))]
+}
+
+const without = given.without as MutationName | undefined
+const names = given.only?.split(",") ?? Object.keys(sound)
+if ((without && !Object.hasOwn(mutations, without)) || names.some((name) => !Object.hasOwn(sound, name))) {
+  say(usage)
+  process.exit(2)
+}
+await runCampaigns(seed, openTestBed, runAll)

@@ -1,10 +1,10 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import type { Report } from "../test/kit/campaign/report.js"
+import { sleep, until } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
-import type { Instance } from "./kit/instance.js"
 import type { Listener } from "./kit/listener.js"
-import type { Report } from "./kit/report.js"
 import { allPlaced, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { sleep, until } from "./kit/wait.js"
 
 /** How much a resume campaign writes and cuts. */
 export interface ResumeSize {

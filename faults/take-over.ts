@@ -1,10 +1,10 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, tally, worst } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
-import type { Instance } from "./kit/instance.js"
-import { type Report, tally, worst } from "./kit/report.js"
 import { gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
 
 /** A take-over that is planned: at any moment of the turn, while the model thinks, or just around the moment of its answer. */
 interface Plan {
@@ -86,7 +86,7 @@ async function takeOver(deployment: Deployment, instances: Instance[], plan: Pla
   const moment = !calls[0] ? "before the turn" : calls[0].answeredAt ? "after the model's answer" : "while the model thought"
   const begin = performance.now()
   const url = `${instances[(index + 1) % 2]!.url}/api/chats/${customer.chatId}/ai-control`
-  const answer = await post(url, token, { isUnderAiControl: false }, "PATCH")
+  const answer = await post(url, token, { isUnderAiControl: false }, { method: "PATCH" })
   const answeredAt = performance.now()
   if (answer.status !== 200) throw new Error(`The take-over was refused: ${JSON.stringify(answer.body)}`)
   const rows = await deployment.sql("select id from message where chat_id = $1 and role = 'Assistant'", [customer.chatId])

@@ -1,11 +1,11 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, tally, worst } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
 import { Customer } from "./kit/customer.js"
 import { Endpoint } from "./kit/endpoint.js"
-import type { Instance } from "./kit/instance.js"
-import { type Report, tally, worst } from "./kit/report.js"
 import { comeToRest, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
 
 /** A kill that is planned: so long after its customers asked, or after one of their calls arrived; the model and the endpoint think as long. */
 interface Plan {

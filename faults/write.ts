@@ -1,9 +1,9 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, tally, worst } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
-import type { Instance } from "./kit/instance.js"
-import { type Report, tally, worst } from "./kit/report.js"
 import { allPlaced, gaps, misheard, notToldOnce, storedIn } from "./kit/store.js"
 import { type Deployment, post } from "./kit/test-bed.js"
-import { must, sleep, until } from "./kit/wait.js"
 import { openChats } from "./resume.js"
 
 /** The outcome of a message. */

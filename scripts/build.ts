@@ -7,6 +7,7 @@ import { join } from "node:path"
  * compiler nor these libraries. There it builds nothing, and prints what to do when there is no build. Usage: node scripts/build.ts [PROJECT …]
  */
 function build(): number {
+  removeHeaders()
   if (!existsSync("node_modules/typescript")) {
     if (existsSync("dist/src/main.js")) return 0
     process.stderr.write("Nothing is built, and this installation has no compiler. Run: npm ci && npm run build && npm prune --omit=dev\n")
@@ -26,6 +27,13 @@ function build(): number {
   const libraries: Record<string, string> = JSON.parse(readFileSync("src/pages/browser/libraries.json", "utf8"))
   for (const [name, path] of Object.entries(libraries)) copyFileSync(join("node_modules", path), join("dist/browser", name))
   return 0
+}
+
+/** Removes Node's C++ headers, 67 MB, which only compiling native addons needs. */
+function removeHeaders() {
+  for (const name of readdirSync("node_modules")) {
+    if (/^node-.*(linux|darwin|win)-/.test(name)) rmSync(`node_modules/${name}/include`, { recursive: true, force: true })
+  }
 }
 
 process.exitCode = build()

@@ -58,8 +58,9 @@ async function main(): Promise<number> {
   chmodSync(folder, 0o755)
   try {
     installProduction(folder)
-    const weights = { "npm ci": weight("node_modules"), "npm ci --omit=dev": weight(join(folder, "node_modules")) }
+    // The start removes what only compilers need.
     const isRunning = await starts(folder)
+    const weights = { "npm ci": weight("node_modules"), "npm ci --omit=dev": weight(join(folder, "node_modules")) }
     const commands = Object.keys(bounds) as (keyof typeof bounds)[]
     for (const command of commands) process.stdout.write(`${command}: ${weights[command]} MB of ${bounds[command]}\n`)
     if (!isRunning) process.stderr.write("A production installation did not start, or its pages are incomplete.\n")

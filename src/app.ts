@@ -1,11 +1,13 @@
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
 import cors from "@koa/cors"
 import Router from "@koa/router"
 import { type GraphQLSchema, printSchema } from "graphql"
 import Koa from "koa"
 import type { Services } from "./context/services.js"
-import { serveSockets } from "./events/transports/graphql-ws.js"
+import { serveGraphqlWs } from "./events/transports/graphql-ws.js"
 import type { OpenSockets } from "./events/transports/open-sockets.js"
+import { SocketIo } from "./events/transports/socket-io.js"
+import { serveUpgrades } from "./events/transports/upgrades.js"
 import type { OperationEngine } from "./graphql/engine.js"
 import { graphqlHandler, startApollo } from "./http/graphql.js"
 import { healthRouter } from "./http/health.js"
@@ -14,14 +16,19 @@ import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
 import { metricsRouter, observeRequests } from "./http/metrics.js"
 import { oneAtATime } from "./http/pipeline.js"
+import { answerRefused } from "./http/refused.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { Running } from "./jobs/kit/running.js"
+import { SampledLog } from "./observability/sampled-log.js"
 import { operatorError } from "./operator-error.js"
 import { pages } from "./pages/pages.js"
 import type { StartPageFacts } from "./pages/start-page.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
+
+/** Path of Socket.IO, as its clients write it. */
+const socketIoPath = "/socket.io/"
 
 /** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
 export async function createApp(
@@ -55,18 +62,35 @@ export async function createApp(
   for (const router of routers) app.use(router.routes())
   app.use(wrongMethod(routers))
   app.use(unknownPath)
-  app.on("error", (error) => log.debug({ err: error }, "the connection failed during the response"))
+  const lines = new SampledLog(log)
+  // After the response has begun: either the client went away, or reading what is sent failed.
+  app.on("error", (error: NodeJS.ErrnoException) =>
+    lines.line(/^(ECONN|EPIPE|ERR_STREAM|HPE_)/.test(error.code ?? "") ? "debug" : "error", "a response could not be completed", error),
+  )
 
   const handle = app.callback()
   const requests = new Running(log)
-  const http = createServer(oneAtATime((request, response) => void requests.add(handle(request, response))))
-  const openSockets = serveSockets(http, schema, engine, services, sockets)
+  const addressOf = (request: IncomingMessage) => app.createContext(request, new ServerResponse(request)).ip
+  const socketIo = new SocketIo(services, sockets, addressOf, httpLimits.crossOriginSeconds)
+  // A request without Host is refused like others, by requestMiddleware().
+  const http = createServer(
+    { requireHostHeader: false },
+    oneAtATime((request, response) => {
+      if (request.url?.split("?")[0] === socketIoPath) socketIo.handle(request, response)
+      else void requests.add(handle(request, response))
+    }),
+  )
+  // As when no file descriptor is left.
+  http.on("error", (error) => lines.line("error", "a connection could not be accepted", error))
+  answerRefused(http)
+  const graphqlWs = serveGraphqlWs(schema, engine, services, sockets, addressOf)
+  serveUpgrades(http, { "/graphql": graphqlWs, "/ws": graphqlWs, [socketIoPath]: socketIo }, lines)
   return {
     http,
     /** Closes in order: accepts no new requests, asks sockets to reconnect, and finishes running requests. */
     async close() {
       const closed = new Promise<void>((resolve) => http.close(() => resolve()))
-      await openSockets.close()
+      await Promise.all([graphqlWs.close(), socketIo.close()])
       http.closeIdleConnections()
       await closed
       // The request of a client that disconnected may still run.
@@ -113,7 +137,11 @@ export const apiVersion = "1.0"
 /** Starts listening and returns the port. */
 export function listen(http: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    http.once("error", (error) => reject(operatorError(`Cannot listen on ${host}:${port}: ${error.message}`, error)))
-    http.listen(port, host, () => resolve((http.address() as { port: number }).port))
+    const refuse = (error: Error) => reject(operatorError(`Cannot listen on ${host}:${port}: ${error.message}`, error))
+    http.once("error", refuse)
+    http.listen(port, host, () => {
+      http.off("error", refuse)
+      resolve((http.address() as { port: number }).port)
+    })
   })
 }

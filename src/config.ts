@@ -38,6 +38,8 @@ export interface Config {
   /** Still verifies what it signed before a rotation. */
   readonly jwtSecretPrevious: string | null
   readonly encryptionKey: Buffer | null
+  /** Still decrypts what it encrypted before a rotation. */
+  readonly encryptionKeyPrevious: Buffer | null
   /** Whether an empty database gets the demo company. */
   readonly demo: boolean
   /** null, like `anthropic`, `embedding` and `elevenlabs`, when not configured. */
@@ -66,8 +68,15 @@ export interface Config {
   readonly rateLimitAnonymousPerMinute: number
   /** Whether clients can read the GraphQL schema. */
   readonly graphqlIntrospection: boolean
+  /** Absolute path of the manifest of operations that clients may run; null allows all. */
+  readonly trustedDocuments: string | null
   /** Size of all files of a company; 0 means no limit. */
   readonly mediaBytesPerCompany: number
+  /** Age in days after which messages are deleted; 0, as of the two below, means never. */
+  readonly messageRetentionDays: number
+  /** Age after which tool calls lose their bodies. */
+  readonly toolLogRetentionDays: number
+  readonly auditRetentionDays: number
   /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
@@ -161,6 +170,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     jwtSecret: values.JWT_SECRET ?? null,
     jwtSecretPrevious: values.JWT_SECRET_PREVIOUS ?? null,
     encryptionKey: values.ENCRYPTION_KEY ?? null,
+    encryptionKeyPrevious: values.ENCRYPTION_KEY_PREVIOUS ?? null,
     demo,
     openai: service("OPENAI"),
     // Anthropic's tools take the base URL without its version, the AI SDK with it: both are accepted.
@@ -190,7 +200,11 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: values.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
+    trustedDocuments: values.TRUSTED_DOCUMENTS ? resolve(values.TRUSTED_DOCUMENTS) : null,
     mediaBytesPerCompany: values.MEDIA_BYTES_PER_COMPANY,
+    messageRetentionDays: values.MESSAGE_RETENTION_DAYS,
+    toolLogRetentionDays: values.TOOL_LOG_RETENTION_DAYS,
+    auditRetentionDays: values.AUDIT_RETENTION_DAYS,
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,

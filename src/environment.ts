@@ -71,6 +71,8 @@ const proxies = rule("off, on (one proxy) or the number of proxies in front, up 
 })
 
 const ms = (fallback: number, min = 0) => whole(min, longestTimer).default(fallback)
+/** Age in days after which data is deleted; 0 is never. */
+const days = whole(0, rootLimits.retentionDaysMax)
 const model = (name: string) => text.default(name)
 
 /** Every variable with its rule and its default, if any (contract, section 9). `NODE_ENV` decides which are required. */
@@ -91,6 +93,7 @@ const variables = z.object({
   JWT_SECRET: jwtSecret.optional(),
   JWT_SECRET_PREVIOUS: jwtSecret.optional(),
   ENCRYPTION_KEY: encryptionKey.optional(),
+  ENCRYPTION_KEY_PREVIOUS: encryptionKey.optional(),
   DEMO: flag.optional(),
   OPENAI_BASE_URL: web.default("https://api.openai.com/v1"),
   OPENAI_API_KEY: text.optional(),
@@ -121,7 +124,11 @@ const variables = z.object({
   RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.requestsPerMinute),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.anonymousRequestsPerMinute),
   GRAPHQL_INTROSPECTION: flag.default(true),
+  TRUSTED_DOCUMENTS: text.optional(),
   MEDIA_BYTES_PER_COMPANY: whole(0, 1e15).default(rootLimits.mediaBytesPerCompany),
+  MESSAGE_RETENTION_DAYS: days.default(0),
+  TOOL_LOG_RETENTION_DAYS: days.default(rootLimits.toolLogRetentionDays),
+  AUDIT_RETENTION_DAYS: days.default(rootLimits.auditRetentionDays),
   METRICS_TOKEN: text.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: web.optional(),
   LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),

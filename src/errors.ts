@@ -33,6 +33,15 @@ export class BadUserInput extends ApiError {
   }
 }
 
+/** 400: the server runs only the operations of its manifest (`TRUSTED_DOCUMENTS`), and this is none of them. */
+export class DocumentNotTrusted extends ApiError {
+  static readonly code = "DOCUMENT_NOT_TRUSTED"
+
+  constructor() {
+    super(400, DocumentNotTrusted.code, "This server runs only the operations of its manifest: send the ID or the text of one of them")
+  }
+}
+
 /** 401: credentials are missing or invalid. */
 export class Unauthenticated extends ApiError {
   constructor(message = "Sign in, or send a valid access token") {

@@ -32,6 +32,12 @@ export const rootLimits = {
   uploadBytes: 25 * 1024 * 1024,
   /** Bytes of all files of a company; default of `MEDIA_BYTES_PER_COMPANY`: 10 GB. */
   mediaBytesPerCompany: 10 * 1024 ** 3,
+  /** Age after which the bodies of tool calls are deleted; default of `TOOL_LOG_RETENTION_DAYS`. */
+  toolLogRetentionDays: 30,
+  /** Age after which audit entries are deleted; default of `AUDIT_RETENTION_DAYS`. */
+  auditRetentionDays: 365,
+  /** Largest of these numbers of days, and of `MESSAGE_RETENTION_DAYS`; ours, 27 years. */
+  retentionDaysMax: 10_000,
   /** Life of a refresh token (Limits table: 7 days). */
   refreshTokenSeconds: 7 * 24 * 60 * 60,
   /** How long a statement waits for a database connection; ours. */
@@ -50,6 +56,8 @@ export const rootLimits = {
   unavailableRetrySeconds: 2,
   /** Interval at which a repeated line of the log is counted and written once; ours. */
   repeatedLogMs: 10_000,
+  /** Lines of the log in memory, in bytes, that standard error does not take; further ones are dropped; ours. */
+  unwrittenLogBytes: 4 * 1024 * 1024,
   /** Timeout to connect to Redis; ours. */
   redisConnectMs: 3_000,
   /** Timeout of a command of Redis; ours. */

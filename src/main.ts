@@ -8,6 +8,8 @@ import { makeLog, startServer } from "./server.js"
 async function main() {
   const config = readConfig(process.env)
   const log = makeLog(config)
+  // Nobody reads it any more, as after `npm start | head`; without a listener the error would end the process.
+  process.stdout.on("error", (error) => log.debug({ err: error }, "standard output cannot be written"))
   const say = (line: string) => process.stdout.write(`${line}\n`)
   const embedded = config.databaseUrl ? null : await openEmbedded({ dataDir: config.dataDir, role: "server", log: say })
   const server = await startServer(config, config.databaseUrl ?? embedded!.url, log).catch(async (error) => {

@@ -12,20 +12,23 @@ export interface Secrets {
   /** The secret before the last rotation, which still verifies; null without one. */
   readonly jwtSecretPrevious: string | null
   readonly encryptionKey: Buffer
+  /** The key before the last rotation, which still decrypts; null without one. */
+  readonly encryptionKeyPrevious: Buffer | null
 }
 
-type StoredSecrets = Omit<Secrets, "jwtSecretPrevious">
+type StoredSecrets = Omit<Secrets, "jwtSecretPrevious" | "encryptionKeyPrevious">
 
 /**
  * Returns the configured secrets. Missing ones are generated once in `DATA_DIR/secrets.json`, which only its owner can read. Processes that
  * start at the same time agree on one file. Throws when the file is damaged: new secrets could not decrypt what the old ones encrypted.
  */
 export async function loadSecrets(config: Pick<Config, keyof Secrets | "dataDir">): Promise<Secrets> {
-  const { jwtSecret, jwtSecretPrevious, encryptionKey } = config
-  if (jwtSecret && encryptionKey) return { jwtSecret, jwtSecretPrevious, encryptionKey }
+  const { jwtSecret, jwtSecretPrevious, encryptionKey, encryptionKeyPrevious } = config
+  const previous = { jwtSecretPrevious, encryptionKeyPrevious }
+  if (jwtSecret && encryptionKey) return { jwtSecret, encryptionKey, ...previous }
   const path = join(config.dataDir, "secrets.json")
   const stored = (await read(path)) ?? (await generate(path))
-  return { jwtSecret: jwtSecret ?? stored.jwtSecret, jwtSecretPrevious, encryptionKey: encryptionKey ?? stored.encryptionKey }
+  return { jwtSecret: jwtSecret ?? stored.jwtSecret, encryptionKey: encryptionKey ?? stored.encryptionKey, ...previous }
 }
 
 async function read(path: string): Promise<StoredSecrets | null> {

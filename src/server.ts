@@ -3,13 +3,17 @@ import pino, { type Logger } from "pino"
 import type { Demo } from "./admin/demo.js"
 import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
+import { ToolSchemas } from "./assistant/tool-schemas.js"
 import { type Config, publicUrl } from "./config.js"
-import { rateLimits } from "./context/rate-limit.js"
+import { rateLimits, redisForLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
 import { withMedia } from "./context/snapshot.js"
 import { connect } from "./database/connect.js"
 import { Heartbeat } from "./database/heartbeat.js"
 import { migrate } from "./database/migrate.js"
+import type { PlainRow } from "./database/read-model.js"
+import { FanOutReader } from "./event-webhooks/fan-out.js"
+import { waitingDeliveries } from "./event-webhooks/waiting.js"
 import { EventHub } from "./events/hub.js"
 import { AnswerProgress } from "./events/progress.js"
 import { startSequencer } from "./events/sequencer.js"
@@ -18,29 +22,37 @@ import { OpenSockets } from "./events/transports/open-sockets.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
 import { OperationEngine } from "./graphql/engine.js"
 import { inRestWords, platformSchema } from "./graphql/schema.js"
+import { readTrustedDocuments } from "./graphql/trusted-documents.js"
 import { operationObserver } from "./http/operation-observer.js"
 import { autoResume } from "./jobs/auto-resume.js"
+import { channelItem } from "./jobs/channel-item.js"
+import { deliver } from "./jobs/deliver.js"
+import { fetchMedia } from "./jobs/fetch-media.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
 import { Running } from "./jobs/kit/running.js"
 import { makeScheduler } from "./jobs/kit/scheduler.js"
 import { addWorkGauges } from "./jobs/kit/work-gauges.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
+import { pollChannelWork } from "./jobs/poll-channel.js"
 import { quietChats } from "./jobs/quiet-chats.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
+import { sendEvents } from "./jobs/send-events.js"
 import { strayFiles } from "./jobs/stray-files.js"
 import { voiceAgent } from "./jobs/voice-agent.js"
 import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
+import { rootLimits } from "./limits.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
 import { Metrics } from "./observability/metrics.js"
 import { observedModel } from "./observability/observed-model.js"
 import { addProcessGauges } from "./observability/process-gauges.js"
 import { startTracing } from "./observability/tracing.js"
-import { crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
+import { channels, crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
+import { eventSelections } from "./rest/kit/event-selections.js"
 import { representer, snapshotOf } from "./rest/kit/representation.js"
 import { loadSecrets } from "./secrets.js"
 
@@ -55,11 +67,15 @@ export interface RunningServer {
 }
 
 /** The log of the process: JSON lines on standard error, because standard output is for people. */
-export const makeLog = (config: Config): Logger =>
-  pino(
-    { level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] },
-    pino.destination({ dest: 2, sync: false }),
-  )
+export function makeLog(config: Config): Logger {
+  const destination = pino.destination({ dest: 2, sync: false, maxLength: rootLimits.unwrittenLogBytes })
+  // As on a full disk: lines are lost. Without a listener the error would end the process.
+  destination.on("error", () => {
+    // At the exit it would repeat the failing write for ever.
+    destination.flushSync = () => {}
+  })
+  return pino({ level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] }, destination)
+}
 
 /** Starts all parts on a database: migrations, ports, job scheduler, HTTP. A failure stops the parts that have started. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
@@ -73,14 +89,20 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
 
   const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
-  const engine = new OperationEngine(operationObserver(metrics), !config.graphqlIntrospection)
+  const hidesSchema = !config.graphqlIntrospection
+  const trusted = config.trustedDocuments ? await readTrustedDocuments(config.trustedDocuments, schema, hidesSchema) : null
+  if (trusted) log.info({ documents: trusted.size }, "clients can run only the operations of the manifest (TRUSTED_DOCUMENTS)")
+  const engine = new OperationEngine(operationObserver(metrics), hidesSchema, trusted)
   const secrets = await loadSecrets(config)
   let address = publicUrl(config)
   const mediaUrls = new MediaUrls(secrets, () => address)
-  const represent = representer(engine, restSchema, (row) => withMedia(row, (id) => mediaUrls.of(id)))
+  const withUrls = (row: PlainRow) => withMedia(row, (id) => mediaUrls.of(id))
+  const represent = representer(engine, restSchema, withUrls)
   const heartbeat = new Heartbeat(database, log)
-  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : postgresWakeUp(heartbeat, database.pool)
+  const wakeUp = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : postgresWakeUp(heartbeat, database.pool, log)
   stack.defer(() => wakeUp.close())
+  const redis = config.redisUrl ? await redisForLimits(config.redisUrl, log) : null
+  stack.defer(() => redis?.disconnect())
   await heartbeat.start()
   stack.defer(() => heartbeat.stop())
   const sequencer = startSequencer(database, wakeUp, log, (count) => metrics.eventsPlaced.inc(count))
@@ -91,11 +113,15 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => progress.close())
   const documents = extractor()
   stack.defer(() => documents.close())
-  const work = [reply, voiceAgent, indexKnowledge]
+  const toolSchemas = new ToolSchemas(log)
+  stack.defer(() => toolSchemas.close())
+  const work = [reply, voiceAgent, indexKnowledge, deliver, fetchMedia, channelItem, pollChannelWork, sendEvents]
   const sweeps = [...work.map((each) => each.sweep), quietChats, lostToolCalls, retention, strayFiles]
   const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())
+  const vendorHttpClient = new GuardedHttpClient(true)
+  stack.defer(() => vendorHttpClient.close())
   const running = new Running(log)
   stack.defer(() => scheduler.stop())
   stack.defer(() => running.idle())
@@ -111,11 +137,14 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     snapshotOf,
     append,
     represent,
+    eventSelections: eventSelections(engine, schema, withUrls),
     progress,
     stopping: stopping.signal,
     secrets,
     mediaUrls,
     httpClient,
+    vendorHttpClient,
+    channels: channels(config, httpClient),
     crawler: crawler(httpClient),
     extractor: documents,
     storage: await storage(config),
@@ -124,16 +153,20 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     models: (await textModels(config)).map((model) => observedModel(model, metrics)),
     voices: voiceProviders(),
     embedding: await embedding(config),
+    toolSchemas,
     vectors: await vectorSearch(database, log),
-    limits: rateLimits(config, database),
+    limits: rateLimits(config, database, redis),
     eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)
   await scheduler.start(services)
+  const fanOut = new FanOutReader(database, wakeUp, scheduler, log)
+  stack.defer(() => fanOut.stop())
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   addProcessGauges(metrics, database.pool, () => sockets.size)
   addWorkGauges(services, work)
+  waitingDeliveries(services)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
   const app = await createApp(services, engine, schema, restSchema, sockets, startPage)

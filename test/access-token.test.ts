@@ -266,6 +266,26 @@ describe("using", () => {
     expect(errors![0]!.extensions).toMatchObject({ code: "UNAUTHENTICATED", statusCode: 401 })
   })
 
+  it("works as a bearer token too, and in the wrong header names the right one", async () => {
+    const bearer = { Authorization: `Bearer ${acme.token}` }
+    const { body } = await rest.as(bearer).get("/api/companies/my").expect(200)
+    expect(body.map(({ id }: { id: string }) => id)).toEqual([acme.id])
+    await rest.as(bearer).get("/api/auth/me").expect(401)
+    const made = await create()
+    await rest
+      .as({ Authorization: `Bearer ${made.token}` })
+      .get("/api/chats")
+      .expect(200)
+    await rest.as(acme.owner.jwt).delete(`${path()}/${made.id}`).expect(200)
+    await rest
+      .as({ Authorization: `Bearer ${made.token}` })
+      .get("/api/chats")
+      .expect(401)
+    await rest.as({ Authorization: "Bearer amp_mistyped" }).get("/api/chats").expect(401)
+    const wrong = await rest.as({ "X-Access-Token": acme.owner.jwt }).get("/api/chats").expect(401)
+    expect(wrong.body.message).toContain("Authorization")
+  })
+
   it("takes precedence over a JWT", async () => {
     const both = (token: string, jwt: string) => ({ "X-Access-Token": token, Authorization: `Bearer ${jwt}` })
     const { body } = await rest.as(both(acme.token, globex.owner.jwt)).get("/api/companies/my").expect(200)

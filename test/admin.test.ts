@@ -228,6 +228,8 @@ describe("a channel", () => {
       assistantId: acme.assistant.id,
       config: { externalId: "shop-bridge" },
       hookUrl: expect.stringMatching(new RegExp(`^http://.+/hooks/custom-messenger/${connection.id}$`)),
+      problem: null,
+      lastInboundAt: null,
       createdAt: time,
       updatedAt: time,
     })
@@ -243,11 +245,30 @@ describe("a channel", () => {
       for (const word of [...Object.values(credentials), "deliver.example", "surplus"]) expect(place).not.toContain(word)
     }
 
-    expect(await refused(1, "channel:connect", bridge())).toMatch(/connected already/)
+    // Again with the same account: new values, the same id.
+    const renamed = await done("channel:connect", bridge({ name: "Renamed", assistant: acme.assistant.id }))
+    expect(renamed).toEqual({ ...connection, name: "Renamed", updatedAt: time })
     const gone = await done("channel:disconnect", { id: connection.id })
-    expect(gone).toEqual({ ...connection, isActive: false, updatedAt: time })
+    expect(gone).toEqual({ ...renamed, isActive: false, updatedAt: time })
     const back = await done("channel:connect", bridge({ name: "Back" }))
     expect(back).toEqual({ ...connection, name: "Back", assistantId: null, updatedAt: time })
+  })
+
+  it("gets new credentials while it is connected, if it needs any", async () => {
+    const { id: connection } = await done("channel:connect", bridge({ "external-id": "another-bridge" }))
+    const sealed = async () => (await sql("select credentials from channel where id = $1", [connection]))[0].credentials
+    const before = await sealed()
+    const given = { id: connection, credentials: JSON.stringify({ ...credentials, secret: "another private word" }) }
+    expect(await done("channel:set-credentials", given)).toMatchObject({ id: connection, isActive: true })
+    const after = await sealed()
+    expect(after).not.toBe(before)
+    expect(after).not.toContain("private")
+    await allRefused(1, [
+      ["channel:set-credentials", { id: connection, credentials: '{"secret":"x"}' }, /needs the credential deliveryUrl/],
+      ["channel:set-credentials", { id: acme.widget.id, credentials: "{}" }, /widget has no credentials/],
+      ["channel:set-credentials", { ...given, id: acme.id }, /No channel connection has the id/],
+    ])
+    expect(await sealed()).toBe(after)
   })
 
   it("that is a widget takes messages until it is disconnected", async () => {

@@ -80,7 +80,7 @@ describe("an assistant without a voice", () => {
   it("is deleted by the next sweep when the process that was deleting it has died", async () => {
     const assistant = await acme.makeAssistant()
     const chat = await acme.chat({ assistantId: assistant.id })
-    await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
+    await systemContext(w.services, acme.id, "test").transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
     await sweep()
     expect((await find(assistant)).body.voiceAgentStatus).toBe("terminating")
     clock.advance(60_000)

@@ -242,7 +242,9 @@ describe("over both protocols:", () => {
       ["a reference to elsewhere", { type: "object", properties: { a: { $ref: "https://json-schema.org/draft/2020-12/schema" } } }],
       ["a reference to nothing", { type: "object", $ref: "#/$defs/nothing" }],
       ["65 levels", { type: "object", properties: nested(64) }],
-      ["more than 32 KB", { type: "object", description: "x".repeat(32 * 1024) }],
+      ["more than 64 KB", { type: "object", description: "x".repeat(64 * 1024) }],
+      ["a pattern that tracks back for ever", { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }],
+      ["one in a name", { type: "object", patternProperties: { "^(a|a)*$": {} } }],
       ["NUL", { type: "object", description: "a\u0000b" }],
     ])("that are %s are 400", async (_what, params) => {
       const made = await make()
@@ -251,8 +253,6 @@ describe("over both protocols:", () => {
     })
 
     it.each([
-      ["a pattern that tracks back for ever", { properties: { a: { type: "string", pattern: "^(a+)+$" } } }, { a: `${"a".repeat(50)}!` }],
-      ["one in a name", { patternProperties: { "^(a|a)*$": {} } }, { [`${"a".repeat(50)}!`]: 1 }],
       [
         "references that branch",
         {

@@ -363,7 +363,7 @@ describe("concurrent changes", () => {
   it("a deletion whose request died leaves no chat with AI on, however long the provider refuses", async () => {
     const assistant = await made()
     const chat = await acme.chat({ assistantId: assistant.id })
-    await systemContext(w.services, acme.id).transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
+    await systemContext(w.services, acme.id, "test").transaction(async (tx) => (await tx.find(Assistant, assistant.id)).terminate())
     fake.reply = async () => {
       throw new VoiceFailure("Not now")
     }

@@ -12,6 +12,19 @@ const folder = async (company = acme) =>
   (await gql(company.token, `mutation { createAssistantFolder(input: { name: "Sales" }) { id } }`)).data.createAssistantFolder.id as string
 
 describe("creating an assistant", () => {
+  it("stores excluded tags as they are, also those that PostgreSQL's arrays write differently", async () => {
+    const excludedTags = ["null", "NULL", 'a "quoted" one', "back\\slash", "{a,b}", "two\nlines", "tab\tand\u0001", "ünï"]
+    const { body } = await rest.as(acme.token).post(path, { name: "Ada", excludedTags }).expect(201)
+    expect(body.excludedTags).toEqual(excludedTags)
+    expect((await rest.as(acme.token).get(`${path}/${body.id}`).expect(200)).body.excludedTags).toEqual(excludedTags)
+    const changed = await rest
+      .as(acme.token)
+      .patch(`${path}/${body.id}`, { excludedTags: ["Null"] })
+      .expect(200)
+    expect(changed.body.excludedTags).toEqual(["Null"])
+    expect((await rest.as(acme.token).post(`${path}/${body.id}/copy`, {}).expect(201)).body.excludedTags).toEqual(["Null"])
+  })
+
   it("needs only a name; the rest has defaults", async () => {
     const { body } = await rest.as(acme.token).post(path, { name: "  Ada  " }).expect(201)
     const { data } = await gql(acme.token, "{ textModels { id name provider } }")

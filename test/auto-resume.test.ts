@@ -89,7 +89,7 @@ describe("the return of a chat, with a stopped clock", () => {
     await write(chat, "Me again")
     await answerDue()
 
-    expect(conversationOf(openAi.requests[0]!)).toEqual(["user: Me again"])
+    expect(conversationOf(openAi.requests[0]!)).toEqual(["user: <customer>Me again</customer>"])
     const told = systemOf(openAi.requests[0]!)
     expect(told).toMatch(/you handed the chat over to a human colleague[\s\S]*the chat came back to you[\s\S]*archived/)
     expect(told).toContain("Meanwhile a human colleague wrote to the customer.")
@@ -112,7 +112,7 @@ describe("the return of a chat, with a stopped clock", () => {
     expect(contexts).toEqual([true, true, true, true, false])
     await write(chat, "New")
     await answerDue()
-    expect(conversationOf(openAi.requests[0]!)).toEqual(["user: Within the window\nNew"])
+    expect(conversationOf(openAi.requests[0]!)).toEqual(["user: <customer>Within the window</customer>\n<customer>New</customer>"])
   })
 
   it("makes a new archive each time, and none without messages", async () => {
@@ -156,7 +156,7 @@ describe("the return of a chat, with a stopped clock", () => {
     expect(await look(chat)).toMatchObject({ isUnderAiControl: true })
     await answerDue()
     expect((await said(chat)).slice(-2)).toEqual(["Customer: Me again", "Assistant: An answer"])
-    expect(conversationOf(openAi.requests[0]!)).toEqual(["user: Me again"])
+    expect(conversationOf(openAi.requests[0]!)).toEqual(["user: <customer>Me again</customer>"])
     const archived = (await stored(chat)).map(({ contextId }: { contextId: string | null }) => contextId !== null)
     expect(archived).toEqual([true, true, true, true, false, false])
   })

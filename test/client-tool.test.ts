@@ -95,7 +95,7 @@ describe("a tool that a client executes", () => {
     expect(data.answerToolCall).toEqual(shown)
     await done
     expect(await outputOf(chat)).toEqual([{ callId: asked.toolCallId, status: "success", output: { place: "window" } }])
-    expect(openAi.requests[1]!.body.messages.at(-1)).toMatchObject({ role: "tool", content: '{"place":"window"}' })
+    expect(openAi.requests[1]!.body.messages.at(-1)).toMatchObject({ role: "tool", content: '<result>{"place":"window"}</result>' })
     expect(await said(chat)).toEqual([
       "Customer: Where do I sit?",
       "Assistant: FunctionCall",

@@ -52,6 +52,11 @@ describe("the server's own schema", () => {
   const schema = platformSchema
   const queries = Object.keys(schema.getQueryType()!.getFields())
 
+  let webhook: { id: string }
+  beforeAll(async () => {
+    webhook = await w.acme.eventWebhook()
+  })
+
   it.each(queries)("query %s has the same result on both", async (name) => {
     const { acme, services } = w
     const chat = await acme.chat()
@@ -61,6 +66,7 @@ describe("the server's own schema", () => {
     const ids: Record<string, string> = {
       ...{ chat: chat.id, message: message.id, assistant: acme.assistant.id, assistantTool: tool.id, knowledgeItem: acme.knowledge.id },
       ...{ company: acme.id, companyId: acme.id, chatId: chat.id, toolId: tool.id },
+      ...{ eventWebhook: webhook.id, webhookId: webhook.id },
     }
     const identity = await authenticate(services, { accessToken: null, authorization: `Bearer ${acme.owner.jwt}` })
     const info = { requestId: "-", address: "-", log: services.log, headers: {} }

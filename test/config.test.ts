@@ -44,6 +44,9 @@ describe("the configuration", () => {
       rateLimitPerMinute: 6000,
       rateLimitAnonymousPerMinute: 600,
       mediaBytesPerCompany: 10_737_418_240,
+      messageRetentionDays: 0,
+      toolLogRetentionDays: 30,
+      auditRetentionDays: 365,
       logLevel: "info",
       trustProxy: 0,
       corsOrigins: [],
@@ -93,6 +96,7 @@ describe("the configuration", () => {
     ["ENCRYPTION_KEY", key.toString("base64").slice(4)],
     ["JWT_SECRET", "short"],
     ["JWT_SECRET_PREVIOUS", "short"],
+    ["ENCRYPTION_KEY_PREVIOUS", "short"],
     ["JWT_TTL_SECONDS", "0"],
     ["REPLY_DEBOUNCE_MS", "4s"],
     ["TRUST_PROXY", "11"],
@@ -106,6 +110,7 @@ describe("the configuration", () => {
     const message = faultsOf({
       JWT_SECRET: "hunter2",
       JWT_SECRET_PREVIOUS: "hunter2",
+      ENCRYPTION_KEY_PREVIOUS: "hunter2",
       ENCRYPTION_KEY: "hunter2",
       DATABASE_URL: "pg://me:hunter2@host",
       PUBLIC_URL: "me:hunter2@host",
@@ -214,7 +219,12 @@ describe("the secrets", () => {
 
   it("come from the environment first, and then nothing is written", async () => {
     const config = readConfig({ DATA_DIR: dataDir, JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("hex") })
-    expect(await loadSecrets(config)).toEqual({ jwtSecret: secret, jwtSecretPrevious: null, encryptionKey: key })
+    expect(await loadSecrets(config)).toEqual({
+      jwtSecret: secret,
+      jwtSecretPrevious: null,
+      encryptionKey: key,
+      encryptionKeyPrevious: null,
+    })
     expect(await readdir(dataDir)).toEqual([])
   })
 

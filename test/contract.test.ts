@@ -322,6 +322,7 @@ describe("REST and GraphQL", () => {
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, numbered)
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "then")
       .replace(/amp_\w+/g, "amp")
+      .replace(/whsec_[\w+/=]+/g, "whsec")
       .replace(/(Tag |visitor-|tool|"latencyMs":)[#\d]+/g, "$10")
     return JSON.parse(text)
   }

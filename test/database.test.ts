@@ -145,7 +145,7 @@ it("a server continues when the database ends all its connections, and receives 
     heard += 1
   })
   await database.sql(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = current_user and pid <> pg_backend_pid()",
   )
   const end = Date.now() + 10_000
   while ((await ready()).status !== 200 && Date.now() < end) await sleep(50)

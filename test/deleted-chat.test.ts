@@ -5,6 +5,7 @@ import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { folderOfItsOwn, samples, upload } from "./kit/files.js"
 import { receiver } from "./kit/receiver.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
+import { tablesWith } from "./kit/traces.js"
 import { chatViews, stillTime, stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
@@ -30,13 +31,6 @@ const remove = (chat: { id: string }) => rest.as(acme.token).delete(`/api/chats/
 const log = async () => (await rest.as(acme.token).get(`/api/assistant-tools-new/${tool.id}/logs`).expect(200)).body
 const eventsOf = (chat: { id: string }) => sql("select type, payload from event where chat_id = $1 order by id", [chat.id])
 const onlyItsEnd = (chat: { id: string }) => [{ type: "CHAT_DELETED", payload: { value: { chatId: chat.id } } }]
-
-/** The tables that have a row with this text anywhere, in any column. */
-async function tablesWith(text: string) {
-  const tables = await sql("select tablename as name from pg_tables where schemaname = 'public' order by 1")
-  const found = await Promise.all(tables.map(({ name }) => sql(`select 1 from "${name}" t where t::text like '%' || $1 || '%'`, [text])))
-  return tables.map(({ name }) => name).filter((_name, at) => found[at]!.length > 0)
-}
 
 /** A chat that has the text in everything that a chat can have: its name, messages, comments, files, a tool call, stored responses. */
 async function chatFullOf(word: string) {
@@ -66,12 +60,12 @@ it("nothing that a deleted chat held is in the database, and its tool calls are 
   const chat = await chatFullOf(word)
   await w.runDue()
   const places = ["chat", "event", "idempotency_key", "media", "message", "tool_call"]
-  expect(await tablesWith(word)).toEqual(places)
+  expect(await tablesWith(w, word)).toEqual(places)
 
   await remove(chat)
-  expect(await tablesWith(word)).toEqual(["idempotency_key", "media"])
+  expect(await tablesWith(w, word)).toEqual(["idempotency_key", "media"])
   await forgetMedia(w.services, acme.id)
-  expect(await tablesWith(word)).toEqual([])
+  expect(await tablesWith(w, word)).toEqual([])
   expect(await eventsOf(chat)).toEqual(onlyItsEnd(chat))
 
   const heard = await subscribe(w, acme.token, { after, chatId: chat.id })
@@ -101,7 +95,7 @@ it("a tool call that ends after its chat was deleted records its outcome without
   release()
   await done
   await forgetMedia(w.services, acme.id)
-  expect(await tablesWith(word)).toEqual([])
+  expect(await tablesWith(w, word)).toEqual([])
   expect((await log()).data[0]).toMatchObject({ params: {}, response: null, responseStatus: 200, status: "success" })
 })
 

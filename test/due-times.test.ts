@@ -37,21 +37,26 @@ it("work is started in the order of its due times", async () => {
 describe("claims", () => {
   /** Claims that the test ends itself, with what each was to claim. */
   function held() {
-    const batches: { ids: number[]; end(): void }[] = []
-    const claims = new Claims<number>((ids) => new Promise((end) => batches.push({ ids, end })))
-    return { claims, batches, turns: () => new Promise((resolve) => setTimeout(resolve, 0)) }
+    const batches: { ids: string[]; end(): void }[] = []
+    const claims = new Claims<{ id: string }>((due) => new Promise((end) => batches.push({ ids: due.map(({ id }) => id), end })))
+    /** Resolves when this many claims were made; on a busy event loop a claim waits. */
+    const made = async (count: number) => {
+      while (batches.length < count) await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    return { claims, batches, made }
   }
 
   it("are made together for what is due at the same time, and a few at once for the rest", async () => {
-    const { claims, batches, turns } = held()
+    const { claims, batches, made } = held()
     const { claimsAtOnce, claimBatch } = jobLimits
     const count = claimsAtOnce * claimBatch + 3
-    const ids = Array.from({ length: count }, (_, index) => index)
-    const done = Promise.all(ids.map((id) => claims.add(id)))
-    await turns()
+    const ids = Array.from({ length: count }, (_, index) => String(index))
+    const done = Promise.all(ids.map((id) => claims.add({ id })))
+    await made(claimsAtOnce)
     expect(batches.map(({ ids: claimed }) => claimed.length)).toEqual(Array(claimsAtOnce).fill(claimBatch))
+    expect(claims.ids).toEqual(ids.slice(-3))
     batches[0]!.end()
-    await turns()
+    await made(claimsAtOnce + 1)
     expect(batches.at(-1)!.ids).toEqual(ids.slice(-3))
     expect(batches.flatMap(({ ids: claimed }) => claimed)).toEqual(ids)
     for (const { end } of batches) end()

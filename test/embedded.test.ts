@@ -23,6 +23,7 @@ import { SHARED_FOLDER } from "../src/database/embedded/home.js"
 import { until } from "../src/database/embedded/locks.js"
 import { type EmbeddedDatabase, openEmbedded } from "../src/database/embedded/open.js"
 import { findPostmaster, stopPostmaster } from "../src/database/embedded/postmaster.js"
+import { superuserUrl } from "../src/database/embedded/roles.js"
 
 const root = process.getuid?.() === 0
 const NOBODY = 65_534
@@ -115,7 +116,7 @@ describe("the first start", () => {
     expect(hostname).toBe("127.0.0.1")
     expect(Number(port)).toBeLessThan(32_768)
     const [settings] = await ask(
-      database.url,
+      superuserUrl(memory(dataDir)),
       `SELECT current_setting('fsync') f, current_setting('synchronous_commit') s, current_setting('full_page_writes') p,
               current_setting('listen_addresses') l, current_setting('unix_socket_directories') u, current_setting('jit') j`,
     )

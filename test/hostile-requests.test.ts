@@ -220,6 +220,37 @@ describe("the map of a multipart request", () => {
   })
 })
 
+it.each([
+  ["has a name that is too long", `Content-Disposition${"x".repeat(20_000)}: form-data; name="0"; filename="a.txt"\r\n\r\nhello`],
+  ["has no colon", 'Content-Disposition form-data; name="0"; filename="a.txt"\r\n\r\nhello'],
+  ["is cut", "Content-Dispo"],
+  ["is missing", "\r\nhello"],
+])("a multipart request whose header of the file %s is 400", async (_name, part) => {
+  const fields = { operations: { query: mutation, variables: { file: null } }, map: { 0: ["variables.file"] } }
+  const before = Object.entries(fields).map(
+    ([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${JSON.stringify(value)}\r\n`,
+  )
+  const answer = await fetch(`${server.url}/graphql`, {
+    method: "POST",
+    headers: { "x-access-token": acme.token, "content-type": "multipart/form-data; boundary=x" },
+    body: `${before.join("")}--x\r\n${part}\r\n--x--\r\n`,
+  })
+  expect(await answer.json()).toMatchObject(refusal)
+  expect(server.log()).not.toContain("operation failed")
+})
+
+it("an upload whose first part has a malformed header is answered, also when a large file follows", async () => {
+  const part = (filename: string, content: string) =>
+    `--x\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n\r\n${content}\r\n`
+  const answer = await fetch(`${server.url}/api/media/upload`, {
+    method: "POST",
+    headers: { "x-access-token": acme.token, "content-type": "multipart/form-data; boundary=x" },
+    body: `${part("a\u0000.txt", "hello")}${part("b.txt", "x".repeat(300_000))}--x--\r\n`,
+    signal: AbortSignal.timeout(10_000),
+  })
+  expect(await answer.json()).toMatchObject({ statusCode: 400, code: "BAD_USER_INPUT" })
+})
+
 describe("an upgrade", () => {
   const { hostname, port } = { hostname: "127.0.0.1", port: () => Number(new URL(server.url).port) }
   const handshake = (path: string, more = "") =>
@@ -234,7 +265,8 @@ describe("an upgrade", () => {
     return socket
   }
 
-  const paths = ["/graphql", "/ws", "/socket.io", "/socket.io/?EIO=4&transport=websocket", "/", "/nothing", "//[", "/graphql/more"]
+  const socketIo = "/socket.io/?EIO=4&transport=websocket"
+  const paths = ["/graphql", "/ws", socketIo, "/socket.io", "/socket.io/more?EIO=4", "/", "/nothing", "//[", "/graphql/more"]
 
   it.each(paths)("that the client resets does no harm: %s", async (path) => {
     for (let round = 0; round < 40; round += 1) {
@@ -253,7 +285,7 @@ describe("an upgrade", () => {
     await sleep(200)
   })
 
-  it.each(paths.slice(2))(
+  it.each(paths.slice(3))(
     "to an unknown path is 404, and the server closes the connection even when the client does not: %s",
     async (path) => {
       const socket = await bare(true)
@@ -271,7 +303,7 @@ describe("an upgrade", () => {
     },
   )
 
-  it.each(["/graphql", "/ws"])("that is cut in the middle of a message does no harm: %s", async (path) => {
+  it.each(["/graphql", "/ws", socketIo])("that is cut in the middle of a message does no harm: %s", async (path) => {
     const whole = handshake(path)
     for (const length of [5, 40, whole.length - 2, whole.length - 1]) {
       const socket = await bare()
@@ -293,7 +325,7 @@ describe("an upgrade", () => {
     await once(socket, "data")
     socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]))
     socket.resetAndDestroy()
-    const good = await rawSocket({ ...w, url: server.url }, path as "/graphql")
+    const good = await rawSocket({ ...w, url: server.url }, path === "/ws" ? "/ws" : "/graphql")
     expect(await good.open(acme.token)).toBe("acknowledged")
     good.socket.terminate()
   })

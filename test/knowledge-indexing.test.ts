@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { entityLimits } from "../src/entities/limits.js"
 import { indexKnowledge } from "../src/jobs/index-knowledge.js"
 import { knowledgeLimits } from "../src/knowledge/limits.js"
@@ -293,11 +294,12 @@ describe("workers", () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => searchable(some(1))))
     const hold = held()
     const running = indexAll(w)
-    await hold.calls(knowledgeLimits.indexingConcurrency)
-    // Any further item would have called by now: a slot is taken before the call.
+    await hold.calls(knowledgeLimits.indexingBatchSlots)
+    const furtherCall = hold.calls(knowledgeLimits.indexingBatchSlots + 1).then(() => "called")
+    expect(await Promise.race([furtherCall, sleep(500, "waits")])).toBe("waits")
     expect([hold.inFlight(), indexKnowledge.running(w.services)]).toEqual([
-      knowledgeLimits.indexingConcurrency,
-      knowledgeLimits.indexingConcurrency,
+      knowledgeLimits.indexingBatchSlots,
+      knowledgeLimits.indexingSlots.company,
     ])
     hold.letGo()
     await running
@@ -373,7 +375,7 @@ describe("workers", () => {
     const late = await globex.makeKnowledge({ assistantId: globex.assistant.id, isVector: true, resourceContent: text })
     const hold = held()
     const running = indexAll(w)
-    await hold.calls(knowledgeLimits.indexingConcurrency)
+    await hold.calls(knowledgeLimits.indexingBatchSlots)
     expect(embedded()).toContain(text)
     hold.letGo()
     await running

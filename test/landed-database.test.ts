@@ -47,7 +47,7 @@ async function restore(database: EmptyDatabase) {
     const text = `with off as (select set_config('session_replication_role', 'replica', true))
       insert into "${table}" (${list}) overriding system value select ${list} from off, json_populate_recordset(null::"${table}", $1)`
     await database.sql(`delete from "${table}"`)
-    await database.sql(text, [JSON.stringify(rows)])
+    await database.asSuperuser(text, [JSON.stringify(rows)])
     await database.sql(
       `select setval(pg_get_serial_sequence($1, column_name), (select max((to_jsonb(t) ->> column_name)::bigint) from "${table}" t))
        from information_schema.columns where table_schema = 'public' and table_name = $1 and pg_get_serial_sequence($1, column_name) is not null`,

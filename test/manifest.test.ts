@@ -75,6 +75,12 @@ describe("package.json", () => {
     expect(Object.keys(lock).filter((path) => path.endsWith("node_modules/kysely"))).toEqual(["node_modules/kysely"])
   })
 
+  it("runs no script while it is installed, with any version of npm", () => {
+    expect(read(".npmrc").split("\n")).toContain("ignore-scripts=true")
+    const atInstallation = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"]
+    expect(Object.keys(manifest.scripts).filter((name) => atInstallation.includes(name))).toEqual([])
+  })
+
   it("has the same Node flags wherever a start command is shown", () => {
     const [, flags] = /&& exec node (.+) dist\/src\/main\.js$/.exec(manifest.scripts.start)!
     const shown = sources

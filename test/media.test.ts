@@ -33,6 +33,7 @@ describe("an upload", () => {
       id: expect.any(String),
       companyId: acme.id,
       filename: "dot.png",
+      status: "ready",
       mimeType: "image/png",
       size: samples.png.length,
       url: expect.stringMatching(new RegExp(`^${w.url}/media/${body.id}\\?expires=\\d+&signature=[\\w-]{43}$`)),

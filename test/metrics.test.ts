@@ -63,6 +63,14 @@ describe("GET /metrics", () => {
     expect({ status: forwarded.status, code: forwarded.body.code }).toEqual({ status: 403, code: "FORBIDDEN" })
   })
 
+  it("refuses a client whose address, as a trusted proxy passes it on, is none", async () => {
+    const { url, stop } = await w.another({ TRUST_PROXY: "1" })
+    for (const address of ["not an address", "999.1.1.1", "::ffff:10.0.0.1", "203.0.113.7"])
+      expect((await supertest(url).get("/metrics").set("X-Forwarded-For", address)).status).toBe(403)
+    expect((await supertest(url).get("/metrics").set("X-Forwarded-For", "127.0.0.1")).status).toBe(200)
+    await stop()
+  })
+
   it("with METRICS_TOKEN requires it as bearer token", async () => {
     const { url, stop } = await w.another({ METRICS_TOKEN: "a token for scraping" })
     const get = (authorization?: string) =>

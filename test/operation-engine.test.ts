@@ -2,7 +2,7 @@ import { ApolloServer } from "@apollo/server"
 import { buildSchema } from "graphql"
 import { v7 } from "uuid"
 import { NotFound } from "../src/errors.js"
-import { OperationEngine } from "../src/graphql/engine.js"
+import { OperationEngine, type StartedSubscription } from "../src/graphql/engine.js"
 import { graphqlLimits } from "../src/graphql/limits.js"
 import { rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
@@ -195,12 +195,10 @@ describe("the engine itself", () => {
     await run("{ soon fails }")
     await expect(run("query ($x: Boolean!) { at @skip(if: $x) }", { x: "\u0000" })).rejects.toThrow("NUL")
     const prepared = engine.prepare(schema, { query: "subscription { at }" })
-    const events = (await engine.subscribe(prepared, {}, {}, "graphql-ws")) as AsyncGenerator
-    expect([await events.next(), await events.next(), await events.next()]).toMatchObject([
-      { value: { data: { at: "one" } } },
-      { value: { data: { at: "two" } } },
-      { done: true },
-    ])
+    const { events, run: runFor } = (await engine.subscribe(prepared, {}, {}, "graphql-ws")) as StartedSubscription
+    const told = [await events.next(), await events.next()]
+    expect(await Promise.all(told.map(({ value }) => runFor(value)))).toMatchObject([{ data: { at: "one" } }, { data: { at: "two" } }])
+    expect(await events.next()).toMatchObject({ done: true })
     expect(around).toEqual([
       { transport: "http", kind: "query", field: "at", name: "Named" },
       { transport: "http", kind: "query", field: "soon", name: null },

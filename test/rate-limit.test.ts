@@ -73,6 +73,21 @@ describe("sign-in attempts", () => {
     expect(left).toBeLessThan(before - 1)
   })
 
+  it("on a socket count for the client, and not for the proxy", async () => {
+    const here = somewhere()
+    const socket = await rawSocket(w, "/graphql", "graphql-transport-ws", here)
+    expect(await socket.open(acme.token)).toBe("acknowledged")
+    const signIn = async () => {
+      const [{ payload }] = await socket.ask(`mutation { signIn(email: "${somebody()}", password: "wrong password") { tokenType } }`)
+      return (payload.errors ?? payload)[0].extensions.code
+    }
+    for (let count = 1; count <= 10; count++) expect(await signIn()).toBe("UNAUTHENTICATED")
+    expect(await signIn()).toBe("RATE_LIMITED")
+    await attempt(here).expect(429)
+    await attempt(somewhere()).expect(400)
+    socket.socket.terminate()
+  })
+
   it("are counted exactly when they are concurrent", async () => {
     const here = somewhere()
     const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(here)))

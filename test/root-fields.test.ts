@@ -22,6 +22,7 @@ const contract: Record<string, string[]> = {
     "myCompanies: [Company!]!",
     "company(id): Company",
     "accessTokens(companyId): [AccessToken!]!",
+    "auditEntries(companyId first? after?): AuditEntryConnection!",
     "textModels: [TextModel!]!",
     "assistants(companyId? folderId? q? skip? take? includeVariants?): AssistantPage!",
     "assistant(id): Assistant",
@@ -38,6 +39,9 @@ const contract: Record<string, string[]> = {
     "chatTags(companyId?): [ChatTag!]!",
     "messages(chatId first? after? skip?): MessageConnection!",
     "message(id): Message",
+    "eventWebhooks(companyId?): [EventWebhook!]!",
+    "eventWebhook(id): EventWebhook",
+    "eventDeliveries(webhookId status? type? skip? take?): EventDeliveryPage!",
   ],
   Mutation: [
     "signIn(email? password?): TokenPair!",
@@ -87,6 +91,14 @@ const contract: Record<string, string[]> = {
     "updateChatTag(id input): ChatTag!",
     "deleteChatTag(id): DeleteResult!",
     "createMessage(input): Message!",
+    "retryMessage(id): Message!",
+    "createEventWebhook(input): EventWebhook!",
+    "updateEventWebhook(id input): EventWebhook!",
+    "deleteEventWebhook(id): DeleteResult!",
+    "redeliverEvent(webhookId deliveryId): EventDelivery!",
+    "redeliverEvents(webhookId since until? onlyFailed?): RedeliverEventsResult!",
+    "testEventWebhook(id): EventDelivery!",
+    "rotateEventWebhookSecret(id): EventWebhook!",
     // The key is a separate argument: an upload has no input object.
     "uploadMedia(companyId? file idempotencyKey?): Media!",
   ],
@@ -129,7 +141,7 @@ const fieldsOf = (name: string) => {
 }
 
 describe("the types of the contract", () => {
-  it.each(["Chat", "Message"])("%ss are a Relay connection", (name) => {
+  it.each(["Chat", "Message", "AuditEntry"])("%ss are a Relay connection", (name) => {
     expect(fieldsOf(`${name}Connection`)).toEqual({
       edges: `[${name}Edge!]!`,
       nodes: `[${name}!]!`,

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import type { Socket as TcpSocket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { OperationTypeNode } from "graphql"
 import pg from "pg"
 import { v7 } from "uuid"
@@ -63,7 +64,7 @@ describe("a socket", () => {
   it("runs 50 operations at once: those beyond are refused, and it stays open", async () => {
     const blocker = new pg.Client({ connectionString: w.databaseUrl })
     await blocker.connect()
-    await blocker.query("begin; lock table chat_folder in access exclusive mode")
+    await blocker.query("begin; lock table chat_tagging in access exclusive mode")
     const socket = await opened(acme.token)
     for (let index = 0; index < 60; index += 1) subscribeTo(socket, `q${index}`, "{ chatFolders { id } }")
     const refused = await received(socket, "error", 10).finally(() => blocker.end())
@@ -131,6 +132,24 @@ describe("a socket", () => {
     late.socket.terminate()
   })
 
+  it("that sends thousands of messages at once does not delay others until all are handled", async () => {
+    const socket = await opened(acme.token)
+    const counted = jest.spyOn(w.services.limits.credential, "count")
+    const turns: number[] = []
+    const look = () => {
+      turns.push(counted.mock.calls.length)
+      if (counted.mock.calls.length < 10_000) setImmediate(look)
+    }
+    look()
+    for (let index = 0; index < 10_000; index += 1) subscribeTo(socket, `q${index}`, "{")
+    await received(socket, "error", 10_000)
+    counted.mockRestore()
+    // What one read of the connection holds: 64 KB.
+    const most = Math.max(...turns.map((count, index) => count - (turns[index - 1] ?? 0)))
+    expect(most).toBeLessThan(1_000)
+    socket.socket.terminate()
+  })
+
   it("gets an error for variables that are refused, and stays open", async () => {
     const socket = await opened(acme.token)
     const query = `query ($first: Int) { ${[..."abcdefghij"].map((a) => `${a}: chats(first: $first) { nodes { tags { id } also: tags { id } } }`)} }`
@@ -161,6 +180,29 @@ it("a credential has 5,000 subscriptions, on all its sockets together", () => {
   running[0]!()
   another(OperationTypeNode.SUBSCRIPTION)
   expect(() => another(OperationTypeNode.SUBSCRIPTION)).toThrow(expect.objectContaining({ code: "RATE_LIMITED", statusCode: 429 }))
+})
+
+it("an event is executed for a few subscriptions of a company at once: requests of others find a database connection", async () => {
+  const after = await endOfLog(w)
+  const chat = await acme.chat({ assistantId: acme.assistant.id })
+  // Its assistant is not stored with the event: each subscription reads it.
+  const query = "subscription ($chatId: UUID!, $after: String!) { events(chatId: $chatId, after: $after) { chat { assistant { id } } } }"
+  const socket = await opened(acme.token)
+  const owner = new pg.Client({ connectionString: w.databaseUrl })
+  await owner.connect()
+  await owner.query("begin")
+  await owner.query("lock table assistant in access exclusive mode")
+  for (let n = 0; n < 30; n++) subscribeTo(socket, `s${n}`, query, { chatId: chat.id, after })
+  const waiting = "select 1 from pg_locks where not granted and relation = 'assistant'::regclass"
+  while ((await owner.query(waiting)).rowCount === 0) await sleep(5)
+  for (let n = 0; n < 20; n++) await rest.as(w.globex.token).get("/api/chat-folders").expect(200)
+  await owner.query("commit")
+  await owner.end()
+  const events = await received(socket, "next", 30)
+  expect(events.map(({ payload }) => payload)).toEqual(
+    Array(30).fill({ data: { events: { chat: { assistant: { id: acme.assistant.id } } } } }),
+  )
+  socket.socket.terminate()
 })
 
 it("what clients cause again and again is one line of the log, and nothing is printed", async () => {

@@ -60,6 +60,20 @@ describe("opening", () => {
     }
   })
 
+  it.each<[string, () => object]>([
+    ["accessToken", () => ({ accessToken: acme.token })],
+    ["X-Access-Token", () => ({ "X-Access-Token": acme.token })],
+    ["x-access-token", () => ({ "x-access-token": acme.token })],
+    ["authorization with an access token", () => ({ authorization: `Bearer ${acme.token}` })],
+    ["Authorization with a JWT", () => ({ Authorization: `Bearer ${acme.owner.jwt}` })],
+    ["AUTHORIZATION, and AUTH with a company", () => ({ AUTHORIZATION: `Bearer ${acme.owner.jwt}`, AUTH: { companyId: acme.id } })],
+  ])("takes the parameter %s", async (_name, parameters) => {
+    const socket = await rawSocket(w)
+    expect(await socket.open(parameters())).toBe("acknowledged")
+    expect((await socket.ask("{ chatFolders { id } }"))[0].type).toBe("next")
+    socket.socket.terminate()
+  })
+
   it("an expired JWT: 4403, so that the standard client reconnects with a new one", async () => {
     const claims = { typ: "access" as const, sub: acme.owner.id, sid: acme.owner.sessionId, jti: v7() }
     const expired = sign(claims, w.services.secrets.jwtSecret, 60, new Date(Date.now() - 61_000))

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { TelegramBotVendor } from "../simulate/vendors/telegram-bot.js"
+import { freePort } from "./kit/free-port.js"
 
 const root = process.cwd()
 const readme = readFileSync(join(root, "README.md"), "utf8")
@@ -29,19 +30,11 @@ function instead(commands: string, line: string, other: string) {
   return commands.replace(`${line}\n`, `${other}\n`)
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, "close")
-  return port
-}
-
 const folder = mkdtempSync(join(tmpdir(), "platform-tour-"))
 // PostgreSQL does not run as root: its user must be able to enter the folder.
 chmodSync(folder, 0o755)
 const data = join(folder, "data")
+const telegram = new TelegramBotVendor({ secondMs: 100 })
 let environment: Record<string, string>
 let url: string
 let server: ChildProcess | null = null
@@ -129,10 +122,11 @@ async function paste(commands: string): Promise<Ran> {
 }
 
 beforeAll(async () => {
+  await telegram.listen()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
   const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env
-  environment = { PATH, HOME, NODE_COMPILE_CACHE, PORT: String(port), DATA_DIR: data }
+  environment = { PATH, HOME, NODE_COMPILE_CACHE, PORT: String(port), DATA_DIR: data, TELEGRAM_BASE_URL: telegram.server.url }
   await start()
   // In another chat than the test that measures.
   tour = runTour()
@@ -140,6 +134,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await interrupt()
+  await telegram.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -235,6 +230,27 @@ describe("the README", () => {
     expect({ code, complained }).toEqual({ code: 0, complained: "" })
     expect(said).toMatch(/^[0-9a-f-]{36}\n.*"text":"How long does delivery take\?".*"isUnderAiControl":false/s)
   }, 20_000)
+})
+
+describe("the README's Telegram bot", () => {
+  // In real time, since the server is a process of its own.
+  it("is answered by the assistant after one command", async () => {
+    const [, commands = ""] = /^## A Telegram bot$.*?^```bash\n(.*?)^```$/ms.exec(readme) ?? []
+    const helpers = tourOf(readme)[0]!.commands
+    const mine = instead(instead(helpers, "URL=http://127.0.0.1:4000", `URL=${url}`), "DATA=./data", `DATA=${data}`)
+    const { code, said, complained } = await paste(
+      mine + instead(commands, "BOT_TOKEN=123456:paste-your-token", `BOT_TOKEN=${telegram.token}`),
+    )
+    expect({ code, complained }).toEqual({ code: 0, complained: "" })
+    expect(JSON.parse(said)).toMatchObject({ messenger: "telegram-bot", isActive: true, problem: null })
+    telegram.write(
+      { id: 7, type: "private", first_name: "Ann" },
+      { id: 7, is_bot: false, first_name: "Ann" },
+      { text: "How long does delivery take?" },
+    )
+    while (telegram.sent.length === 0) await sleep(50)
+    expect(telegram.sent[0]).toMatchObject({ chatId: 7, text: expect.stringContaining("2 to 3 working days") })
+  }, 30_000)
 })
 
 const characters: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" }

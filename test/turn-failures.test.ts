@@ -99,7 +99,7 @@ describe("a model that fails", () => {
     expect(await due(chat)).toBe(retry)
     await nextTry(chat)
     expect(await said(chat)).toEqual(["Customer: Hello", "Customer: Hello?", "Assistant: Both"])
-    expect(openAi.requests.at(-1)!.body.messages.at(-1).content).toBe("Hello\nHello?")
+    expect(openAi.requests.at(-1)!.body.messages.at(-1).content).toBe("<customer>Hello</customer>\n<customer>Hello?</customer>")
   })
 
   it("is not called again after a take-over between two tries", async () => {

@@ -33,12 +33,12 @@ describe("an instance that runs three turns at once", () => {
     const done = w.runDue()
     const running = [await model.next(), await model.next(), await model.next()]
     const asked = (call: { request: (typeof openAi.requests)[number] }) => conversationOf(call.request)[0]
-    expect(running.map(asked).sort()).toEqual(["user: Question 0", "user: Question 1", "user: Question 2"])
+    expect(running.map(asked).sort()).toEqual([0, 1, 2].map((place) => `user: <customer>Question ${place}</customer>`))
     for (let place = 3; place < chats.length; place += 1) {
       expect(openAi.requests).toHaveLength(place)
       running.shift()!.answer({ text: "An answer" })
       running.push(await model.next())
-      expect(asked(running.at(-1)!)).toBe(`user: Question ${place}`)
+      expect(asked(running.at(-1)!)).toBe(`user: <customer>Question ${place}</customer>`)
     }
     for (const call of running) call.answer({ text: "An answer" })
     await done

@@ -1,6 +1,6 @@
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { indexAll } from "./kit/knowledge.js"
-import { chatViews, hold, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
+import { chatViews, hold, stillTime, stopScheduler, systemOf, unwrapped } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -58,7 +58,7 @@ describe("an answer from knowledge", () => {
     const [chunk] = await sql("select id from knowledge_chunk where knowledge_id = $1 and content like 'Returns%'", [returns.id])
     expect((await answerIn(chat)).sources).toEqual([{ knowledgeId: returns.id, knowledgeName: "Returns", chunkId: chunk.id }])
     const { content } = openAi.requests[1]!.body.messages.at(-1)
-    expect(JSON.parse(content).data[0]).toMatchObject({ knowledgeName: "Returns", content: expect.stringContaining("30 days") })
+    expect(JSON.parse(unwrapped(content)).data[0]).toMatchObject({ knowledgeName: "Returns", content: expect.stringContaining("30 days") })
     const { body: tools } = await rest.as(acme.token).get(`/api/assistant-tools-new?assistantId=${assistant.id}&search=searchKnowledge`)
     const { body: log } = await rest.as(acme.token).get(`/api/assistant-tools-new/${tools.data[0].id}/logs`).expect(200)
     expect(log.data).toMatchObject([{ chatId: chat.id, status: "success", params: { query: "how long may I return something" } }])

@@ -68,7 +68,7 @@ describe("a customer's message during the model's call", () => {
     time.pass(2_000)
     const doneAgain = w.runDue()
     const second = await model.next()
-    expect(conversationOf(second.request)).toEqual(["user: Hello\nWait, something else"])
+    expect(conversationOf(second.request)).toEqual(["user: <customer>Hello</customer>\n<customer>Wait, something else</customer>"])
     time.pass(500)
     await write(chat, "And this")
     time.pass(500)

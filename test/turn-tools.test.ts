@@ -1,12 +1,13 @@
 import { assistantLimits } from "../src/assistant/limits.js"
 import { entityLimits } from "../src/entities/limits.js"
+import { RateLimited } from "../src/errors.js"
 import { jobLimits } from "../src/jobs/limits.js"
 import { lostToolCalls } from "../src/jobs/lost-tool-calls.js"
 import { reply } from "../src/jobs/reply.js"
 import { type FakeModelReply, startFakeOpenAi } from "./kit/fake-openai.js"
 import { type Mode, receiver } from "./kit/receiver.js"
 import { subscribe } from "./kit/sockets.js"
-import { chatViews, hold, stillTime, stopScheduler } from "./kit/turns.js"
+import { chatViews, hold, stillTime, stopScheduler, unwrapped } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const endpoint = await receiver()
@@ -78,7 +79,7 @@ const toldLast = () =>
   openAi.requests
     .at(-1)!
     .body.messages.filter(({ role }: { role: string }) => role === "tool")
-    .map(({ content }: { content: string }) => content)
+    .map(({ content }: { content: string }) => unwrapped(content))
 
 describe("a tool that the model calls", () => {
   it("is called once, is in the log and in the chat, and the answer uses its result", async () => {
@@ -127,6 +128,19 @@ describe("a tool that the model calls", () => {
     expect(reached().map(({ body }) => body)).toEqual([{ orderId: 1 }, { orderId: 2 }, { orderId: 3 }])
     expect(await said(chat)).toEqual([question, ...bothFrames, ...bothFrames, ...bothFrames, "Assistant: All three were shipped."])
     expect(openAi.requests[1]!.body.messages.at(-3).tool_calls).toHaveLength(2)
+  })
+
+  it("is not called while the company may check no arguments: the model is told so", async () => {
+    const { toolSchemas } = w.services
+    answers(callsOrder(), { text: "Later." })
+    const chat = await chatToAnswer()
+    toolSchemas.faultsOfArguments = () => Promise.reject(new RateLimited(30, "The tools of this company took too much time"))
+    await w.runDue()
+    Reflect.deleteProperty(toolSchemas, "faultsOfArguments")
+    expect(await said(chat)).toEqual([question, ...bothFrames, "Assistant: Later."])
+    expect(toldLast()[0]).toMatch(/do not fit.*took too much time/)
+    expect(await logOf(chat)).toMatchObject([{ status: "error", responseStatus: null }])
+    expect(reached()).toEqual([])
   })
 
   it("is not called with invalid arguments: the model gets the reasons", async () => {
@@ -413,7 +427,7 @@ describe("during a call of a tool", () => {
     time.pass(entityLimits.turnLeaseMs)
     const done = w.runDue()
     const third = await model.next()
-    expect(third.request.body.messages.at(-1)).toMatchObject({ role: "tool", content: '{"status":"shipped"}' })
+    expect(third.request.body.messages.at(-1)).toMatchObject({ role: "tool", content: '<result>{"status":"shipped"}</result>' })
     third.answer({ text: "It was shipped." })
     await done
     second.answer({ text: "Too late" })

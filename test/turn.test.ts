@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
 import { statementsOf } from "./kit/statements.js"
+import { storedJobs } from "./kit/stored-jobs.js"
 import { chatViews, conversationOf, stillTime, stopScheduler, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
@@ -154,7 +155,7 @@ describe("by the sweep, with a stopped clock", () => {
       await write(chat, "New")
       time.pass(4_000)
       await w.runDue()
-      expect(conversationOf(openAi.requests[0]!)).toEqual(["user: Old enough\nNew"])
+      expect(conversationOf(openAi.requests[0]!)).toEqual(["user: <customer>Old enough</customer>\n<customer>New</customer>"])
     })
 
     it("has the prompt, the knowledge, the messages of people, and the changes of AI control", async () => {
@@ -169,7 +170,11 @@ describe("by the sweep, with a stopped clock", () => {
       await w.runDue()
 
       const [request] = openAi.requests
-      expect(conversationOf(request!)).toEqual(["user: Can I talk to someone?", "assistant: [human colleague] Here I am", "user: Thanks"])
+      expect(conversationOf(request!)).toEqual([
+        "user: <customer>Can I talk to someone?</customer>",
+        "assistant: [human colleague] Here I am",
+        "user: <customer>Thanks</customer>",
+      ])
       const told = systemOf(request!)
       expect(told).toContain("You are Ada of Acme.")
       expect(told).toContain('<item name="Returns">\nFree for 30 days.\n\n  - in the box\n</item>')
@@ -248,6 +253,6 @@ describe("the job scheduler", () => {
     const [, answer] = await heard.take(2)
     await heard.stop()
     expect(answer!.payload).toMatchObject({ role: "Assistant", text: expect.stringContaining("9:00") })
-    expect(await w.sql("select name from agenda_jobs where name not like '%-sweep' and repeat_interval is null")).toEqual([])
+    expect((await storedJobs(w)).filter(({ name, repeatInterval }) => !name.endsWith("-sweep") && !repeatInterval)).toEqual([])
   })
 })

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
+import { freePort } from "./kit/free-port.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
 import { type World, world } from "./kit/world.js"
 
@@ -112,7 +112,7 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
   beforeAll(async () => {
     redis = await startRedis(redisUrl)
   })
-  const w = world({ REDIS_URL: redisUrl })
+  const w = world({ REDIS_URL: redisUrl, RATE_LIMIT_PER_MINUTE: "1000", RATE_LIMIT_ANONYMOUS_PER_MINUTE: "20" })
   const { acme } = w
   afterAll(() => stopRedis(redis))
 
@@ -139,6 +139,33 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
     await other.stop()
   })
 
+  it("two instances count requests together, per credential and per address, and each alone while Redis is away", async () => {
+    const other = await w.another()
+    /** The remaining number after a request to an instance. */
+    const left = async (url: string, headers: Record<string, string> = { "x-access-token": acme.token }) => {
+      const response = await fetch(`${url}/api/chats`, { headers })
+      await response.arrayBuffer()
+      return [response.status, Number(response.headers.get("x-ratelimit-remaining"))]
+    }
+    const [, before] = await left(w.url)
+    expect([await left(other.url), await left(w.url)]).toEqual([
+      [200, before! - 1],
+      [200, before! - 2],
+    ])
+    for (let count = 1; count <= 20; count++) expect(await left([w.url, other.url][count % 2]!, {})).toEqual([401, 20 - count])
+    expect(await left(w.url, {})).toEqual([429, 0])
+    expect(await left(other.url, {})).toEqual([429, 0])
+    await stopRedis(redis)
+    const apart = [await left(w.url), await left(other.url), await left(w.url)].map(([status, remaining]) => [status, 1000 - remaining!])
+    expect(apart).toEqual([
+      [200, 1],
+      [200, 1],
+      [200, 2],
+    ])
+    redis = await startRedis(redisUrl)
+    await other.stop()
+  })
+
   it("an outage of Redis loses no event and refuses no request", async () => {
     const other = await w.another()
     const chat = await acme.chat()
@@ -159,16 +186,25 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
     }
     await other.stop()
   })
-})
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, "close")
-  return port
-}
+  it("a server starts while Redis is away, hears events all the same, and uses Redis when it is back", async () => {
+    const chat = await acme.chat()
+    await stopRedis(redis)
+    const other = await w.another()
+    const { all, stop } = await follow(w, other.url, 20)
+    for (let count = 0; count < 10; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+    redis = await startRedis(redisUrl)
+    for (let count = 10; count < 20; count++) await acme.message({ chatId: chat.id, text: `${count}` })
+    expect(await all).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`))
+    await stop()
+    const token = await makeToken(w)
+    const socket = await rawSocket({ ...w, url: other.url })
+    expect(await socket.open(token.value)).toBe("acknowledged")
+    await token.revoke()
+    expect((await socket.closed).code).toBe(4401)
+    await other.stop()
+  })
+})
 
 async function startRedis(url: string): Promise<ChildProcess> {
   const { port } = new URL(url)

@@ -1,7 +1,7 @@
 import { v7 } from "uuid"
 import { sign } from "../../src/context/json-web-token.js"
 import type { Deployment } from "./deployment.js"
-import type { HookRequest } from "./load.js"
+import { customerName, type HookMessenger, type HookRequest } from "./hook-request.js"
 import type { Side } from "./sides.js"
 import { question, tagOf } from "./words.js"
 
@@ -12,13 +12,19 @@ export interface ChatOptions {
   answeredBy: "assistant" | "toolAssistant" | null
   /** When the reply to the last message is due; null when the last message is the assistant's. */
   dueAt: Date | null
+  /** The channel of the chats; the widget when absent. */
+  over?: HookMessenger
+  /** When a person's message that is queued in each chat is to be delivered; none when absent. */
+  deliverAt?: Date
 }
 
-/** A chat of a batch: its company's widget, and the tag of its question. */
+/** A chat of a batch: its company's connection, and the tag of its question. */
 export interface BenchChat {
   id: string
   companyId: string
-  widgetId: string
+  messenger: HookMessenger
+  connectionId: string
+  externalId: string
   tag: string
 }
 
@@ -29,43 +35,53 @@ let batches = 0
  * time a question, as the inbound path would have stored them. Rows only: their events were told long ago.
  */
 export async function createChats({ companies }: Deployment, { client }: Side, options: ChatOptions): Promise<BenchChat[]> {
-  const { count, answeredBy, dueAt } = options
+  const { count, answeredBy, dueAt, over = "widget", deliverAt = null } = options
   const batch = ++batches
   const rows = Array.from({ length: count }, (_, place) => {
     const company = companies[place % companies.length]!
     const assistantId = answeredBy && (answeredBy === "assistant" ? company.assistantId : company.toolAssistantId)
     const tag = tagOf(batch, place)
-    const site = answeredBy ? "site" : "silent"
-    const widgetId = answeredBy ? company.widgetId : company.silentWidgetId
-    return { id: v7(), lastId: v7(), companyId: company.id, assistantId, tag, site, widgetId, text: question(tag) }
+    const site = over !== "widget" ? over : answeredBy ? "site" : "silent"
+    const connectionId = over !== "widget" ? company.connectionIds[over] : answeredBy ? company.widgetId : company.silentWidgetId
+    // Telegram's IDs are numbers.
+    const externalId = over === "telegram-bot" ? String(batch * 1_000_000 + place) : `visitor:${tag}`
+    const name = over === "widget" ? null : customerName
+    const named = { site, messenger: over, connectionId, externalId, name }
+    return { id: v7(), lastId: v7(), companyId: company.id, assistantId, tag, ...named, text: question(tag) }
   })
   await client.query("set synchronous_commit = off")
-  await client.query(storing, [JSON.stringify(rows), dueAt ? 3 : 2, dueAt])
+  await client.query(storing, [JSON.stringify(rows), dueAt || deliverAt ? 3 : 2, dueAt, deliverAt])
   return rows
 }
 
 const storing = `
   with planned as (
     select * from jsonb_to_recordset($1::jsonb)
-      as row (id uuid, "lastId" uuid, "companyId" uuid, "assistantId" uuid, tag text, site text, text text)
+      as row (id uuid, "lastId" uuid, "companyId" uuid, "assistantId" uuid, tag text, site text, messenger text, "externalId" text,
+        name text, text text)
   ), chats as (
-    insert into chat (id, created_at, updated_at, company_id, messenger, from_id, external_id, assistant_id, is_under_ai_control,
-      unread_count, last_message_at, last_message_id, last_sequence, reply_first_at, reply_due_at)
-    select id, now(), now(), "companyId", 'widget', site, 'visitor:' || tag, "assistantId", "assistantId" is not null,
-      1, now(), "lastId", $2, case when $3::timestamptz is not null then now() end, $3
+    insert into chat (id, created_at, updated_at, company_id, messenger, from_id, external_id, name, assistant_id, is_under_ai_control,
+      unread_count, last_message_at, last_message_id, last_sequence, reply_first_at, reply_due_at, delivery_due_at)
+    select id, now(), now(), "companyId", messenger, site, "externalId", name, "assistantId", "assistantId" is not null,
+      1, now(), "lastId", $2, case when $3::timestamptz is not null then now() end, $3, $4::timestamptz
     from planned
   )
   insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at, external_id)
   select case when place = $2 then "lastId" else uuidv7() end, now(), now(), "companyId", id, place,
-    case place when 2 then 'Assistant' else 'Customer' end, 'Text',
+    case when place = 2 then 'Assistant' when place = 3 and $4::timestamptz is not null then 'User' else 'Customer' end, 'Text',
     case place when 1 then 'Good afternoon!' when 2 then 'Good afternoon, how can I help you?' else text end,
-    case place when 2 then site else 'visitor:' || tag end, case place when 2 then 'sent' else 'stored' end,
-    case place when 2 then now() end, case when place <> 2 then tag || ':' || place end
+    case when place = 1 or place = 3 and $4::timestamptz is null then "externalId" else site end,
+    case when place = 2 then 'sent' when place = 3 and $4::timestamptz is not null then 'queued' else 'stored' end,
+    case place when 2 then now() end, case when place = 1 or place = 3 and $4::timestamptz is null then tag || ':' || place end
   from planned, generate_series(1, $2) place`
 
-/** The request with which the visitor of a chat asks the question. */
-export const questionOf = ({ jwtSecret }: Deployment, { id, companyId, widgetId, tag }: BenchChat): HookRequest => ({
-  path: `/hooks/widget/${widgetId}`,
+/** The request with which the customer of a chat asks the question. */
+export const questionOf = (
+  { jwtSecret }: Deployment,
+  { id, companyId, messenger, connectionId, externalId, tag }: BenchChat,
+): HookRequest => ({
+  path: `/hooks/${messenger}/${connectionId}`,
   text: question(tag),
-  visitorToken: sign({ typ: "visitor", sub: id, cid: companyId }, jwtSecret, 24 * 60 * 60, new Date()),
+  visitorToken: messenger === "widget" ? sign({ typ: "visitor", sub: id, cid: companyId }, jwtSecret, 24 * 60 * 60, new Date()) : null,
+  customer: messenger === "widget" ? null : externalId,
 })

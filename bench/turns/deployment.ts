@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
+import { recall } from "../../src/database/embedded/home.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
+import { superuserUrl } from "../../src/database/embedded/roles.js"
 import { quiet } from "../database.js"
 import { canPin, cores, pinPostgres, postmasterOf } from "../processes.js"
 import { type BenchCompany, createCompanies, prepare } from "./fixtures.js"
@@ -30,8 +32,9 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
   const given = process.env["BENCH_DATABASE_URL"]
   const embedded = given ? null : await openEmbedded({ dataDir: data, role: "command", log: say })
   stack.defer(() => embedded?.stop())
-  const urlOf = (name: string) => Object.assign(new URL(given ?? embedded!.url), { pathname: `/${name}` }).href
-  const admin = new pg.Client({ connectionString: given ?? embedded!.url })
+  const superuser = given ?? superuserUrl(recall(data)!)
+  const urlOf = (name: string) => Object.assign(new URL(superuser), { pathname: `/${name}` }).href
+  const admin = new pg.Client({ connectionString: superuser })
   await admin.connect()
   await quiet(admin)
   stack.defer(() => admin.end())
@@ -64,6 +67,8 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
     TRUST_PROXY: "1",
     ALLOW_PRIVATE_NETWORK: "true",
     OPENAI_BASE_URL: `${standInUrl}/v1`,
+    // Read by the reference; ours reads it from the connection.
+    DELIVERY_URL: `${standInUrl}/deliver`,
     OPENAI_API_KEY: "bench",
     OPENAI_MODEL: "stand-in",
   }

@@ -1,5 +1,6 @@
 import pg from "pg"
 import { execute } from "../../src/admin/command-line.js"
+import { type HookMessenger, hookSecret } from "./hook-request.js"
 import { toolName } from "./words.js"
 
 /** A company of the benchmark with its two assistants and its two widgets. */
@@ -12,6 +13,8 @@ export interface BenchCompany {
   /** The widget whose new chats get the first assistant, and one without an assistant. */
   widgetId: string
   silentWidgetId: string
+  /** The connections of other channels, without an assistant. */
+  connectionIds: Record<Exclude<HookMessenger, "widget">, string>
 }
 
 /** A process serves at most 150 turns of a company at once, and 200 in all: one company could not fill it. */
@@ -19,8 +22,10 @@ const companies = 4
 
 /** Creates the companies by the command line and over REST, as an operator and a developer would. */
 export async function createCompanies(environment: NodeJS.ProcessEnv, url: string, standInUrl: string): Promise<BenchCompany[]> {
+  // With a public address Telegram's connections have a hook.
+  const channels = { ...environment, TELEGRAM_BASE_URL: standInUrl, PUBLIC_URL: "https://bench.example" }
   const admin = async (...args: string[]) => {
-    const { code, stdout, stderr } = await execute([...args, "--json"], environment)
+    const { code, stdout, stderr } = await execute([...args, "--json"], channels)
     if (code !== 0) throw new Error(`${args[0]}: ${stderr}`)
     return JSON.parse(stdout) as { id: string; token: string }
   }
@@ -44,7 +49,16 @@ export async function createCompanies(environment: NodeJS.ProcessEnv, url: strin
       admin("channel:connect", "--company", id, "--messenger", "widget", "--external-id", site, "--name", site, ...more)
     const widget = await connect("site", "--assistant", plain.id)
     const silent = await connect("silent")
-    return { id, token, assistantId: plain.id, toolAssistantId: equipped.id, widgetId: widget.id, silentWidgetId: silent.id }
+    const over = async (messenger: string, credentials: object) => {
+      const account = ["--external-id", messenger, "--name", messenger, "--credentials", JSON.stringify(credentials)]
+      return (await admin("channel:connect", "--company", id, "--messenger", messenger, ...account)).id
+    }
+    const connectionIds = {
+      "custom-messenger": await over("custom-messenger", { deliveryUrl: `${standInUrl}/deliver`, secret: hookSecret }),
+      "telegram-bot": await over("telegram-bot", { botToken: `${place + 1}:bench`, secretToken: hookSecret }),
+    }
+    const widgets = { widgetId: widget.id, silentWidgetId: silent.id }
+    return { id, token, assistantId: plain.id, toolAssistantId: equipped.id, ...widgets, connectionIds }
   }
   return Promise.all(Array.from({ length: companies }, (_, place) => create(place)))
 }
@@ -81,4 +95,4 @@ export const newVisitorWidgetsOf = async (client: pg.Client): Promise<string[]> 
   (await client.query("select id from channel where external_id like 'new-%' order by random()")).rows.map(({ id }) => id)
 
 /** The tables that are vacuumed before each measurement instead. */
-export const vacuumed = ["chat", "message", "event", "assistant_turn", "tool_call", "tool_call_tally"]
+export const vacuumed = ["chat", "message", "event", "assistant_turn", "tool_call", "tool_call_tally", "channel_message"]

@@ -1,7 +1,8 @@
 import { createChats, questionOf } from "./chats.js"
 import type { Deployment } from "./deployment.js"
 import { newVisitorWidgetsOf } from "./fixtures.js"
-import type { HookLoad, HookRequest, HookResult } from "./load.js"
+import { type HookMessenger, type HookRequest, sendable } from "./hook-request.js"
+import type { HookLoad, HookResult } from "./load.js"
 import { cpuWatch, type Row, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { interleaved, until } from "./rounds.js"
@@ -14,13 +15,16 @@ const visitors = 2_000
 /** Replies become due in an hour: no turn runs while messages are measured. */
 const environment = { REPLY_DEBOUNCE_MS: "3600000", REPLY_MAX_WAIT_MS: "3600000" }
 
-const variants = ["T1 AI off", "T1 AI on", "T1 new"] as const satisfies Row[]
+const variants = ["T1 AI off", "T1 AI on", "T1 new", "T1 bridge", "T1 Telegram"] as const satisfies Row[]
 type Variant = (typeof variants)[number]
+
+/** The variants whose customers write over another channel than the widget. */
+const channels: Partial<Record<Variant, HookMessenger>> = { "T1 bridge": "custom-messenger", "T1 Telegram": "telegram-bot" }
 
 /** The statements of a message, by contestant and variant: the most of some requests, without the sequencer's. */
 export type InboundStatements = Record<string, number>
 
-/** T1: customers' messages through the widget. */
+/** T1: customers' messages through the hooks of the widget, the bridge and Telegram. */
 export async function measureInbound(deployment: Deployment, { rounds, seconds, warmUpSeconds }: TurnOptions): Promise<TurnMeasurement[]> {
   await using stack = new AsyncDisposableStack()
   const sides = await deployment.start(stack, contestants, environment)
@@ -60,11 +64,14 @@ async function requestsOf(deployment: Deployment, side: Side, variant: Variant):
       path: `/hooks/widget/${id}`,
       text: question("new"),
       visitorToken: null,
+      customer: null,
     }))
   const answeredBy = variant === "T1 AI on" ? "assistant" : null
-  const chats = await createChats(deployment, side, { count: visitors, answeredBy, dueAt: null })
+  const chats = await createChats(deployment, side, { count: visitors, answeredBy, dueAt: null, over: channels[variant] ?? "widget" })
   return chats.map((chat) => questionOf(deployment, chat))
 }
+
+let messages = 0
 
 /** Counts the statements of a message of each variant, in processes of their own. */
 export async function countInbound(deployment: Deployment): Promise<InboundStatements> {
@@ -75,12 +82,10 @@ export async function countInbound(deployment: Deployment): Promise<InboundState
       const requests = await requestsOf(deployment, side, variant)
       let most = 0
       for (let number = 0; number < 20; number++) {
-        const { path, ...message } = requests[number % requests.length]!
-        const body = JSON.stringify({ ...message, messageId: `count-${number}` })
+        const { path, headers: own, ...message } = sendable(requests[number % requests.length]!, ++messages)
         const statements = await side.counted(async (headers) => {
-          const all = { ...headers, "Content-Type": "application/json", "X-Forwarded-For": `10.255.0.${number}` }
-          const response = await fetch(`${side.url}${path}`, { method: "POST", headers: all, body })
-          if (response.status !== 201) throw new Error(`${variant} of ${side.contestant} answered ${response.status}`)
+          const response = await fetch(`${side.url}${path}`, { ...message, headers: { ...own, ...headers } })
+          if (!response.ok) throw new Error(`${variant} of ${side.contestant} answered ${response.status}`)
         })
         // Connections and plans are new at first.
         if (number >= 10) most = Math.max(most, statements)
@@ -123,7 +128,7 @@ async function mustBeStored(side: Side, variant: Variant, before: StoredCounts, 
   if (events - before.events !== added) throw new Error(`${who}: ${added} messages, and ${events - before.events} events`)
   if (variant === "T1 new" && (chats - before.chats !== added || due - before.due !== added))
     throw new Error(`${who}: ${added} first messages, ${chats - before.chats} chats, ${due - before.due} due replies`)
-  if (forgotten > 0 || (variant === "T1 AI off" && due !== before.due))
+  if (forgotten > 0 || (variant !== "T1 AI on" && variant !== "T1 new" && due !== before.due))
     throw new Error(`${who}: ${due} replies are due, ${forgotten} are missing`)
   // The reference has no sequencer, and what is left without a position would slow down nothing but itself.
   if (side.contestant === "reference") return void (await side.client.query("delete from event where position is null"))

@@ -2,14 +2,8 @@ import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, request } from "undici"
 import { answerOrders } from "./helper.js"
+import { type HookRequest, sendable } from "./hook-request.js"
 import { at } from "./measurement.js"
-
-/** A message to the widget; without a token it is the first message of a new visitor. */
-export interface HookRequest {
-  path: string
-  text: string
-  visitorToken: string | null
-}
 
 /** Messages for some seconds over connections that each wait for their answers; each visitor writes again and again. */
 export interface HookLoad {
@@ -37,14 +31,6 @@ export interface HookResult {
 
 let messages = 0
 
-/** Each message has an id of its own, which makes it safe to repeat, and each new visitor an address of its own. */
-function sendable({ path, text, visitorToken }: HookRequest) {
-  const number = ++messages
-  const address = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
-  const body = JSON.stringify({ text, messageId: `bench-${process.pid}-${number}`, visitorToken })
-  return { method: "POST" as const, path, headers: { "Content-Type": "application/json", "X-Forwarded-For": address }, body }
-}
-
 async function flood({ url, seconds, connections, requests }: HookLoad): Promise<HookResult> {
   const { hostname, port } = new URL(url)
   const begin = performance.now()
@@ -62,7 +48,7 @@ async function flood({ url, seconds, connections, requests }: HookLoad): Promise
 }
 
 function asBytes(request: HookRequest): string {
-  const { method, path, headers, body } = sendable(request)
+  const { method, path, headers, body } = sendable(request, ++messages)
   const lines = Object.entries({ ...headers, Host: "bench", "Content-Length": body.length }).map(([name, value]) => `${name}: ${value}`)
   return `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`
 }
@@ -88,7 +74,7 @@ function converse(socket: Socket, nextRequest: () => string | null, answered: (i
       const length = /content-length: (\d+)/i.exec(text)
       if (!length) return void reject(new Error(`A response has no length: ${text.slice(0, end)}`))
       if (text.length < end + 4 + Number(length[1])) return
-      answered(text.startsWith("HTTP/1.1 201"), performance.now() - begin)
+      answered(text.startsWith("HTTP/1.1 20"), performance.now() - begin)
       send()
     })
   })
@@ -99,10 +85,10 @@ async function pace({ url, perSecond, requests }: PacedLoad): Promise<HookResult
   const begin = performance.now()
   let good = 0
   const send = async (each: HookRequest) => {
-    const { path, ...message } = sendable(each)
+    const { path, ...message } = sendable(each, ++messages)
     const { statusCode, body } = await request(`${url}${path}`, { ...message, dispatcher })
     await body.dump()
-    if (statusCode === 201) good += 1
+    if (statusCode < 300) good += 1
   }
   const sent: Promise<void>[] = []
   for (const [index, each] of requests.entries()) {

@@ -3,6 +3,7 @@ import { type Deployment, openDeployment } from "./deployment.js"
 import { countInbound, measureInbound } from "./inbound.js"
 import { measureLatency } from "./latency.js"
 import type { TurnOptions, TurnWorkload } from "./options.js"
+import { countDeliveries, measureDeliveries } from "./outbound.js"
 import { turnReport } from "./report.js"
 import type { TurnFindings } from "./targets.js"
 import { countTurns, measureThroughput } from "./throughput.js"
@@ -27,8 +28,9 @@ async function measureAll(deployment: Deployment, options: TurnOptions, found: T
   const has = (name: TurnWorkload) => options.workloads.includes(name)
   const throughputs = (["T2", "T3"] as const).filter(has)
   if (has("T1")) {
-    Object.assign(found.statements, await countInbound(deployment))
+    Object.assign(found.statements, await countInbound(deployment), await countDeliveries(deployment))
     found.measurements.push(...(await measureInbound(deployment, options)))
+    found.measurements.push(...(await measureDeliveries(deployment, options)))
   }
   if (throughputs.length > 0) {
     Object.assign(found.statements, await countTurns(deployment, throughputs))

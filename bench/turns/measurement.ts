@@ -3,14 +3,27 @@ import type { Deployment } from "./deployment.js"
 import type { Contestant, Side } from "./sides.js"
 
 /** The rows of the report. */
-export const rows = ["T1 AI off", "T1 AI on", "T1 new", "T2", "T3", "L10", "L100", "L500", "L50ms"] as const
+export const rows = [
+  "T1 AI off",
+  "T1 AI on",
+  "T1 new",
+  "T1 bridge",
+  "T1 Telegram",
+  "T1 out",
+  "T2",
+  "T3",
+  "L10",
+  "L100",
+  "L500",
+  "L50ms",
+] as const
 export type Row = (typeof rows)[number]
 
 /** One contestant in one round. What a row does not measure is NaN. */
 export interface TurnMeasurement {
   workload: Row
   contestant: Contestant
-  /** Messages or turns a second; of latencies the achieved turns, of the offered ones. */
+  /** Messages, deliveries or turns a second; of latencies the achieved turns, of the offered ones. */
   perSecond: number
   /** Milliseconds: of a message's request, or of a turn's overhead. */
   p50: number

@@ -47,6 +47,46 @@ export const inbound = `
   ), told as (${toldMessage})
   select due from place`
 
+/** A known customer's message on another channel: `$1` its id, `$2` connection, `$3` messenger, `$4` customer, `$5` text, `$6` message id. */
+export const inboundOfChannel = `
+  with place as (
+    update chat set last_sequence = last_sequence + 1, updated_at = now(), last_message_at = now(), last_message_id = $1,
+      unread_count = unread_count + 1
+    from channel c
+    where c.id = $2 and c.messenger = $3 and c.is_active and chat.company_id = c.company_id and chat.messenger = c.messenger
+      and chat.from_id = c.external_id and chat.external_id = $4
+      and not exists (select from message m where m.chat_id = chat.id and m.external_id = $6)
+    returning chat.id, chat.company_id, last_sequence, chat.external_id
+  ), made as (
+    insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, external_id)
+    select $1, now(), now(), company_id, id, last_sequence, 'Customer', 'Text', $5, external_id, 'stored', $6 from place returning *
+  ), told as (${toldMessage})
+  select id from place`
+
+/** Claims the chat whose delivery is due first, with its oldest queued message: `$1` id of the run. */
+export const claimDelivery = `
+  with due as (
+    select id from chat where delivery_due_at <= now() and delivery_id is null order by delivery_due_at limit 1 for update skip locked
+  ), claimed as (
+    update chat set delivery_id = $1, delivery_lease_until = now() + interval '15 seconds', delivery_due_at = null
+    from due where chat.id = due.id returning chat.*
+  )
+  select m.id, m.text, claimed.id as chat_id, claimed.external_id, claimed.from_id from claimed
+    cross join lateral (select * from message where chat_id = claimed.id and status = 'queued' order by sequence limit 1) m`
+
+/** Records that the channel took a message: `$1` its id, `$2` chat, `$3` run, `$4` its id on the channel. */
+export const recordDelivery = `
+  with place as (
+    update chat set delivery_id = null, delivery_lease_until = null,
+      delivery_due_at = case when exists (
+        select from message m where m.chat_id = $2 and m.status = 'queued' and m.id <> $1) then now() end
+    where id = $2 and delivery_id = $3 returning id
+  ), made as (
+    update message set status = 'sent', external_id = $4, sent_at = now(), updated_at = now()
+    from place where message.id = $1 and message.chat_id = place.id returning message.*
+  ), told as (${toldMessage.replace("MESSAGE_CREATED", "MESSAGE_UPDATED")})
+  select id from made`
+
 /** The first message of a new visitor: `$1` its id, `$2` id of the chat, `$3` widget, `$4` visitor, `$5` text, `$6` message id, `$7` pause. */
 export const firstInbound = `
   with opened as (

@@ -8,6 +8,9 @@ const titles: Record<Row, string> = {
   "T1 AI off": "a known visitor's message, AI off",
   "T1 AI on": "a known visitor's message, AI on: a reply becomes due",
   "T1 new": "a new visitor's first message, AI on",
+  "T1 bridge": "a known customer's message over the bridge, AI off",
+  "T1 Telegram": "a known customer's message from Telegram, AI off",
+  "T1 out": "deliveries over the bridge, whose connector answers at once",
   T2: "turns, the model answers at once",
   T3: "turns with a call of a webhook, both answer at once",
   L10: "10 turns at once, 4 s of debounce, a model of 2 s",
@@ -51,8 +54,13 @@ export function turnReport(findings: TurnFindings): string {
   ]
   const counted: Columns = { statements: (row, contestant) => statements[`${row} ${contestant}`]!.toFixed(1) }
   const parts: string[] = []
-  if (some("T1").length > 0)
-    parts.push(table(figures, "Customers' messages", some("T1"), [["perSecond", "messages/s", 0], ...overhead, ...cpu], counted))
+  const inbound = some("T1").filter((row) => row !== "T1 out")
+  if (inbound.length > 0)
+    parts.push(table(figures, "Customers' messages", inbound, [["perSecond", "messages/s", 0], ...overhead, ...cpu], counted))
+  if (some("T1 out").length > 0) {
+    const title = "Deliveries; their statements include the sequencer's"
+    parts.push(table(figures, title, some("T1 out"), [["perSecond", "deliveries/s", 0], ...cpu], counted))
+  }
   const turns = [...some("T2"), ...some("T3")]
   if (turns.length > 0)
     parts.push(

@@ -4,24 +4,28 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { answerOrders } from "./helper.js"
 import { tagIn, toolName } from "./words.js"
 
-/** What the model and the endpoint of the tool saw since the last reset. */
+/** What the model, the endpoint of the tool and the connector saw since the last reset. */
 export interface Seen {
   /** Requests to the model, how many of them ended a turn, and calls of the tool. */
   asked: number
   concluded: number
   called: number
+  /** Messages that the connector of the bridge took, and when the first one came, in milliseconds since the epoch. */
+  delivered: number
+  firstDeliveryAt: number
   /** Milliseconds that the model took for each customer's question, by the question's tag; all of its requests together. */
   tookMs: Record<string, number>
 }
 
-/** Forgets what was seen and sets the model's time, returns what was seen since (`concluded` alone, or all of it), or returns the address. */
-export type StandInOrder = { reset: { thinkMs: number } } | "concluded" | "seen" | "address"
+/** Forgets what was seen and sets the model's time, returns what was seen since (a number alone, or all of it), or returns the address. */
+export type StandInOrder = { reset: { thinkMs: number } } | "concluded" | "delivered" | "seen" | "address"
 
 const text = "The parcel left our warehouse this morning and should reach you tomorrow."
 const usage = { prompt_tokens: 240, completion_tokens: 14, total_tokens: 254 }
 
 let thinkMs = 0
-let seen: Seen = { asked: 0, concluded: 0, called: 0, tookMs: {} }
+const nothing = (): Seen => ({ asked: 0, concluded: 0, called: 0, delivered: 0, firstDeliveryAt: 0, tookMs: {} })
+let seen = nothing()
 
 const server = createServer(async (request, response) => {
   const body = await bodyOf(request)
@@ -29,6 +33,12 @@ const server = createServer(async (request, response) => {
     seen.called += 1
     return send(response, { status: "shipped", carrier: "Northwind Express", number: tagIn(body) })
   }
+  if (request.url === "/deliver") {
+    if (seen.delivered++ === 0) seen.firstDeliveryAt = Date.now()
+    return send(response, { externalId: `connector-${JSON.parse(body).messageId}` })
+  }
+  // Telegram takes whatever it is asked at connect.
+  if (request.url!.startsWith("/bot")) return send(response, { ok: true, result: true })
   await answer(body, response)
 })
 
@@ -67,9 +77,10 @@ const listening = new Promise<void>((resolve) => server.listen(0, "127.0.0.1", r
 answerOrders<StandInOrder>(async (order) => {
   await listening
   if (order === "address") return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  if (order === "delivered") return { delivered: seen.delivered }
   if (order === "concluded") return { concluded: seen.concluded }
   if (order === "seen") return seen
   thinkMs = order.reset.thinkMs
-  seen = { asked: 0, concluded: 0, called: 0, tookMs: {} }
+  seen = nothing()
   return {}
 })

@@ -1,8 +1,8 @@
+import type { Instance } from "../../test/kit/campaign/instance.js"
+import { type Report, worst } from "../../test/kit/campaign/report.js"
 import type { Sample } from "./gauges.js"
-import type { Instance } from "./instance.js"
 import type { Listener } from "./listener.js"
 import type { Regular } from "./regular.js"
-import { type Report, worst } from "./report.js"
 import type { Asked } from "./requests.js"
 import { gaps, misheard, notToldOnce, storedIn } from "./store.js"
 import type { Deployment } from "./test-bed.js"
@@ -45,6 +45,8 @@ export interface Seen {
 }
 
 const limits = {
+  /** Of an instance that runs: 10 for requests, 3 of the job scheduler, and one that listens (docs/operations.md). */
+  connections: 14,
   /** The contract's time for a 503. */
   answerMs: 5_000,
   readyMs: 10_000,
@@ -154,12 +156,12 @@ function judgeGauges(report: Report, { samples, phases, outages, instances }: Se
     )
     for (const [outage, each] of after.entries()) {
       const when = `${name}, away for ${outages[outage]!.seconds} s`
-      if (each.connections > before.connections) faults.connections.push(`${when}: ${each.connections} instead of ${before.connections}`)
+      if (each.connections > limits.connections) faults.connections.push(`${when}: ${each.connections} instead of ${limits.connections}`)
       if (each.kept > before.kept + limits.moreKept) faults.memory.push(`${when}: keeps ${rounded([each.kept])} MB`)
       if (each.most > before.kept + limits.moreMeanwhile) faults.memory.push(`${when}: ${rounded([each.most])} MB at the worst moment`)
     }
   }
-  report.check("no instance has more connections than before, from the return on", faults.connections)
+  report.check("no instance has more connections than it may have, from the return on", faults.connections)
   report.check(
     `no instance keeps more memory than before and ${limits.moreKept} MB, or has ${limits.moreMeanwhile} MB more meanwhile`,
     faults.memory,

@@ -22,7 +22,7 @@ export const mutations = {
   "statement-fence": {
     file: "dist/src/assistant/answer.js",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the built file
-    line: " and turn_id = $18 and open_calls = '[]' and ${isAnswered}",
+    line: " and turn_id = $20 and open_calls = '[]' and ${isAnswered}",
     instead: " and open_calls = '[]'",
   },
   /**
@@ -45,6 +45,24 @@ export const mutations = {
     file: "dist/src/entities/kit/work-state.js",
     line: "return this.leaseUntil !== null && this.leaseUntil <= now;",
     instead: "return false;",
+  },
+  /** A customer's message does not keep its ID on the channel, by which a repeated one is recognized. */
+  "repeat-check": {
+    file: "dist/src/channels/message.js",
+    line: "externalId,\n    sender: sender ?",
+    instead: "externalId: null,\n    sender: sender ?",
+  },
+  /** A message is sent without a mark that its request has left: nobody knows of a request without a response. */
+  "sending-mark": {
+    file: "dist/src/channels/deliver.js",
+    line: "await markSending(lease, delivery);",
+    instead: "",
+  },
+  /** A message is sent although a take-over has cancelled it since its delivery began. */
+  withdrawal: {
+    file: "dist/src/channels/deliver.js",
+    line: "throw new Withdrawn();",
+    instead: ";",
   },
 } satisfies Record<string, Mutation>
 

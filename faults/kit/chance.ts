@@ -1,3 +1,5 @@
+import { randomOf } from "../../simulate/kit/random.js"
+
 /** Pseudorandom choices that are repeatable by their seed. A campaign makes all of them before it starts, since concurrent ones would have no fixed order. */
 export interface Chance {
   /** A whole number from `min` to `max`, both included. */
@@ -10,13 +12,7 @@ export interface Chance {
 export function chanceOf(seed: number, campaign: string): Chance {
   let state = seed
   for (const letter of campaign) state = Math.imul(state ^ letter.charCodeAt(0), 0x01000193)
-  // mulberry32
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = randomOf(state)
   const whole = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
   return {
     whole,

@@ -1,7 +1,7 @@
-import type { Instance } from "./instance.js"
+import type { Instance } from "../../test/kit/campaign/instance.js"
+import { sleep } from "../../test/kit/campaign/wait.js"
 import type { Listener } from "./listener.js"
 import { type Deployment, post } from "./test-bed.js"
-import { sleep } from "./wait.js"
 
 /** A customer who asks one question in the widget and subscribes to the answer. */
 export class Customer {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { sleep } from "./wait.js"
+import { sleep } from "../../test/kit/campaign/wait.js"
 
 /** An integrator's endpoint: it writes down every request that reaches it, and takes its time to answer. */
 export class Endpoint {

@@ -1,7 +1,7 @@
-import type { Instance } from "./instance.js"
+import type { Instance } from "../../test/kit/campaign/instance.js"
+import { must, sleep } from "../../test/kit/campaign/wait.js"
 import type { Requests } from "./requests.js"
 import type { Deployment } from "./test-bed.js"
-import { must, sleep } from "./wait.js"
 
 /** How much of the machine an instance used at a moment. */
 export interface Sample {

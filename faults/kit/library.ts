@@ -1,8 +1,8 @@
+import type { Instance } from "../../test/kit/campaign/instance.js"
 import { brokenPdf, pdf, wordDocument } from "../../test/kit/documents.js"
 import type { Site } from "../../test/kit/site.js"
 import { webPage } from "../../test/kit/site.js"
 import type { Chance } from "./chance.js"
-import type { Instance } from "./instance.js"
 import { type Deployment, post } from "./test-bed.js"
 
 /** A knowledge item of a campaign: what is sent, and the expected result. */

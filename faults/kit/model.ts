@@ -1,5 +1,5 @@
+import { sleep } from "../../test/kit/campaign/wait.js"
 import { type FakeOpenAi, startFakeOpenAi } from "../../test/kit/fake-openai.js"
-import { sleep } from "./wait.js"
 
 /** A call of the model, for one customer's question. */
 export interface ModelCall {

@@ -1,9 +1,9 @@
 import { EventEmitter, once } from "node:events"
-import type { Instance } from "./instance.js"
+import type { Instance } from "../../test/kit/campaign/instance.js"
+import { sleep } from "../../test/kit/campaign/wait.js"
 import type { Listener } from "./listener.js"
 import type { Requests } from "./requests.js"
 import { addressOf, type Deployment } from "./test-bed.js"
-import { sleep } from "./wait.js"
 
 /** One burst of a customer: how many messages, how long the model thinks about each, and the pause after the answer. */
 export interface BurstPlan {

@@ -1,4 +1,4 @@
-import type { Instance } from "./instance.js"
+import type { Instance } from "../../test/kit/campaign/instance.js"
 
 /** What a request is about: a customer's message, a question that needs the database, or one of the addresses for operators. */
 export type Topic = "message" | "question" | "live" | "ready" | "metrics"

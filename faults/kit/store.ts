@@ -1,7 +1,7 @@
-import type { Instance } from "./instance.js"
+import type { Instance } from "../../test/kit/campaign/instance.js"
+import { must } from "../../test/kit/campaign/wait.js"
 import type { Heard, Listener } from "./listener.js"
 import type { Deployment } from "./test-bed.js"
-import { must } from "./wait.js"
 
 /** A message as it is stored, with the events that tell of its creation. */
 export interface Stored {
@@ -58,7 +58,7 @@ export const notToldOnce = (stored: Stored[]) =>
   stored.flatMap(({ text, positions }) => (positions.length === 1 ? [] : [`"${text}" has ${positions.length} events`]))
 
 /** Where what a subscriber heard of messages differs from what the log tells in its order: lost, twice, or out of order. */
-export function misheard(who: string, listener: Listener | null, stored: Stored[]): string[] {
+export function misheard(who: string, listener: Pick<Listener, "heard" | "refusals"> | null, stored: Stored[]): string[] {
   const heard = (listener?.heard ?? []).filter(({ type }) => type === "MESSAGE_CREATED")
   const position = ({ positions: [place] }: Stored) => BigInt(place ?? 0)
   const told = [...stored].sort((one, other) => Number(position(one) - position(other)))

@@ -3,12 +3,12 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
+import { administer, Instance, killAll } from "../../test/kit/campaign/instance.js"
+import { Postgres } from "../../test/kit/campaign/postgres.js"
+import { must, until } from "../../test/kit/campaign/wait.js"
 import { copyBuild, type MutationName } from "./builds.js"
-import { administer, Instance, killAll } from "./instance.js"
 import { Listener } from "./listener.js"
 import { SlowModel } from "./model.js"
-import { Postgres } from "./postgres.js"
-import { must, until } from "./wait.js"
 
 const template = "faults_template"
 
@@ -33,6 +33,9 @@ export interface Deployment extends CompanyFixture {
   sql(text: string, values?: unknown[]): Promise<any[]>
   /** Opens a separate connection, for a lock. */
   connection(): Promise<pg.Client>
+  /** Runs a command of the administration; `more` adds to its environment. Returns what it printed. */
+  // biome-ignore lint/suspicious/noExplicitAny: each command prints its own object.
+  administer(args: string[], more?: Record<string, string>): Promise<any>
   /** Starts a server; `more` adds to its environment. */
   start(name: string, more?: Record<string, string>): Promise<Instance>
   /** A subscriber from the start of the deployment on. */
@@ -68,14 +71,14 @@ export async function openTestBed(): Promise<TestBed> {
       remove()
     }
     try {
-      await statement(postgres.url, `create database ${template}`)
+      await postgres.createDatabase(template)
       const setUp = await openDeployment(postgres, template, buildOf(), bare)
-      const company = await createCompany(setUp, buildOf()).finally(() => setUp.close())
+      const company = await createCompany(setUp).finally(() => setUp.close())
       return {
         close,
         async deployment(without) {
           const name = `deployment_${randomBytes(4).toString("hex")}`
-          await statement(postgres.url, `create database ${name} template ${template}`)
+          await postgres.createDatabase(name, template)
           return openDeployment(postgres, name, buildOf(without), company)
         },
       }
@@ -89,17 +92,7 @@ export async function openTestBed(): Promise<TestBed> {
   }
 }
 
-async function statement(url: string, text: string) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(text).finally(() => client.end())
-}
-
-interface OpenDeployment extends Deployment {
-  env: Record<string, string>
-}
-
-async function openDeployment(postgres: Postgres, name: string, build: string, company: CompanyFixture): Promise<OpenDeployment> {
+async function openDeployment(postgres: Postgres, name: string, build: string, company: CompanyFixture): Promise<Deployment> {
   const address = new URL(postgres.url)
   address.pathname = `/${name}`
   const model = await SlowModel.start()
@@ -110,7 +103,6 @@ async function openDeployment(postgres: Postgres, name: string, build: string, c
   const env = environment(address.href, model.url)
   return {
     ...company,
-    env,
     model,
     postgres,
     sql: async (text, values) => (await pool.query(text, values)).rows,
@@ -119,6 +111,7 @@ async function openDeployment(postgres: Postgres, name: string, build: string, c
       await client.connect()
       return client
     },
+    administer: (args, more = {}) => administer(build, { ...env, ...more }, args),
     start(instance, more = {}) {
       // The key tells the model which instance calls.
       const made = new Instance(instance, build, { ...env, OPENAI_API_KEY: instance, ...more })
@@ -159,8 +152,8 @@ const environment = (databaseUrl: string, modelUrl: string) => ({
 })
 
 /** Creates the company by the command line and over REST, and finds the end of its log. */
-async function createCompany(deployment: OpenDeployment, build: string): Promise<CompanyFixture> {
-  const admin = (...args: string[]) => administer(build, deployment.env, args)
+async function createCompany(deployment: Deployment): Promise<CompanyFixture> {
+  const admin = (...args: string[]) => deployment.administer(args)
   const { id: companyId } = await admin("company:create", "--name", "Faults")
   const { token } = await admin("token:create", "--company", companyId, "--name", "Campaigns")
   await admin("subscription:set", "--company", companyId, "--plan", "pro", "--status", "active")
@@ -188,11 +181,17 @@ async function anyCursor(server: Instance, token: string): Promise<string> {
 /** A client address for each customer, so that their number does not meet the limits of one address. */
 export const addressOf = (name: string) => `10.${[...createHash("sha256").update(name).digest().subarray(0, 3)].join(".")}`
 
-/** Posts JSON with the company's access token, or as the customer that the `messageId` of the body names. */
+/** Sends JSON with the company's access token, or as the customer that the `messageId` of the body names; `key` is for `Idempotency-Key`. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape.
-export async function post(url: string, token: string | null, body: unknown, method = "POST"): Promise<{ status: number; body: any }> {
+type Answer = { status: number; body: any }
+export async function post(
+  url: string,
+  token: string | null,
+  body: unknown,
+  { method = "POST", key }: { method?: string; key?: string } = {},
+): Promise<Answer> {
   const sender = token ? { "x-access-token": token } : { "x-forwarded-for": addressOf((body as { messageId: string }).messageId) }
-  const headers = { "content-type": "application/json", ...sender }
+  const headers = { "content-type": "application/json", ...sender, ...(key && { "idempotency-key": key }) }
   const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
   return { status: answer.status, body: await answer.json() }
 }

@@ -1,22 +1,28 @@
 import "reflect-metadata"
 import { ConfigError, readConfig } from "../config.js"
 import { ApiError } from "../errors.js"
+import { auditCommands } from "./audit.js"
+import { channelCommands } from "./channels.js"
 import { checkCommands } from "./checks.js"
-import { connectionCommands } from "./connections.js"
+import { dataCommands } from "./data.js"
 import { encryptionCommands } from "./encryption.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
 import { openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
 import { sessionCommands } from "./sessions.js"
+import { tokenCommands } from "./tokens.js"
 
 const commands: Record<string, Command> = {
   ...peopleCommands,
   ...sessionCommands,
-  ...connectionCommands,
+  ...channelCommands,
+  ...tokenCommands,
   ...knowledgeCommands,
   ...encryptionCommands,
+  ...auditCommands,
   ...checkCommands,
+  ...dataCommands,
 }
 
 /** The usage text of the command line. */
@@ -32,10 +38,16 @@ function usage(): string {
 }
 
 /** Runs one command on the server's database. */
-async function run(command: Command, args: string[], environment: NodeJS.ProcessEnv): Promise<object> {
+async function run(
+  name: string,
+  command: Command,
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  warn: (line: string) => void,
+): Promise<object> {
   const options = readOptions(command, args)
   await using stack = new AsyncDisposableStack()
-  const desk = await openCommandContext(readConfig(environment), stack)
+  const desk = await openCommandContext(readConfig(environment), stack, name, warn)
   // Awaited here: the stack is closed when the command has ended.
   return await command.run(desk, options)
 }
@@ -49,9 +61,10 @@ export interface Ended {
 
 /** Runs a command line and returns its output and exit code. */
 export async function execute([name, ...args]: string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
+  const warnings: string[] = []
   try {
-    const result = await answer(name, args, environment)
-    return { code: 0, stdout: `${result}\n`, stderr: "" }
+    const result = await answer(name, args, environment, (line) => warnings.push(line))
+    return { code: 0, stdout: `${result}\n`, stderr: warnings.map((line) => `${line}\n`).join("") }
   } catch (error) {
     const isSentence = [Refusal, ApiError, UsageError, ConfigError].some((kind) => error instanceof kind) || !(error as Error).stack
     const stderr = `${isSentence ? (error as Error).message : (error as Error).stack}\n`
@@ -59,10 +72,15 @@ export async function execute([name, ...args]: string[], environment: NodeJS.Pro
   }
 }
 
-async function answer(name: string | undefined, args: string[], environment: NodeJS.ProcessEnv): Promise<string> {
+async function answer(
+  name: string | undefined,
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  warn: (line: string) => void,
+): Promise<string> {
   if (!name || name === "--help") return usage()
   const command = commands[name]
   if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; without a command all are listed`)
-  const result = await run(command, args, environment)
+  const result = await run(name, command, args, environment, warn)
   return args.includes("--json") ? JSON.stringify(result) : JSON.stringify(result, null, 2)
 }

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Services } from "../context/services.js"
 import { inTransaction } from "../context/transaction.js"
+import type { Scope } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { AccessToken } from "../entities/access-token.js"
 import { Assistant } from "../entities/assistant.js"
@@ -68,7 +69,8 @@ async function makeDemo(services: Services): Promise<Demo> {
   const widget = new Channel()
   Object.assign(widget, { ...inCompany, messenger: "widget", externalId: "demo-site", name: "Demo website", assistantId: assistant.id })
   const token = AccessToken.issue(company.id, "Demo token", owner.id)
-  await inTransaction(services, { companyIds: [company.id], actor: { kind: "system", id: null } }, async ({ em }) => {
+  const scope: Scope = { companyIds: [company.id], actor: { kind: "system", id: null }, action: "demo", request: null }
+  await inTransaction(services, scope, async ({ em }) => {
     em.persist([company, owner, member, subscription, assistant, knowledge, widget, token])
   })
   return { companyId: company.id, assistantId: assistant.id, widgetId: widget.id, token: token.token!, email: owner.email, password }

@@ -10,19 +10,21 @@ import { adminLimits } from "./limits.js"
 export const sealedColumns: readonly [table: string, column: string][] = [
   ["channel", "credentials"],
   ["assistant_tool", "sealed_secret"],
+  ["event_webhook", "sealed_secret"],
+  ["event_webhook", "sealed_previous_secret"],
 ]
 
 const startOfAll = "00000000-0000-0000-0000-000000000000"
 
 const statementsOf = (table: string, column: string): Record<"read" | "write", Statement<{ id: string; sealed: string }>> => ({
   read: {
-    name: `sealed-${table}`,
+    name: `sealed-${table}-${column}`,
     text: `select id, ${column} as sealed from ${table}
            where ${column} is not null and not starts_with(${column}, $1) and id > $2 order by id limit $3`,
   },
   // Only rows that are unchanged since they were read: a secret that was replaced meanwhile has the new key already.
   write: {
-    name: `seal-${table}`,
+    name: `seal-${table}-${column}`,
     text: `update ${table} set ${column} = renewed.sealed from unnest($1::uuid[], $2::text[], $3::text[]) as renewed (id, was, sealed)
            where ${table}.id = renewed.id and ${table}.${column} = renewed.was returning ${table}.id`,
   },
@@ -39,27 +41,27 @@ async function pass(desk: CommandContext, [table, column]: readonly [string, str
   const { read, write } = statementsOf(table, column)
   const outcome: Outcome = { rotated: 0, lost: [] }
   for (let after = startOfAll; ; ) {
-    const rows = await unscoped(desk.database, read, [sealMark(desk.encryptionKey), after, adminLimits.sealedBatch])
+    const rows = await unscoped(desk.database, read, [sealMark(desk.secrets.encryptionKey), after, adminLimits.sealedBatch])
     if (rows.length === 0) return outcome
-    const texts = rows.map((row) => opened(row.sealed, from, desk.encryptionKey))
+    const texts = rows.map((row) => opened(row.sealed, from, desk.secrets.encryptionKey))
     outcome.lost.push(...rows.flatMap((row, at) => (texts[at] === null ? [`${table} ${row.id}`] : [])))
-    const renewed = rows.flatMap((row, at) => (texts[at] == null ? [] : [[row.id, row.sealed, seal(texts[at], desk.encryptionKey)]]))
+    const renewed = rows.flatMap((row, at) =>
+      texts[at] == null ? [] : [[row.id, row.sealed, seal(texts[at], desk.secrets.encryptionKey)]],
+    )
     const columns = [0, 1, 2].map((part) => renewed.map((each) => each[part]))
     outcome.rotated += (await unscoped(desk.database, write, columns)).length
     after = rows.at(-1)!.id
   }
 }
 
-/** Decrypts a text with the first key that fits; texts of the old scheme do not name their key. */
+/** Decrypts a text; null when neither key fits. */
 function opened(sealed: string, ...keys: Buffer[]): string | null {
-  for (const key of keys) {
-    try {
-      return unseal(sealed, key)
-    } catch (error) {
-      if (!(error instanceof CannotUnseal)) throw error
-    }
+  try {
+    return unseal(sealed, ...keys)
+  } catch (error) {
+    if (error instanceof CannotUnseal) return null
+    throw error
   }
-  return null
 }
 
 /** Commands for encryption at rest. */

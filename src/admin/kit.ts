@@ -1,8 +1,11 @@
 import { parseArgs } from "node:util"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
-import { commitUnit, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
-import { codePoints } from "../entities/kit/scalars.js"
+import { commitUnit, type Statement, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
+import { unscoped } from "../database/unscoped.js"
+import type { Actor } from "../entities/control-change.js"
+import { codePoints, isUuid } from "../entities/kit/scalars.js"
+import type { SealingKeys } from "../entities/kit/sealed.js"
 import type { WakeUp } from "../events/wake-up.js"
 
 /** What a command reaches. */
@@ -10,7 +13,11 @@ export interface CommandContext extends UnitServices {
   config: Config
   database: Database
   wakeUp: Pick<WakeUp, "publish">
-  encryptionKey: Buffer
+  secrets: SealingKeys
+  /** Writes a line that does not fail the command on standard error. */
+  warn(line: string): void
+  /** Name of the command, for the audit trail. */
+  action: string
 }
 
 /** An option of a command: whether it is required, its longest value, and its description. */
@@ -61,9 +68,11 @@ export function readOptions(command: Command, args: string[]): Record<string, st
   return read
 }
 
+const system: Actor = { kind: "system", id: null }
+
 /** Runs a change in one transaction on the companies that it concerns. */
 export const change = <T>(context: CommandContext, companyIds: string[], work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  commitUnit(new UnitOfWork(context.database, { companyIds, actor: { kind: "system", id: null } }, context), work)
+  commitUnit(new UnitOfWork(context.database, { companyIds, actor: system, action: context.action, request: null }, context), work)
 
 /** Reads the time of an option; null when it is not given. */
 export function time(option: string, text: string | undefined): Date | null {
@@ -77,4 +86,16 @@ export function time(option: string, text: string | undefined): Date | null {
 export function oneOf<W extends string>(option: string, value: string | undefined, list: readonly W[]): W {
   if (list.includes(value as W)) return value as W
   throw new UsageError(`--${option} must be one of ${list.join(", ")}`)
+}
+
+/** The company of the row with this ID; refuses an unknown one. */
+export async function companyOfRow(
+  desk: CommandContext,
+  statement: Statement<{ company_id: string }>,
+  id: string,
+  noun: string,
+): Promise<string> {
+  const [row] = isUuid(id) ? await unscoped(desk.database, statement, [id]) : []
+  if (!row) throw new Refusal(`No ${noun} has the id ${id}`)
+  return row.company_id
 }

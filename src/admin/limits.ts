@@ -2,4 +2,12 @@
 export const adminLimits = {
   /** Secrets that are re-encrypted in one transaction when the key changes; ours. */
   sealedBatch: 500,
+  /** Default number of entries that `audit:list` prints; ours. */
+  auditTake: 20,
+  /** Most entries that `audit:list` prints; ours. */
+  auditTakeMax: 1_000,
+  /** Longest time that a vendor is asked to check credentials or to register a hook, in milliseconds; ours. */
+  vendorMs: 60_000,
+  /** Rows that an export reads, and writes, at once; ours. */
+  exportBatch: 200,
 } as const

@@ -9,8 +9,13 @@ import { snapshotOf } from "../rest/kit/representation.js"
 import { loadSecrets } from "../secrets.js"
 import type { CommandContext } from "./kit.js"
 
-/** Opens what commands use, beside a running server or without one; the stack closes it. */
-export async function openCommandContext(config: Config, stack: AsyncDisposableStack): Promise<CommandContext> {
+/** Opens what a command uses, beside a running server or without one; the stack closes it. */
+export async function openCommandContext(
+  config: Config,
+  stack: AsyncDisposableStack,
+  action: string,
+  warn: (line: string) => void,
+): Promise<CommandContext> {
   const log = pino({ level: "silent" })
   const embedded = config.databaseUrl ? null : await openEmbedded({ dataDir: config.dataDir, role: "command", log: () => {} })
   if (embedded) stack.defer(() => embedded.stop())
@@ -21,8 +26,8 @@ export async function openCommandContext(config: Config, stack: AsyncDisposableS
   const redis = config.redisUrl ? await redisWakeUp(config.redisUrl, log) : null
   stack.defer(() => redis?.close())
   const wakeUp = redis ?? postgresPublisher(database.pool)
-  const { encryptionKey } = await loadSecrets(config)
+  const secrets = await loadSecrets(config)
   // Most commands show no row: loading the schema would double their time.
   const loadReadModels = () => import("../graphql/schema.js")
-  return { config, database, wakeUp, encryptionKey, snapshotOf, loadReadModels, append }
+  return { config, database, wakeUp, secrets, warn, action, snapshotOf, loadReadModels, append }
 }

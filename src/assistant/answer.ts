@@ -1,7 +1,7 @@
 import type { MikroORM } from "@mikro-orm/postgresql"
 import type { RequestContext } from "../context/request-context.js"
 import { clock } from "../entities/kit/clock.js"
-import { appendSql, appendValues } from "../messages/append.js"
+import { appendSql, appendValues, deliveryOf } from "../messages/append.js"
 import { dueReply, type Inbound, isAnswered, repliesTo } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
 import { answerOf, type Conclusion } from "./tool-loop.js"
@@ -17,14 +17,14 @@ const statementOf = oncePer(
     text: appendSql(orm, {
       set: `,
         turn_id = null, turn_lease_until = null, turn_first_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false`,
-      where: ` and turn_id = $18 and open_calls = '[]' and ${isAnswered}`,
+      where: ` and turn_id = $20 and open_calls = '[]' and ${isAnswered}`,
       result: dueReply,
       also: `ended as (
-      update assistant_turn set rounds = $19, input_tokens = $20, output_tokens = $21, latency_ms = $22, outcome = 'answered', ended_at = $1
-      from numbered where assistant_turn.id = $18 and assistant_turn.chat_id = numbered.id
+      update assistant_turn set rounds = $21, input_tokens = $22, output_tokens = $23, latency_ms = $24, outcome = 'answered', ended_at = $1
+      from numbered where assistant_turn.id = $20 and assistant_turn.chat_id = numbered.id
     )`,
     }),
-    jobs: repliesTo,
+    jobs: (row) => [...repliesTo(row), ...deliveryOf(row)],
   }),
 )
 

@@ -20,6 +20,7 @@ import { Usage } from "./usage.js"
 export interface ClaimedTurn {
   id: string
   chatId: string
+  messenger: string
   /** Rounds of tool calls by earlier workers. */
   rounds: number
   assistantId: string
@@ -45,6 +46,7 @@ interface ClaimedRow {
   id: string
   /** Null when the chat is due, but only a transaction can claim it. */
   turn_id: string | null
+  messenger: string
   turn_rounds: number
   last_sequence: number
   assistant_id: string
@@ -83,7 +85,7 @@ const begun = `
     insert into assistant_turn (id, company_id, chat_id, assistant_id, model, started_at)
     select turn_id, claimed.company_id, claimed.id, assistant_id, model_name, $4 from claimed join assistants on assistants.id = assistant_id
   ), found as (
-    select claimed.id, turn_id, turn_rounds, last_sequence, assistant_id, version, model_id, (extract(epoch from since.at) * 1000)::float8 as since_ms,
+    select claimed.id, turn_id, messenger, turn_rounds, last_sequence, assistant_id, version, model_id, (extract(epoch from since.at) * 1000)::float8 as since_ms,
       exists (
         select from control_change c where c.chat_id = claimed.id and c.created_at >= least(since.at, coalesce((
           select t.started_at from assistant_turn t where t.chat_id = claimed.id and t.outcome in ('answered', 'handed_off')
@@ -98,7 +100,7 @@ const begun = `
     cross join lateral (select least($4::timestamptz - $5::float8 * interval '1 millisecond', claimed.turn_first_at) as at) since
   )`
 
-const columns = "company_id, assistant_id, turn_rounds, turn_first_at, last_sequence"
+const columns = "company_id, messenger, assistant_id, turn_rounds, turn_first_at, last_sequence"
 const ofClaimed = columns.split(", ").map((column) => `chat.${column}`)
 
 /** Begins the turn of a chat that a transaction has changed already. */
@@ -184,6 +186,7 @@ function valuesOf({ models, config }: Services, due: DueRow[], now: Date): unkno
 const turnOf = ({ models }: Services, row: ClaimedRow, now: Date): ClaimedTurn => ({
   id: row.turn_id!,
   chatId: row.id,
+  messenger: row.messenger,
   rounds: row.turn_rounds,
   assistantId: row.assistant_id,
   version: row.version,

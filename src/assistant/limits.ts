@@ -1,13 +1,41 @@
 /** Limits that assistant/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const assistantLimits = {
-  /** Largest `params` of a tool as JSON, in bytes; ours, many times what a model can use. */
-  toolParamsBytes: 32 * 1024,
-  /** CPU time to compile a tool's `params`, in milliseconds; ours. */
-  toolParamsMs: 1_000,
-  /** CPU time to check a call's arguments, in milliseconds; ours. */
-  toolArgumentsMs: 200,
-  /** Compiled `params` that are cached; ours. */
+  /** Largest `params` of a tool as JSON, in bytes. */
+  toolParamsBytes: 64 * 1024,
+  /** Most levels of subschemas in a tool's `params`, which are the first level. */
+  toolParamsLevels: 10,
+  /** Most subschemas of a tool's `params`. */
+  toolParamsSubschemas: 200,
+  /** Time for one task of a schema process, in milliseconds: to compile `params`, or to check a call's arguments. */
+  schemaTaskMs: 1_000,
+  /** Time to analyse one pattern of a tool's `params`, in milliseconds; ours, within `schemaTaskMs`. */
+  schemaPatternMs: 500,
+  /** Schema processes; ours: one company uses one, the other is for all others. */
+  schemaProcesses: 2,
+  /** Time of schema processes that a company may use in a minute, in milliseconds; ours, some thousand checks of arguments. */
+  schemaBudgetMs: 10_000,
+  /** Heap of a schema process, in megabytes; ours. */
+  schemaHeapMb: 64,
+  /** How long a schema process may take to start, and to load the analysis of patterns, in milliseconds; ours. */
+  schemaStartMs: 30_000,
+  /** How long an idle schema process is kept, in milliseconds; ours. */
+  schemaIdleMs: 60_000,
+  /** Results of checks of `params` that are cached; ours. */
+  toolParamsResults: 2_000,
+  /** Compiled `params` that the server, and each schema process, caches; ours. */
   toolValidators: 500,
+  /** Characters of the `params` whose compiled form a schema process caches, in all; ours: code takes up to 70 times as much memory. */
+  toolValidatorsCharacters: 300_000,
+  /** Characters that a small schema counts as there at least; ours, since its compiled form takes 20 KB. */
+  toolValidatorCharacters: 1_000,
+  /** Longest `params` that may be plain, in characters of JSON; ours, so that the cache is small. */
+  plainCharacters: 16 * 1024,
+  /** Most keywords, properties and values of an enum in plain `params`; ours, so that they compile in a few milliseconds. */
+  plainWeight: 300,
+  /** Largest product of the weight of plain `params` and the size of the arguments that are checked in the server itself; ours, at most a few milliseconds. */
+  plainWork: 20_000,
+  /** Characters of a string that count like one value in the size of arguments; ours. */
+  plainStringCharacters: 64,
   /** Most faults of a call's arguments that are reported; ours. */
   toolArgumentFaults: 10,
   /** Chats with a running turn, or an answer on its way, that lose their assistant in one transaction; ours. */

@@ -4,9 +4,9 @@ import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { Chat } from "../entities/chat.js"
 import { setChatTags } from "../entities/kit/system-tools.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
+import { type Detail, RateLimited } from "../errors.js"
 import { traced } from "../observability/tracing.js"
 import type { ModelToolCall } from "../ports/text-model.js"
-import { faultsOfArguments } from "./arguments.js"
 import { awaitClient, requestOfClient } from "./client-call.js"
 import { searchFor } from "./search-call.js"
 import { tagChat } from "./tag-chat.js"
@@ -30,7 +30,7 @@ export async function runTool(
   tool: OfferedTool,
   asked: ModelToolCall,
 ): Promise<ModelToolResult | null> {
-  const faults = faultsOfArguments(tool.declaration.parameters as ToolArguments, asked.arguments)
+  const faults = await faultsOf(context, tool, asked)
   const error = "The arguments do not fit: nothing was called"
   if (faults.length > 0)
     return runLocalTool(context, turn, tool, asked, async () => ({ outcome: failure(error), output: { error, faults } }))
@@ -40,6 +40,16 @@ export async function runTool(
       return { outcome: { success: true, status: null, latencyMs: 0, body: output, error: null }, output }
     })
   return runExternal(context, turn, tool, asked)
+}
+
+/** The faults of a call's arguments; while the company's budget for checks is used up, the model is told so. */
+async function faultsOf({ services, companyIds }: RequestContext, tool: OfferedTool, asked: ModelToolCall): Promise<Detail[]> {
+  try {
+    return await services.toolSchemas.faultsOfArguments(companyIds[0]!, tool.declaration.parameters as ToolArguments, asked.arguments)
+  } catch (error) {
+    if (error instanceof RateLimited) return [{ path: "params", message: error.message }]
+    throw error
+  }
 }
 
 const failure = (error: string): ToolOutcome => ({ success: false, status: null, latencyMs: 0, body: null, error })

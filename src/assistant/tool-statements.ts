@@ -33,15 +33,15 @@ const openStatement = oncePer((orm: MikroORM): Statement<{ tool: PlannedRow<"Ass
     text: appendSql(orm, {
       before: `${locked}, offered as (
       select * from assistant_tool
-      where id = $19::uuid and company_id = any($6::uuid[]) and not disabled and exists (select from locked) for share
+      where id = $21::uuid and company_id = any($6::uuid[]) and not disabled and exists (select from locked) for share
     ), `,
       set: `,
-        turn_is_final = true, turn_rounds = $21, open_calls = open_calls || to_jsonb($20::text)`,
-      where: ` and turn_id = $18 and ${isAnswered} and exists (select from offered)`,
+        turn_is_final = true, turn_rounds = $23, open_calls = open_calls || to_jsonb($22::text)`,
+      where: ` and turn_id = $20 and ${isAnswered} and exists (select from offered)`,
       result: { name: "tool", sql: `(select jsonb_build_object(${columns}) from offered)` },
       also: `logged as (
       insert into tool_call (id, company_id, chat_id, tool_id, turn_id, params, created_at)
-      select $20::uuid, company_id, id, $19::uuid, $18::uuid, $22::jsonb, $1 from numbered
+      select $22::uuid, company_id, id, $21::uuid, $20::uuid, $24::jsonb, $1 from numbered
     )`,
     }),
   }
@@ -74,14 +74,14 @@ const recordStatement = oncePer(
     name: "record-tool-call",
     text: appendSql(orm, {
       before: `${locked}, completed as (
-      update tool_call set success = $20, response_status = $21, latency_ms = $22, response = $23::jsonb, error = $24, status = $25
-      where id = $19::uuid and company_id = any($6::uuid[]) and status = 'pending' and exists (select from locked)
+      update tool_call set success = $22, response_status = $23, latency_ms = $24, response = $25::jsonb, error = $26, status = $27
+      where id = $21::uuid and company_id = any($6::uuid[]) and status = 'pending' and exists (select from locked)
       returning id
     ), `,
       set: `,
-        open_calls = open_calls - $19::text`,
-      where: ` and open_calls ? $19::text and exists (select from completed)`,
-      result: { name: "holds", sql: `coalesce(turn_id = $18::uuid, false) and ${isAnswered}` },
+        open_calls = open_calls - $21::text`,
+      where: ` and open_calls ? $21::text and exists (select from completed)`,
+      result: { name: "holds", sql: `coalesce(turn_id = $20::uuid, false) and ${isAnswered}` },
     }),
   }),
 )

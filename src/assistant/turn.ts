@@ -1,3 +1,4 @@
+import { showTyping } from "../channels/typing.js"
 import { type Lease, LeaseLost } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
@@ -31,6 +32,7 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
   const { context } = lease
   const { metrics } = context.services
   const progress = new TurnProgress(context, claimed.chatId, claimed.id)
+  using _typing = showTyping(context, claimed.chatId, claimed.messenger)
   try {
     const turn = await prepare(context, claimed, progress)
     const conclusion = await runToolLoop(context, turn, lease.signal)

@@ -28,7 +28,7 @@ export async function callWebhook(
   const begin = performance.now()
   const took = () => Math.round(performance.now() - begin)
   try {
-    const { url, request } = requestOf(tool, callId, args, tool.secret(services.secrets.encryptionKey))
+    const { url, request } = requestOf(tool, callId, args, tool.secret(services.secrets))
     const answer = await services.httpClient.request(url, { ...request, ...(signal && { signal }) })
     return outcomeOf(answer, took())
   } catch (error) {

@@ -62,8 +62,8 @@ const appendFromWidget = oncePer(
 )
 
 /** Limits the statement to chats of an active connection of the widget, whose customer may still lack this name. */
-const ofWidget = ` and messenger = 'widget' and (name is not null or $21::text is null)
-        and exists (select from channel c where c.id = $20::uuid and c.is_active and c.messenger = chat.messenger
+const ofWidget = ` and messenger = 'widget' and (name is not null or $23::text is null)
+        and exists (select from channel c where c.id = $22::uuid and c.is_active and c.messenger = chat.messenger
           and c.company_id = chat.company_id and c.external_id = chat.from_id)`
 
 /** Stores a message in the visitor's chat, or in a new one for a visitor without a chat on the connection. */

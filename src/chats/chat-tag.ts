@@ -1,7 +1,9 @@
 import { v7 } from "uuid"
 import { inBatches } from "../context/batches.js"
 import type { RequestContext } from "../context/request-context.js"
-import type { UnitOfWork } from "../database/unit-of-work.js"
+import type { RowOf } from "../database/tables.js"
+import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
+import { Assistant } from "../entities/assistant.js"
 import type { Chat } from "../entities/chat.js"
 import type { ChatTag } from "../entities/chat-tag.js"
 import { clock } from "../entities/kit/clock.js"
@@ -39,11 +41,12 @@ const detachEverywhere = {
   text: `with batch as (select chat_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
          delete from chat_tagging g using batch where g.chat_id = batch.chat_id and g.tag_id = $1 returning g.chat_id`,
 }
-const dropExclusion = {
+const dropExclusion: Statement<RowOf<"Assistant", "id" | "company_id">> = {
   name: "drop-tag-exclusion",
   text: `update assistant set updated_at = $4,
            excluded_tags = array(select tag from unnest(excluded_tags) with ordinality as t (tag, place) where folded(tag) <> folded($2) order by place)
-         where company_id = $1 and folded($2) <> folded($3) and exists (select 1 from unnest(excluded_tags) as tag where folded(tag) = folded($2))`,
+         where company_id = $1 and folded($2) <> folded($3) and exists (select 1 from unnest(excluded_tags) as tag where folded(tag) = folded($2))
+         returning id, company_id`,
 }
 
 /** Adds a label to a chat; creates the tag when the company has none of this name. The chats of this file must be locked. */
@@ -83,7 +86,9 @@ export const removeTagEverywhere = (context: RequestContext, tagId: string): Pro
 
 /** Removes the old name of a renamed tag from `excludedTags` of assistants, which refer to tags by name. */
 export async function dropExclusions(unit: UnitOfWork, tag: ChatTag, nameBefore: string): Promise<void> {
-  if (tag.name !== nameBefore) await unit.run(dropExclusion, [tag.companyId, nameBefore, tag.name, tag.updatedAt])
+  if (tag.name === nameBefore) return
+  const assistants = await unit.run(dropExclusion, [tag.companyId, nameBefore, tag.name, tag.updatedAt])
+  unit.audit.changedByStatement(Assistant, assistants, ["excludedTags"])
 }
 
 /** Throws for IDs that are no tags of the chat's company. */

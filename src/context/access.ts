@@ -1,5 +1,6 @@
 import { Extensions } from "type-graphql"
 import { Forbidden, Unauthenticated } from "../errors.js"
+import type { Identity } from "./identity.js"
 import type { RequestContext } from "./request-context.js"
 
 /**
@@ -24,7 +25,26 @@ export function authorize(rule: AccessRule, context: RequestContext, args: Recor
   mustBeKnown(rule, context)
   if (rule !== "manager" || context.identity.kind !== "user") return
   const role = context.identity.roles.get(args["companyId"] as string)
-  if (role !== "owner" && role !== "admin") throw new Forbidden("Only an owner or admin of the company may manage its access tokens")
+  if (role !== "owner" && role !== "admin")
+    throw new Forbidden("Only an owner or admin of the company may manage its access tokens and read its audit trail")
+}
+
+/** Throws unless the caller may manage the integrations of a company: its access tokens, and people who are its owner or an admin. */
+export function mustManageIntegrations({ identity }: RequestContext, companyId: string) {
+  if (!isManager(identity, companyId))
+    throw new Forbidden("Only an owner or admin of the company, or an access token, may manage its event webhooks")
+}
+
+/** The companies in reach whose integrations the caller may manage, or the named one; throws when there is none. */
+export function managedCompanies(context: RequestContext, companyId?: string | null): string[] {
+  const managed = context.reach(companyId).filter((id) => isManager(context.identity, id))
+  if (managed.length === 0) mustManageIntegrations(context, companyId ?? "")
+  return managed
+}
+
+function isManager(identity: Identity, companyId: string): boolean {
+  if (identity.kind !== "user") return identity.kind === "token"
+  return ["owner", "admin"].includes(identity.roles.get(companyId) ?? "")
 }
 
 /** The part of the rule that needs no arguments: the kind of identity. */

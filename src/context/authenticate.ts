@@ -1,11 +1,12 @@
-import DataLoader from "dataloader"
 import type { Database } from "../database/connect.js"
 import type { RowOf } from "../database/tables.js"
+import { together } from "../database/together.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
-import { looksLikeToken, tokenDigest } from "../entities/access-token.js"
+import { looksLikeToken, tokenDigest, tokenStart } from "../entities/access-token.js"
 import { clock } from "../entities/kit/clock.js"
 import { Unauthenticated } from "../errors.js"
+import { oncePer } from "../once-per.js"
 import type { Identity } from "./identity.js"
 import { verify } from "./json-web-token.js"
 import { contextLimits } from "./limits.js"
@@ -57,12 +58,15 @@ export async function authenticate(
   const [scheme, token, ...rest] = authorization.trim().split(/\s+/)
   if (scheme?.toLowerCase() !== "bearer" || !token || rest.length > 0)
     throw new Unauthenticated("Authorization must be: Bearer, a space, and the token")
+  if (token.startsWith(tokenStart)) return byAccessToken(services, token)
   return (await bySession(services, token)) ?? byVisitorToken(services, token)
 }
 
 async function byAccessToken(services: Pick<Services, "database" | "log">, value: string): Promise<Identity> {
+  if (!value.startsWith(tokenStart))
+    throw new Unauthenticated("This is no access token; a JWT belongs in the header Authorization, after Bearer")
   if (!looksLikeToken(value)) throw new Unauthenticated("The access token is malformed: a character is missing or mistyped")
-  const row = await tokensOf(services.database).load(tokenDigest(value))
+  const row = await tokensOf(services.database)(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
   // Not as ExpiredCredentials, which its client could refresh.
   if (row.expires_at && new Date(row.expires_at) <= clock.now()) throw new Unauthenticated("The access token has expired")
@@ -70,22 +74,14 @@ async function byAccessToken(services: Pick<Services, "database" | "log">, value
   return { kind: "token", tokenId: row.id, companyId: row.company_id, readOnly: row.read_only }
 }
 
-type TokenRow = NonNullable<(typeof tokensByDigest)["row"]>
-const lookUps = new WeakMap<Database, DataLoader<string, TokenRow | undefined>>()
-
-/** Looks tokens up, those of concurrent requests in one statement. Results are not cached, so a revocation holds at once. */
-function tokensOf(database: Database) {
-  const known = lookUps.get(database)
-  if (known) return known
-  const find = async (digests: readonly string[]) => {
+/** Looks tokens up. Results are not cached, so a revocation holds at once. */
+const tokensOf = oncePer((database: Database) =>
+  together(async (digests: readonly string[]) => {
     const rows = await unscoped(database, tokensByDigest, [digests])
     const byDigest = new Map(rows.map((row) => [row.digest, row]))
     return digests.map((digest) => byDigest.get(digest))
-  }
-  const lookUp = new DataLoader(find, { cache: false, batchScheduleFn: setImmediate })
-  lookUps.set(database, lookUp)
-  return lookUp
-}
+  }),
+)
 
 function touch(services: Pick<Services, "database" | "log">, id: string, lastUsedAt: string | null) {
   const now = clock.now()

@@ -22,3 +22,10 @@ export function companiesOf(identity: Identity): string[] {
   if (identity.kind === "system") return identity.companyIds
   return identity.kind === "anonymous" ? [] : [identity.companyId]
 }
+
+/** Equal for identities that read the same: those of the same kind with the same companies and roles. */
+export function reachOf(identity: Identity): string {
+  if (identity.kind === "user") return `user ${JSON.stringify([...identity.roles].sort())}`
+  if (identity.kind === "visitor") return `visitor ${identity.chatId}`
+  return `${identity.kind} ${companiesOf(identity).join(" ")}`
+}

@@ -1,14 +1,18 @@
+import type { Redis } from "ioredis"
 import ipaddr from "ipaddr.js"
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible"
+import type { Logger } from "pino"
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
 import { RateLimited } from "../errors.js"
+import { rootLimits } from "../limits.js"
+import { reconnectWait } from "../reconnect.js"
 import { contextLimits } from "./limits.js"
 import type { RequestInfo } from "./request-context.js"
 
 /** What is limited per minute. */
 export interface RateLimits {
-  /** Sign-in attempts per client address and per email, exact over all instances. */
+  /** Sign-in attempts per client address and per email, over all instances, with and without Redis. */
   signIn: RateLimit
   /** Requests, and operations on sockets, per credential. */
   credential: RateLimit
@@ -20,21 +24,51 @@ export interface RateLimits {
   newChatsOfConnection: RateLimit
 }
 
-/** The limits of a server. All but sign-in are counted in the process: a counter in the database would be one hot row per token. */
-export function rateLimits(config: Config, database: Database): RateLimits {
+/**
+ * The limits of a server. All but sign-in are counted in Redis, over all instances; without Redis, and while it does not answer, in the process:
+ * a counter in the database would be one hot row per token.
+ */
+export function rateLimits(config: Config, database: Database, redis: Redis | null): RateLimits {
+  const shared = (name: string) => (options: Options) => (redis ? inRedis(redis, name, options) : new RateLimiterMemory(options))
   return {
     signIn: new RateLimit(config.signInAttemptsPerMinute, (options) => inDatabase(database, options)),
-    credential: new RateLimit(config.rateLimitPerMinute),
-    address: new RateLimit(config.rateLimitAnonymousPerMinute),
-    newChatsOfAddress: new RateLimit(contextLimits.newChatsOfAddressPerMinute),
-    newChatsOfConnection: new RateLimit(contextLimits.newChatsOfConnectionPerMinute),
+    credential: new RateLimit(config.rateLimitPerMinute, shared("credential")),
+    address: new RateLimit(config.rateLimitAnonymousPerMinute, shared("address")),
+    newChatsOfAddress: new RateLimit(contextLimits.newChatsOfAddressPerMinute, shared("new-chats-address")),
+    newChatsOfConnection: new RateLimit(contextLimits.newChatsOfConnectionPerMinute, shared("new-chats-connection")),
   }
+}
+
+/** Connects to the Redis that counts; a command fails at once while there is no connection. */
+export async function redisForLimits(url: string, log: Logger): Promise<Redis> {
+  const { Redis } = await import("ioredis")
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: rootLimits.redisConnectMs,
+    commandTimeout: rootLimits.redisAnswerMs,
+    retryStrategy: reconnectWait,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+  })
+  redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable; each instance counts its requests itself"))
+  // A server starts without Redis too: the error was logged, and it connects again.
+  await redis.connect().catch(() => {})
+  return redis
 }
 
 interface Options {
   points: number
   duration: number
 }
+
+const inRedis = (redis: Redis, name: string, options: Options) =>
+  new RateLimiterRedis({
+    ...options,
+    storeClient: redis,
+    keyPrefix: `platform:limit:${name}`,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: new RateLimiterMemory(options),
+  })
 
 const inDatabase = ({ pool }: Database, options: Options) =>
   new RateLimiterPostgres({
@@ -53,7 +87,7 @@ export class RateLimit {
   constructor(
     /** 0 disables the limit. */
     perMinute: number,
-    make: (options: Options) => RateLimiterAbstract = (options) => new RateLimiterMemory(options),
+    make: (options: Options) => RateLimiterAbstract,
   ) {
     this.#limiter = perMinute > 0 ? make({ points: perMinute, duration: 60 }) : null
   }

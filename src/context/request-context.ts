@@ -53,6 +53,8 @@ export class RequestContext {
     readonly identity: Identity,
     readonly request: RequestInfo,
     private readonly openUnit?: UnitOfWork,
+    /** Name of the running mutation, command or job, for the audit trail. */
+    private readonly action: string | null = null,
   ) {
     this.companyIds = companiesOf(identity)
   }
@@ -143,11 +145,18 @@ export class RequestContext {
   /** Runs `work` in a new or the current transaction; events are stored in it, jobs and subscribers are notified after the commit. */
   async transaction<T>(work: (tx: RequestContext) => Promise<T>): Promise<T> {
     if (this.openUnit) return work(this)
+    const { companyIds, actor, action } = this
+    const request = this.identity.kind === "system" ? null : this.request
     return this.inTurn(() =>
-      inTransaction(this.services, { companyIds: this.companyIds, actor: this.actor }, (unit) =>
-        work(new RequestContext(this.services, this.identity, this.request, unit)),
+      inTransaction(this.services, { companyIds, actor, action, request }, (unit) =>
+        work(new RequestContext(this.services, this.identity, this.request, unit, action)),
       ),
     )
+  }
+
+  /** The same context, whose changes the audit trail records under the name of a mutation. */
+  acting(action: string): RequestContext {
+    return new RequestContext(this.services, this.identity, this.request, this.openUnit, action)
   }
 
   /** Runs one statement as its own transaction. One that writes events returns a row when it did. */
@@ -172,14 +181,22 @@ const workConnections = oncePer((_database: Database) => pLimit(contextLimits.wo
 /** Read from its text, so that no statement can forget to say it. */
 const writesEvents = (text: string) => text.includes("insert into event ")
 
-/** The context of a job, a hook or a command, for one company. */
-export const systemContext = (services: Services, companyId: string, log = services.log): RequestContext =>
-  new RequestContext(services, { kind: "system", companyIds: [companyId] }, { requestId: "-", address: "-", log, headers: {} })
+/** The context of a job, a hook or a command, for one company. `action` is the name of one that changes what is audited. */
+export const systemContext = (services: Services, companyId: string, action: string | null = null): RequestContext =>
+  new RequestContext(
+    services,
+    { kind: "system", companyIds: [companyId] },
+    { requestId: "-", address: "-", log: services.log, headers: {} },
+    undefined,
+    action,
+  )
 
-/** The context of durable work, for one company. */
-export const workContext = (services: Services, companyId: string, log: Logger): RequestContext =>
+/** The context of durable work of a kind, for one company. */
+export const workContext = (services: Services, companyId: string, kind: string, log: Logger): RequestContext =>
   new RequestContext(
     services,
     { kind: "system", companyIds: [companyId] },
     { requestId: "-", address: "-", log, headers: {}, isWork: true },
+    undefined,
+    kind,
   )

@@ -3,13 +3,15 @@ import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
 import type { UnitServices } from "../database/unit-of-work.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
-import type { LoggedEvent, Representer } from "../events/logged-event.js"
+import type { SealingKeys } from "../entities/kit/sealed.js"
+import type { EventSelections, LoggedEvent, Representer } from "../events/logged-event.js"
 import type { AnswerProgress } from "../events/progress.js"
 import type { Sequencer } from "../events/sequencer.js"
 import type { EventStreamOptions } from "../events/stream.js"
 import type { WakeUp } from "../events/wake-up.js"
 import type { MediaUrls } from "../media/signed-url.js"
 import type { Metrics } from "../observability/metrics.js"
+import type { Channels } from "../ports/channel.js"
 import type { Crawler } from "../ports/crawler.js"
 import type { Embedding } from "../ports/embedding.js"
 import type { Extractor } from "../ports/extractor.js"
@@ -31,17 +33,21 @@ export interface JobScheduler {
 /** The services of the process, for requests, jobs and commands. A module above context/ adds its own by declaration merging. */
 export interface Services extends UnitServices {
   config: Config
-  secrets: SigningSecrets & { readonly encryptionKey: Buffer }
+  secrets: SigningSecrets & SealingKeys
   log: Logger
   database: Database
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
   /** Providers of voice agents. */
   voices: VoiceProvider[]
+  /** The messengers that customers write on. */
+  channels: Channels
   /** Computes the vectors by which knowledge is searched. */
   embedding: Embedding
   /** HTTP client for addresses that companies choose; it refuses private networks. */
   httpClient: GuardedHttpClient
+  /** HTTP client for the configured addresses of vendors, which may be private. */
+  vendorHttpClient: GuardedHttpClient
   /** Fetches web pages for knowledge items. */
   crawler: Crawler
   /** Extracts the text of documents. */
@@ -65,6 +71,8 @@ export interface Services extends UnitServices {
   stopping: AbortSignal
   /** Returns the REST representation of a row. */
   represent: Representer
+  /** Shows events with the selections of endpoints. */
+  eventSelections: EventSelections
   /** Publishes the text of running answers to subscribers. */
   progress: AnswerProgress
   /** The events after a subscriber's cursor, then live events. */

@@ -25,7 +25,10 @@ export function withMedia<R extends PlainRow>(row: R, urlOf: (id: string) => str
 
 /** Attachments with the URLs of their files. */
 export const withUrls = (links: FileLink[], urlOf: (id: string) => string): FileLink[] =>
-  links.map((link) => ({ ...link, media: link.media && { ...link.media, url: urlOf(link.media.id) } }))
+  links.map((link) => ({ ...link, media: link.media && { ...link.media, url: isReady(link.media) ? urlOf(link.media.id) : null } }))
+
+/** Older snapshots, of uploads alone, do not have the status. */
+const isReady = ({ status = "ready" }: PlainRow) => status === "ready"
 
 /** The ids of the files of attachments. */
 export const idsOf = (links: FileLink[]) => links.map(({ mediaId }) => mediaId!)

@@ -3,6 +3,7 @@ import { BadUserInput, Conflict } from "../errors.js"
 /** Error messages for violated unique indexes. The index decides, because a read before the write could race. */
 const sentences: Record<string, string> = {
   chat_company_id_messenger_from_id_external_id_unique: "A chat for this customer exists already",
+  chat_identity_company_id_messenger_from_id_external_id_unique: "Another chat has this ID of the customer",
   message_chat_id_external_id_unique: "This message is stored already",
   chat_tag_name_unique: "A tag with this name exists already",
   users_email_unique: "A user with this email exists",

@@ -11,17 +11,23 @@ const schemaLock = 7_304_211
 export async function migrate(database: Database): Promise<void> {
   // A separate connection holds the lock while the pool runs the migrations.
   const pool = new Pool({ connectionString: database.url, max: 1 })
+  pool.on("error", () => {})
   const client = await pool.connect()
+  // Without the connection the lock is lost. A listener is needed even so: without one the error would end the process at once.
+  const lost = new Promise<never>((_resolve, reject) => client.on("error", reject))
   try {
-    await client.query("select pg_advisory_lock($1)", [schemaLock])
-    await refuseNewerSchema(database)
-    await database.orm.migrator.up()
-    // Under the lock, because Agenda creates its tables and two processes that do so at once crash.
-    await new PostgresBackend({ pool: database.pool }).connect()
+    await Promise.race([lost, client.query("select pg_advisory_lock($1)", [schemaLock]).then(() => migrateLocked(database))])
   } finally {
     client.release(true)
     await pool.end()
   }
+}
+
+async function migrateLocked(database: Database) {
+  await refuseNewerSchema(database)
+  await database.orm.migrator.up()
+  // Under the lock, because Agenda creates its tables and two processes that do so at once crash.
+  await new PostgresBackend({ pool: database.pool }).connect()
 }
 
 async function refuseNewerSchema({ orm }: Database) {

@@ -7,21 +7,29 @@ import { Assistant } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { AssistantTurn } from "../entities/assistant-turn.js"
+import { AuditEntry } from "../entities/audit-entry.js"
 import { Channel } from "../entities/channel.js"
+import { ChannelItem } from "../entities/channel-item.js"
+import { ChannelMessage } from "../entities/channel-message.js"
 import { Chat } from "../entities/chat.js"
 import { ChatFolder } from "../entities/chat-folder.js"
+import { ChatIdentity } from "../entities/chat-identity.js"
 import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
 import { Company, Member, Subscription } from "../entities/company.js"
 import { ControlChange } from "../entities/control-change.js"
-import { Event, EventLog } from "../entities/event.js"
+import { Event, EventFanOut, EventLog } from "../entities/event.js"
+import { EventDelivery } from "../entities/event-delivery.js"
+import { EventWebhook } from "../entities/event-webhook.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
 import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
+import { MessagePart } from "../entities/message-part.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 import { rootLimits } from "../limits.js"
+import { auditSubscriber } from "./audit-trail.js"
 
 /** Every entity by its name; `npm run generate` writes the types of their tables from it. */
 export const entities = {
@@ -38,7 +46,10 @@ export const entities = {
   Knowledge,
   KnowledgeChunk,
   Channel,
+  ChannelItem,
+  ChannelMessage,
   ChatFolder,
+  ChatIdentity,
   ChatTag,
   ChatTagging,
   Chat,
@@ -47,12 +58,17 @@ export const entities = {
   ToolCall,
   ToolCallTally,
   Message,
+  MessagePart,
   Media,
   MediaTally,
   MessageMedia,
   Event,
   EventLog,
+  EventFanOut,
+  EventWebhook,
+  EventDelivery,
   IdempotencyKey,
+  AuditEntry,
 }
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
@@ -64,6 +80,7 @@ export const ormOptions = (url: string, log: (line: string) => void = () => {}, 
     clientUrl: url,
     entities: Object.values(entities),
     extensions: [Migrator],
+    subscribers: [auditSubscriber],
     pool: { min: 0, max: 10 },
     // Statements in one write do not wait for each other's results.
     driverOptions: {

@@ -1,8 +1,8 @@
 import type { EntityManager } from "@mikro-orm/postgresql"
-import type { Actor } from "../entities/control-change.js"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
 import type { OutputFrame } from "../entities/message.js"
+import { AuditTrail, type Origin } from "./audit-trail.js"
 import { constraintError } from "./conflicts.js"
 import type { Database } from "./connect.js"
 import { transactionConnection } from "./kit/transaction-connection.js"
@@ -12,10 +12,9 @@ import { runQuery } from "./run-query.js"
 import { storedSnapshot } from "./snapshot.js"
 import type { Tables } from "./tables.js"
 
-/** The actor of a change, and the companies in reach. */
-export interface Scope {
+/** The companies in reach of a change, and where it comes from. */
+export interface Scope extends Origin {
   companyIds: string[]
-  actor: Actor
 }
 
 /** The work to do after the commit. */
@@ -57,6 +56,7 @@ export function scopedManager(database: Database, companyIds: string[]): EntityM
 /** One transaction: a scoped EntityManager that also stores the events of its rows. */
 export class UnitOfWork {
   readonly em: EntityManager
+  readonly audit: AuditTrail
   readonly afterCommit: AfterCommit = { events: false, aiControlChanged: false, jobs: [] }
   /** Payloads that get the snapshot of a row at commit. */
   private readonly pendingSnapshots: { target: { payload: unknown }; type: string; id: string }[] = []
@@ -70,6 +70,7 @@ export class UnitOfWork {
     private readonly mediaUrl?: (id: string) => string,
   ) {
     this.em = scopedManager(database, scope.companyIds)
+    this.audit = new AuditTrail(this.em, scope)
   }
 
   /** Planned reads in the transaction. */

@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib"
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
+import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
@@ -18,9 +19,12 @@ function base62(value: number, digits: number) {
 
 const checksum = (body: string) => base62(crc32(body), 6)
 
+/** The first characters of every token. */
+export const tokenStart = "amp_"
+
 /** Generates a token: `amp_`, 36 random base62 characters, `_`, and the CRC-32 of the 40 before it (contract, section 2). */
 function newTokenValue(): string {
-  const body = `amp_${Array.from({ length: 36 }, () => alphabet[randomInt(62)]).join("")}`
+  const body = `${tokenStart}${Array.from({ length: 36 }, () => alphabet[randomInt(62)]).join("")}`
   return `${body}_${checksum(body)}`
 }
 
@@ -33,6 +37,7 @@ export const tokenDigest = (value: string) => createHash("sha256").update(value)
 
 @ObjectType({ description: "A long-lived credential of one company, for integrations." })
 @Entity()
+@Audited<AccessToken>({ internal: ["digest", "tokenPrefix", "createdBy", "lastUsedAt"] })
 export class AccessToken extends CompanyOwned {
   @Field(() => String, { description: "Display name." })
   @Property({ type: "text" })

@@ -2,6 +2,7 @@ import { Embedded, Property } from "@mikro-orm/decorators/legacy"
 import { Field, Float, ObjectType } from "type-graphql"
 import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
+import { TextList } from "./kit/text-list.js"
 import { VaRegistration } from "./kit/va-registration.js"
 import { words } from "./kit/words.js"
 import { type WorkState, workState } from "./kit/work-state.js"
@@ -55,7 +56,7 @@ export abstract class AssistantRow extends CompanyOwned {
   temperature: number | null = null
 
   @Field(() => [String], { description: "Names of chat tags that the assistant must not set." })
-  @Property({ type: "string[]", columnType: "text[]" })
+  @Property({ type: TextList, columnType: "text[]" })
   excludedTags: string[] = []
 
   @Field(() => Boolean, { description: "Whether the assistant is a draft variant; a draft cannot be assigned to a chat." })

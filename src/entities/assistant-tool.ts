@@ -1,9 +1,10 @@
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
+import { Audited } from "./kit/audited.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, UUID } from "./kit/scalars.js"
-import { seal, unseal } from "./kit/sealed.js"
+import { type SealingKeys, seal, unseal } from "./kit/sealed.js"
 import { StorableJson } from "./kit/storable.js"
 import { platformPostCall, type SystemTool } from "./kit/system-tools.js"
 import { words } from "./kit/words.js"
@@ -35,6 +36,7 @@ export type HttpMethod = (typeof HttpMethodEnum)[string]
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ name: "assistant_tool_name_unique", properties: ["assistantId", "name"] })
 @Index({ properties: ["companyId", "createdAt"] })
+@Audited<AssistantTool>({ names: { sealedSecret: "webhookSecret" }, isPart: ({ isSystem }) => isSystem })
 export class AssistantTool extends CompanyOwned {
   @Field(() => UUID, { description: "ID of the assistant that owns the tool." })
   @Property({ type: "uuid" })
@@ -99,8 +101,8 @@ export class AssistantTool extends CompanyOwned {
   }
 
   /** Decrypts the secret that signs requests to the endpoint; null when none is set. Throws `CannotUnseal` if another key encrypted it. */
-  secret(key: Buffer): string | null {
-    return this.sealedSecret && unseal(this.sealedSecret, key)
+  secret({ encryptionKey, encryptionKeyPrevious }: SealingKeys): string | null {
+    return this.sealedSecret && unseal(this.sealedSecret, encryptionKey, encryptionKeyPrevious)
   }
 
   /**

@@ -3,6 +3,7 @@ import { ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
 import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
 import { AssistantTool } from "./assistant-tool.js"
+import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { type SystemTool, systemTools } from "./kit/system-tools.js"
 import type { VaRegistration } from "./kit/va-registration.js"
@@ -34,6 +35,10 @@ const voiceRetry: Retry = {
 @Index({
   name: "assistant_voice_lease",
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
+})
+@Audited<Assistant>({
+  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voice"],
+  isBeingDeleted: ({ voiceAgentStatus }) => voiceAgentStatus === "terminating",
 })
 export class Assistant extends AssistantRow {
   /** Creates an assistant with its system tools; MikroORM does not call this constructor for stored rows. */

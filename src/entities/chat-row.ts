@@ -6,6 +6,7 @@ import { type Messenger, MessengerEnum } from "./channel.js"
 import { ChatFolder } from "./chat-folder.js"
 import { ChatTag } from "./chat-tag.js"
 import { ControlChange } from "./control-change.js"
+import { deliverJob, replyJob } from "./kit/chat-jobs.js"
 import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
 import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
 import { CompanyOwned } from "./kit/row.js"
@@ -14,14 +15,18 @@ import { type WorkState, workState } from "./kit/work-state.js"
 import { Message } from "./message.js"
 import { User } from "./user.js"
 
-/** The job that answers a chat. */
-export const replyJob = "reply"
-
 const TurnState = workState(replyJob, {
   dueAt: "reply_due_at",
   runId: "turn_id",
   leaseUntil: "turn_lease_until",
   failures: "turn_failures",
+})
+
+const DeliveryState = workState(deliverJob, {
+  dueAt: "delivery_due_at",
+  runId: "delivery_id",
+  leaseUntil: "delivery_lease_until",
+  failures: "delivery_failures",
 })
 
 /** Columns of a chat; its domain rules are in chat.ts. */
@@ -144,6 +149,10 @@ export abstract class ChatRow extends CompanyOwned {
   /** Work state of the assistant's turn; `failures` counts failed model calls. */
   @Embedded(() => TurnState, { prefix: false })
   turn: WorkState = new TurnState()
+
+  /** Work state of the delivery of queued messages, one after the other. */
+  @Embedded(() => DeliveryState, { prefix: false })
+  delivery: WorkState = new DeliveryState()
 
   /** Time of the first message of the burst that the running turn answers. */
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })

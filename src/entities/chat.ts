@@ -8,7 +8,7 @@ import { type Actor, ControlChange } from "./control-change.js"
 import type { AiDisableReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
-import { withdrawQueuedAnswers } from "./message.js"
+import { withdrawQueuedAnswers } from "./withdraw.js"
 
 @ObjectType({ description: "A conversation with a customer, or a group, on a channel." })
 @Entity()
@@ -20,6 +20,14 @@ import { withdrawQueuedAnswers } from "./message.js"
 @Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })
 @Index({ name: "chat_quiet", expression: "create index chat_quiet on chat (company_id, quiet_since) where quiet_since is not null" })
 @Index({ name: "chat_assistant", expression: "create index chat_assistant on chat (assistant_id) where assistant_id is not null" })
+@Index({
+  name: "chat_delivery_due",
+  expression: "create index chat_delivery_due on chat (delivery_due_at) where delivery_due_at is not null",
+})
+@Index({
+  name: "chat_delivery_lease",
+  expression: "create index chat_delivery_lease on chat (delivery_lease_until) where delivery_lease_until is not null",
+})
 @Index({
   name: "chat_turn_lease",
   expression: "create index chat_turn_lease on chat (turn_lease_until) where turn_lease_until is not null",
@@ -134,7 +142,8 @@ export class Chat extends ChatTurn {
     Object.assign(change, { actorKind: by.kind, actorId: by.id })
     this.alsoInTransaction(async (em) => {
       em.persist(change)
-      return on ? [] : withdrawQueuedAnswers(em, this.id)
+      // What the assistant wrote before it handed the chat over is still sent.
+      return on || by.kind === "assistant" ? [] : withdrawQueuedAnswers(em, this.id, this.delivery.runId !== null)
     })
     if (!on) this.cancelReply()
     this.watchForReturn()

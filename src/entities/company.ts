@@ -1,5 +1,6 @@
 import { Entity, Filter, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Float, Int, ObjectType } from "type-graphql"
+import { Audited } from "./kit/audited.js"
 import { CompanyOwned, Row } from "./kit/row.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
@@ -7,9 +8,9 @@ import { entityLimits } from "./limits.js"
 
 /** Role of a member of a company. */
 export const MemberRoleEnum = words("MemberRole", "Role of a member of a company.", {
-  owner: "All permissions, including management of access tokens.",
-  admin: "All permissions, including management of access tokens.",
-  member: "All permissions except management of access tokens.",
+  owner: "All permissions, including management of access tokens and reading of the audit trail.",
+  admin: "All permissions, including management of access tokens and reading of the audit trail.",
+  member: "All permissions except management of access tokens and reading of the audit trail.",
 })
 export type MemberRole = (typeof MemberRoleEnum)[string]
 export const memberRoles = Object.values(MemberRoleEnum)
@@ -29,6 +30,7 @@ export const activeStatuses: readonly SubscriptionStatus[] = ["active", "trialin
 @ObjectType({ description: "The membership of a user in a company." })
 @Entity()
 @Unique({ properties: ["companyId", "userId"] })
+@Audited<Member>({ subjectId: "userId" })
 export class Member extends CompanyOwned {
   @Field(() => UUID, { description: "ID of the user." })
   @Property({ type: "uuid", index: true })
@@ -48,6 +50,7 @@ export class Member extends CompanyOwned {
 @ObjectType("CompanySubscription", { description: "A subscription of a company to a plan; a company has at most one." })
 @Entity()
 @Unique({ properties: ["companyId"] })
+@Audited()
 export class Subscription extends CompanyOwned {
   @Field(() => String, { description: "Name of the plan." })
   @Property({ type: "text" })
@@ -74,6 +77,7 @@ export class Subscription extends CompanyOwned {
 @ObjectType({ description: "A company (workspace): it owns assistants, knowledge items, chats, channel connections and access tokens." })
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ id: { $in: args["ids"] } }), default: true })
+@Audited()
 export class Company extends Row {
   @Field(() => String, { description: "Name of the company." })
   @Property({ type: "text" })

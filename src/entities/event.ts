@@ -10,7 +10,10 @@ export const EventTypeEnum = words("EventType", "Type of an event.", {
   CHAT_UPDATED: "A chat changed.",
   CHAT_DELETED: "A chat was deleted.",
   CHAT_MODE_CHANGED: "AI control of a chat changed.",
+  CHANNEL_UPDATED: "A channel connection changed: its channel refuses the credentials, or accepts them again.",
   TOOL_CALL_REQUESTED: "The assistant called a tool of type WEBHOOK_CLIENT; a client must answer with answerToolCall.",
+  EVENT_WEBHOOK_DISABLED: "The server disabled an endpoint for events, because it failed for days or asked for no more.",
+  EVENT_WEBHOOK_TEST: "A test of an endpoint for events; sent to that endpoint alone.",
 })
 export type EventType = (typeof EventTypeEnum)[string]
 
@@ -59,4 +62,14 @@ export class EventLog {
 
   @Property({ type: "bigint", default: 0 })
   clearedTo!: string
+}
+
+/** The only row of the reader that makes deliveries of events: the position up to which it has read the log. */
+@Entity()
+export class EventFanOut {
+  @PrimaryKey({ type: "integer" })
+  id!: number
+
+  @Property({ type: "bigint", default: 0 })
+  position!: string
 }

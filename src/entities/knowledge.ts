@@ -1,6 +1,7 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
+import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { codePoints } from "./kit/scalars.js"
 import { KnowledgeChunk } from "./knowledge-chunk.js"
@@ -26,6 +27,18 @@ export interface Indexed {
 /** The source field of each kind of item. */
 const sources = { text: "resourceContent", url: "resourceUrl", file: "fileId" } as const satisfies Record<KnowledgeKind, string>
 
+/** Properties that indexing changes; of a page or a file it also reads the text. */
+const indexProperties = [
+  "indexStatus",
+  "indexError",
+  "chunkCount",
+  "indexGeneration",
+  "embeddingModel",
+  "indexing",
+  "resourceEtag",
+  "resourceLastModified",
+] as const
+
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
 @ObjectType({
@@ -47,6 +60,7 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
   name: "knowledge_index_lease",
   expression: "create index knowledge_index_lease on knowledge (index_lease_until) where index_lease_until is not null",
 })
+@Audited<Knowledge>({ internal: ({ kind }) => (kind === "text" ? indexProperties : [...indexProperties, "resourceContent"]) })
 export class Knowledge extends KnowledgeRow {
   /** Throws for source fields of other kinds of items, and for a source that is null. */
   assertSourceFields(input: KnowledgeInput) {

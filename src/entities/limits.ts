@@ -64,4 +64,20 @@ export const entityLimits = {
   voiceRetryBaseMs: 2_000,
   /** Longest pause between two tries; ours. */
   voiceRetryMaxMs: 10 * 60_000,
+  /** Random bytes of an endpoint's secret. */
+  eventWebhookSecretBytes: 32,
+  /** How long the secret before a rotation signs too. */
+  previousSecretMs: 24 * 60 * 60_000,
+  /** Time of failures after which an endpoint is disabled. */
+  failingEndpointMs: 5 * 24 * 60 * 60_000,
+  /** Status with which an endpoint asks for no more events. */
+  goneStatus: 410,
+  /** Pauses before the second and every later attempt to deliver an event. */
+  eventRetryPausesMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000],
+  /** Largest random share that is added to such a pause. */
+  eventRetryJitter: 0.2,
+  /** Longest pause that an endpoint can demand. */
+  retryAfterMaxMs: 24 * 60 * 60_000,
+  /** Attempts that the log of a delivery keeps, the newest; ours. */
+  eventDeliveryAttempts: 50,
 } as const

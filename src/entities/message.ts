@@ -1,9 +1,10 @@
-import { Entity, Property, Unique } from "@mikro-orm/decorators/legacy"
+import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import type { EntityManager, Rel } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { Chat } from "./chat.js"
-import type { DomainEvent } from "./kit/row.js"
+import { clock } from "./kit/clock.js"
+import { type DeliveryErrorCode, DeliveryErrorCodeEnum } from "./kit/delivery-error.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
@@ -100,11 +101,28 @@ export class MessageSource {
   chunkId!: string | null
 }
 
+@ObjectType({ description: "The member of a group who wrote a message." })
+export class MessageSender {
+  @Field(() => String, { description: "ID of the member on the channel." })
+  externalId!: string
+
+  @Field(() => String, { nullable: true, description: "Name of the member." })
+  name!: string | null
+}
+
 @ObjectType({ description: "A message of a chat." })
 @Entity()
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ properties: ["chatId", "sequence"] })
 @Unique({ properties: ["chatId", "externalId"] })
+@Index({
+  name: "message_on_channel",
+  expression: "create index message_on_channel on message (company_id, external_id) where external_id is not null",
+})
+@Index({
+  name: "message_queued",
+  expression: "create index message_queued on message (company_id, chat_id, sequence) where status = 'queued'",
+})
 export class Message extends CompanyOwned {
   @Field(() => UUID, { nullable: true, description: "ID of the chat; null for a message that is only stored." })
   @Property({ type: "uuid", nullable: true })
@@ -149,13 +167,24 @@ export class Message extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   deliveredAt: Date | null = null
 
-  @Field(() => String, { nullable: true, description: "Why the delivery failed." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Why the delivery failed, in the words of the channel; for a sent message, that it may have been delivered twice.",
+  })
   @Property({ type: "text", nullable: true })
   deliveryError: string | null = null
+
+  @Field(() => DeliveryErrorCodeEnum, { nullable: true, description: "Why the delivery failed, as a code." })
+  @Property({ type: "text", nullable: true })
+  deliveryErrorCode: DeliveryErrorCode | null = null
 
   @Field(() => String, { nullable: true, description: "ID of the message on the channel." })
   @Property({ type: "text", nullable: true })
   externalId: string | null = null
+
+  @Field(() => MessageSender, { nullable: true, description: "The member who wrote the message, in a group." })
+  @Property({ type: "json", nullable: true })
+  sender: MessageSender | null = null
 
   @Field(() => UUID, {
     nullable: true,
@@ -201,19 +230,73 @@ export class Message extends CompanyOwned {
   })
   @Property({ type: "json", nullable: true })
   functionCallOutput: FunctionCallOutput | null = null
+
+  /** Emits the event MESSAGE_UPDATED. */
+  private changed() {
+    this.emit({ type: "MESSAGE_UPDATED", companyId: this.companyId, chatId: this.chatId, payload: { row: "Message", id: this.id } })
+    return this
+  }
+
+  /** The channel accepted the message; `doubt` says that it may have arrived twice. */
+  sent(externalId: string | null, doubt: string | null) {
+    // A receipt may have come before the channel's response.
+    if (rank(this.status) < rank("sent")) this.status = "sent"
+    this.externalId ??= externalId
+    this.sentAt ??= clock.now()
+    this.deliveryError = doubt
+    this.deliveryErrorCode = null
+    return this.changed()
+  }
+
+  /** The delivery failed for good. */
+  fail(code: DeliveryErrorCode, reason: string) {
+    this.status = "failed"
+    this.deliveryError = reason
+    this.deliveryErrorCode = code
+    return this.changed()
+  }
+
+  /** The message is not sent: AI was turned off. */
+  cancel() {
+    this.status = "cancelled"
+    return this.changed()
+  }
+
+  /** Queues a failed message again. */
+  retry() {
+    this.status = "queued"
+    this.deliveryError = this.deliveryErrorCode = null
+    // An ID that the channel gave to what has failed there.
+    if (this.sentAt) this.externalId = this.sentAt = null
+    return this.changed()
+  }
+
+  /** What the channel reported of a sent message; it never goes back (contract, section 3). */
+  report(status: "sent" | "delivered" | "read" | "failed", failure: { code: DeliveryErrorCode; reason: string } | null) {
+    if (status === "failed") return this.status === "sent" ? this.fail(failure!.code, failure!.reason) : this
+    if (rank(status) <= rank(this.status)) return this
+    this.status = status
+    const now = clock.now()
+    this.sentAt ??= now
+    if (status !== "sent") this.deliveredAt ??= now
+    return this.changed()
+  }
+
+  /** The customer changed the text. */
+  edit(text: string) {
+    this.text = text
+    return this.changed()
+  }
+
+  /** The customer deleted the message; its files go with it. */
+  deleteByCustomer() {
+    Object.assign(this, { type: "Text", text: "[deleted by the customer]" })
+    return this.changed()
+  }
 }
 
-/** Cancels the queued messages of the assistant, because AI was turned off. */
-export async function withdrawQueuedAnswers(em: EntityManager, chatId: string): Promise<DomainEvent[]> {
-  const queued = await em.find(Message, { chatId, role: "Assistant", status: "queued" })
-  for (const message of queued) message.status = "cancelled"
-  return queued.map((message) => ({
-    type: "MESSAGE_UPDATED",
-    companyId: message.companyId,
-    chatId,
-    payload: { row: "Message", id: message.id },
-  }))
-}
+/** Order of the delivery statuses; the others are before all of them. */
+const rank = (status: MessageStatus) => ["sent", "delivered", "read"].indexOf(status)
 
 /** Moves messages up to a time to a new context archive, which the assistant does not read; returns its ID, null when none were moved. */
 export async function archiveMessages(em: EntityManager, chatId: string, until: Date): Promise<string | null> {

@@ -43,6 +43,10 @@ export const resultLost = "The result is unknown: the call may or may not have b
   expression: "create index tool_call_pending on tool_call (created_at) where status = 'pending'",
 })
 @Index({ name: "tool_call_turn", expression: "create index tool_call_turn on tool_call (turn_id) where turn_id is not null" })
+@Index({
+  name: "tool_call_body",
+  expression: "create index tool_call_body on tool_call (created_at) where params <> '{}' or response is not null",
+})
 @Index({ name: "tool_call_chat", expression: "create index tool_call_chat on tool_call (chat_id) where chat_id is not null" })
 export class ToolCall {
   @Field(() => UUID, {

@@ -7,9 +7,11 @@ import { eventLimits } from "./limits.js"
 import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
 import type { WakeUp } from "./wake-up.js"
 
-/** Receives the live events of its companies, in order, until it leaves. */
+/** Receives the live events of its companies, or of one chat of them, in order, until it leaves. */
 export interface Listener {
   companyIds: ReadonlySet<string>
+  /** ID of the only chat whose events it receives; null for all. */
+  chatId: string | null
   receive(event: LoggedEvent): void
 }
 
@@ -24,7 +26,8 @@ const next: Statement<Columns<"Event">> = {
 
 /** Distributes new events of the log in this process: one read per batch of events, whatever the number of subscribers. */
 export class EventHub {
-  #listeners = new Set<Listener>()
+  /** By the ID of their chat, or of each of their companies: an event costs in proportion to those that receive it. */
+  #listeners = new Map<string, Set<Listener>>()
   #position: bigint | null = null
   #reading: Promise<void> | null = null
   #again = false
@@ -53,7 +56,7 @@ export class EventHub {
     const [row] = await unscoped(this.database, tail)
     // Without listeners nothing was read: live events begin at the end of the log.
     this.#position ??= BigInt(row!.last_position)
-    this.#listeners.add(listener)
+    for (const key of keysOf(listener)) this.#listeners.set(key, (this.#listeners.get(key) ?? new Set()).add(listener))
     // Events that got positions while the tail was read caused no wake-up here.
     this.poll()
     return { position: this.#position, lastPosition: BigInt(row!.last_position), clearedTo: BigInt(row!.cleared_to) }
@@ -61,7 +64,11 @@ export class EventHub {
 
   /** Removes a listener; without listeners the log is not read. */
   leave(listener: Listener) {
-    this.#listeners.delete(listener)
+    for (const key of keysOf(listener)) {
+      const others = this.#listeners.get(key)
+      others?.delete(listener)
+      if (others?.size === 0) this.#listeners.delete(key)
+    }
     if (this.#listeners.size === 0) this.#position = null
   }
 
@@ -89,6 +96,9 @@ export class EventHub {
   private deliver(event: LoggedEvent) {
     if (this.#position === null || event.position <= this.#position) return
     this.#position = event.position
-    for (const listener of this.#listeners) if (listener.companyIds.has(event.companyId)) listener.receive(event)
+    for (const key of [event.chatId, event.companyId])
+      for (const listener of (key && this.#listeners.get(key)) || []) if (listener.companyIds.has(event.companyId)) listener.receive(event)
   }
 }
+
+const keysOf = ({ chatId, companyIds }: Listener): Iterable<string> => (chatId ? [chatId] : companyIds)

@@ -22,6 +22,10 @@ export const eventLimits = {
   socketPingMs: 12_000,
   /** Unsent bytes of a socket beyond which it is not read until its client has read; ours. */
   socketReadAheadBytes: 64 * 1024,
+  /** Executions for events that run at once for all subscriptions of a company, or of a signed-in user, in an instance; ours. */
+  eventExecutions: 4,
+  /** Messages of a socket that are handled before other connections are; those that were read with them are still handled; ours. */
+  socketMessagesAtOnce: 10,
   /** Unsent bytes of a socket beyond which it is closed with 1013. */
   socketUnsentBytes: 4 * 1024 * 1024,
   /** Unsent bytes of a socket beyond which it is closed at once, without time to read; ours. */
@@ -36,4 +40,24 @@ export const eventLimits = {
   visitorSubscriptions: 10,
   /** Subscriptions of a credential in a process. */
   credentialSubscriptions: 5_000,
+  /** Largest message of a Socket.IO client. */
+  socketIoMessageBytes: 64 * 1024,
+  /** How long a connection of Socket.IO may be without a namespace after its handshake. */
+  socketIoConnectMs: 10_000,
+  /** Interval of Socket.IO's pings. */
+  socketIoPingMs: 25_000,
+  /** How long a client of Socket.IO has to answer a ping. */
+  socketIoPingAnswerMs: 20_000,
+  /** Messages that a Socket.IO client may send in a second before its connection is cut; ours, since it has few to send. */
+  socketIoMessagesPerSecond: 100,
+  /** Connections of Socket.IO without a namespace that a client address has at once; ours. */
+  socketIoUnopened: 1_000,
+  /** Packets that wait for a client that catches up before no further events are read for it; ours: with polling, one response has as many. */
+  socketIoAheadPackets: 100,
+  /** Their size; ours. */
+  socketIoAheadBytes: 256 * 1024,
+  /** Over this time sockets are closed at a stop, so that their clients do not return all at once. */
+  stopSpreadMs: 5_000,
+  /** Interval at which some of them are closed; ours. */
+  stopStepMs: 25,
 } as const

@@ -7,6 +7,24 @@ import { BadUserInput } from "../errors.js"
 /** Returns the REST representation of a row. */
 export type Representer = (type: string, row: PlainRow) => unknown
 
+/** An event that is shown with a selection on the type Event. */
+export interface SelectedEvent {
+  id: string
+  type: EventType
+  createdAt: string
+  payload: unknown
+  /** What the log stores of it. */
+  stored: object
+}
+
+/** Selections on the type Event, which endpoints for events bring. */
+export interface EventSelections {
+  /** Returns the selection as it is stored; throws BadUserInput when events cannot be shown with it. */
+  check(query: string): string
+  /** Shows an event as it was at commit. */
+  select(query: string, event: SelectedEvent): unknown
+}
+
 /** An event of the log, as subscribers receive it. */
 export interface LoggedEvent {
   position: bigint
@@ -24,7 +42,7 @@ export interface LoggedEvent {
 
 /** Converts a row of the log to an event. */
 export function loggedEvent(row: Columns<"Event">, represent: Representer): LoggedEvent {
-  const stored = row.payload as { value?: unknown }
+  const stored = row.payload as object
   const snapshot = readSnapshot(stored)
   let payload: unknown
   return {
@@ -36,19 +54,25 @@ export function loggedEvent(row: Columns<"Event">, represent: Representer): Logg
     createdAt: row.created_at,
     snapshot,
     get payload() {
-      payload ??= snapshot ? represent(snapshot.type, snapshot.row) : stored.value
+      payload ??= payloadOf(stored, represent)
       return payload
     },
   }
 }
 
+/** The payload of an event, from what the log stores. */
+export function payloadOf(stored: object, represent: Representer): unknown {
+  const snapshot = readSnapshot(stored)
+  return snapshot ? represent(snapshot.type, snapshot.row) : (stored as { value?: unknown }).value
+}
+
 /** The resume cursor that continues after a position. */
 export const eventCursor = (position: string) => Buffer.from(`e:${position}`).toString("base64url")
 
-/** The position of a resume cursor; throws BadUserInput for a malformed one. */
-export function readEventCursor(cursor: string): bigint {
+/** The position of a resume cursor; throws BadUserInput, which names the parameter, for a malformed one. */
+export function readEventCursor(cursor: string, name = "after"): bigint {
   const text = Buffer.from(cursor, "base64url").toString("utf8")
   if (!/^e:\d{1,18}$/.test(text))
-    throw new BadUserInput("after is not a cursor of the event log", [{ path: "after", message: "is not a cursor of the event log" }])
+    throw new BadUserInput(`${name} is not a cursor of the event log`, [{ path: name, message: "is not a cursor of the event log" }])
   return BigInt(text.slice(2))
 }

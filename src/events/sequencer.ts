@@ -32,7 +32,7 @@ const place = `
 /** Assigns positions in the log to committed events, one instance at a time, and notifies readers. */
 export function startSequencer(
   database: Database,
-  wakeUp: WakeUp,
+  wakeUp: Pick<WakeUp, "publish">,
   log: Logger,
   onPlaced: (count: number) => void = () => {},
 ): Sequencer & { stop(): Promise<void> } {
@@ -81,7 +81,7 @@ export function startSequencer(
 }
 
 /** Assigns positions to one batch and returns its size. */
-async function placeBatch({ pool }: Database, wakeUp: WakeUp): Promise<number> {
+async function placeBatch({ pool }: Database, wakeUp: Pick<WakeUp, "publish">): Promise<number> {
   // The lock is waited for, not tried: giving up could leave an event that the holder's last read did not see.
   const [, placed] = (await pool.query(place)) as unknown as [unknown, { rows: { last_position: string; count: number }[] }]
   const [batch] = placed.rows

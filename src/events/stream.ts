@@ -19,6 +19,8 @@ export interface EventStreamOptions {
   only?(event: LoggedEvent): boolean
   /** Called when the subscriber reads so slowly that its backlog is full. */
   onSlow(): void
+  /** Called when the subscriber has received everything that it missed; what follows is live. */
+  onCaughtUp?(): void
 }
 
 const replayed: Statement<Columns<"Event">> = {
@@ -38,85 +40,91 @@ export async function eventStream(
   represent: Representer,
   options: EventStreamOptions,
 ): Promise<AsyncIterableIterator<LoggedEvent>> {
-  const wanted = (event: LoggedEvent) =>
-    (!options.chatId || event.chatId === options.chatId) &&
-    (!options.types || options.types.includes(event.type)) &&
-    (options.only?.(event) ?? true)
-  const queue = new LiveQueue(new Set(options.companyIds), wanted, options.onSlow)
   const start = options.after ? readEventCursor(options.after) : null
+  const wanted = (event: LoggedEvent) => (!options.types || options.types.includes(event.type)) && (options.only?.(event) ?? true)
+  const onSlow = () => {
+    hub.leave(queue)
+    options.onSlow()
+  }
+  const queue = new LiveQueue(new Set(options.companyIds), options.chatId ?? null, start, wanted, onSlow, options.onCaughtUp)
   const { position, clearedTo, lastPosition } = await hub.listen(queue)
   if (start !== null && (start < clearedTo || start > lastPosition)) {
     hub.leave(queue)
     // A cursor ahead of the log belongs to another database: no event could ever follow it.
     throw new ResyncRequired()
   }
-  const events = eventsSince(database, hub, represent, options, queue, start ?? position, position)
+  const missed = start === null ? null : eventsBetween(database, represent, options, queue, start, position)
+  const next = async (): Promise<IteratorResult<LoggedEvent>> => {
+    const result = await missed?.next()
+    if (result && !result.done) return result
+    queue.goLive()
+    // Live events need no generator: each of its steps would be paid for every subscriber.
+    iterator.next = () => queue.next()
+    return queue.next()
+  }
   const iterator: AsyncIterableIterator<LoggedEvent> = {
-    next: () => events.next(),
-    // While the generator waits for an event, it would handle return() only at the next one.
-    return: () => {
+    next: () =>
+      next().catch((error) => {
+        hub.leave(queue)
+        throw error
+      }),
+    return: async () => {
       queue.end()
       hub.leave(queue)
-      return events.return(undefined)
+      await missed?.return(undefined)
+      return { done: true, value: undefined }
     },
     [Symbol.asyncIterator]: () => iterator,
   }
   return iterator
 }
 
-async function* eventsSince(
+/** The wanted events of the log after one position, up to another. */
+async function* eventsBetween(
   database: Database,
-  hub: EventHub,
   represent: Representer,
   options: EventStreamOptions,
   queue: LiveQueue,
   from: bigint,
   until: bigint,
-): AsyncGenerator<LoggedEvent> {
+): AsyncGenerator<LoggedEvent, undefined> {
   const { companyIds, chatId } = options
   // A visitor resumes too: the events of one chat are found without those of the whole company.
   const statement = chatId ? replayedOfChat : replayed
-  try {
-    let at = from
-    while (at < until) {
-      const range = [companyIds, at.toString(), until.toString(), eventLimits.eventBatch]
-      const rows = await unscoped(database, statement, chatId ? [...range, chatId] : range)
-      for (const row of rows) {
-        const event = loggedEvent(row, represent)
-        at = event.position
-        if (queue.wanted(event)) yield event
-      }
-      if (rows.length < eventLimits.eventBatch) break
+  let at = from
+  while (at < until) {
+    const range = [companyIds, at.toString(), until.toString(), eventLimits.eventBatch]
+    const rows = await unscoped(database, statement, chatId ? [...range, chatId] : range)
+    for (const row of rows) {
+      const event = loggedEvent(row, represent)
+      at = event.position
+      if (queue.wanted(event)) yield event
     }
-    queue.goLive()
-    for (;;) {
-      const event = await queue.next()
-      if (!event) return
-      // The cursor may come from an instance that has read more of the log than this one.
-      if (event.position > from) yield event
-    }
-  } finally {
-    hub.leave(queue)
+    if (rows.length < eventLimits.eventBatch) break
   }
 }
 
 /** A bounded queue of undelivered events: a slow reader is closed instead of using memory without bound. */
 class LiveQueue implements Listener {
   #events: LoggedEvent[] = []
-  #waiting: ((event: LoggedEvent | null) => void) | null = null
+  #waiting: ((result: IteratorResult<LoggedEvent>) => void) | null = null
   #live = false
   #over = false
 
   constructor(
     readonly companyIds: ReadonlySet<string>,
+    readonly chatId: string | null,
+    /** The position of the subscriber's cursor, which may come from an instance that has read more of the log than this one. */
+    private readonly after: bigint | null,
     readonly wanted: (event: LoggedEvent) => boolean,
     private readonly onSlow: () => void,
+    private onCaughtUp: (() => void) | undefined,
   ) {}
 
   receive(event: LoggedEvent) {
-    if (this.#over || !this.wanted(event)) return
+    if (this.#over || (this.after !== null && event.position <= this.after) || !this.wanted(event)) return
     if (this.#waiting) {
-      this.#waiting(event)
+      this.#waiting({ done: false, value: event })
       this.#waiting = null
       return
     }
@@ -136,15 +144,17 @@ class LiveQueue implements Listener {
   end() {
     this.#over = true
     this.#events = []
-    this.#waiting?.(null)
+    this.#waiting?.({ done: true, value: undefined })
     this.#waiting = null
   }
 
-  /** The next event; null when the subscription was ended. */
-  next(): Promise<LoggedEvent | null> {
-    if (this.#over) return Promise.resolve(null)
+  /** The next event; none when the subscription was ended. */
+  next(): Promise<IteratorResult<LoggedEvent>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined })
     const event = this.#events.shift()
-    if (event) return Promise.resolve(event)
+    if (event) return Promise.resolve({ done: false, value: event })
+    this.onCaughtUp?.()
+    this.onCaughtUp = undefined
     return new Promise((resolve) => {
       this.#waiting = resolve
     })

@@ -30,9 +30,9 @@ export const postgresPublisher = (pool: Pool): Pick<WakeUp, "publish"> => ({
 })
 
 /** Notifies the instances through PostgreSQL's LISTEN and NOTIFY, on the connection of the heartbeat, which must start later. */
-export function postgresWakeUp(heartbeat: Heartbeat, pool: Pool): OpenWakeUp {
+export function postgresWakeUp(heartbeat: Heartbeat, pool: Pool, log: Logger): OpenWakeUp {
   const hearers = new EventEmitter().setMaxListeners(0)
-  heartbeat.listen({ name: channel, receive: (payload) => receive(hearers, payload), onOpen: () => hearers.emit("gap") })
+  heartbeat.listen({ name: channel, receive: (payload) => receive(hearers, payload, log), onOpen: () => hearers.emit("gap") })
   return { ...hearing(hearers), ...postgresPublisher(pool), close: async () => {} }
 }
 
@@ -45,9 +45,12 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
   const publisher = new Redis(url, { ...options, maxRetriesPerRequest: 3, commandTimeout: rootLimits.redisAnswerMs })
   const listener = new Redis(url, { ...options, maxRetriesPerRequest: null })
   for (const redis of [publisher, listener]) redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"))
-  await Promise.all([publisher.connect(), listener.connect()])
-  await listener.subscribe(channel)
-  listener.on("message", (_channel, payload) => receive(hearers, payload))
+  listener.on("message", (_channel, payload) => receive(hearers, payload, log))
+  // A server starts without Redis too, as it goes on without it; the error was logged, and both connect again.
+  await Promise.all([publisher, listener].map((redis) => redis.connect().catch(() => {})))
+  const subscribed = listener.subscribe(channel)
+  if (listener.status === "ready") await subscribed
+  else subscribed.catch((error) => log.debug({ err: error }, "Redis was not there until the server stopped"))
   listener.on("ready", () => hearers.emit("gap"))
   return {
     ...hearing(hearers),
@@ -56,7 +59,7 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
       await publisher.publish(channel, payload).catch((error) => {
         // The change is committed, so its request must not fail. This instance is notified here, the others read after the gap.
         log.warn({ err: error }, "a wake-up could not be published")
-        receive(hearers, payload)
+        receive(hearers, payload, log)
       })
     },
     async close() {
@@ -66,9 +69,14 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
   }
 }
 
-function receive(hearers: EventEmitter, payload: string) {
+function receive(hearers: EventEmitter, payload: string, log: Logger) {
   const space = payload.indexOf(" ")
-  hearers.emit(payload.slice(0, space), payload.slice(space + 1))
+  try {
+    hearers.emit(payload.slice(0, space), payload.slice(space + 1))
+  } catch (error) {
+    // Other programs may write to the channel too: an unknown or malformed message must not end the process.
+    log.warn({ err: error }, "a wake-up could not be read")
+  }
 }
 
 const hearing = (hearers: EventEmitter) => ({

@@ -1,4 +1,3 @@
-import { mapAsyncIterator } from "@graphql-tools/utils"
 import {
   createSourceEventStream,
   type DocumentNode,
@@ -15,13 +14,14 @@ import {
 import { LRUCache } from "lru-cache"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestInfo } from "../context/request-context.js"
-import { BadUserInput, describe, toGraphQLError } from "../errors.js"
+import { BadUserInput, DocumentNotTrusted, describe, toGraphQLError } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { oncePer } from "../once-per.js"
-import { rulesWithoutIntrospection, runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
+import { rulesOf, runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runOf } from "./run.js"
+import type { TrustedDocuments } from "./trusted-documents.js"
 
 /** Transport of an operation. */
 export type Transport = "http" | "rest" | "graphql-ws"
@@ -35,6 +35,13 @@ export interface PreparedOperation {
   cost(variables: Variables): number
   /** Runs it without the limits that depend on its variables; transports call `OperationEngine.run` instead. */
   run: Run
+}
+
+/** A subscription that has started. */
+export interface StartedSubscription {
+  events: AsyncIterator<object>
+  /** Runs the operation for an event. */
+  run(event: object): ReturnType<Run>
 }
 
 /** An operation as a client sends it. */
@@ -76,24 +83,32 @@ const preparedOperations = new LRUCache<string, PreparedOperation>({
   sizeCalculation: (_prepared, key) => key.length,
 })
 
-let schemas = 0
-const idOf = oncePer((_schema: GraphQLSchema) => (schemas += 1))
-
-// NUL is a safe separator, because no valid document contains it.
-const keyOf = (schema: GraphQLSchema, hidesSchema: boolean, { query, operationName }: RequestedOperation) =>
-  `${idOf(schema)}${hidesSchema ? " hidden" : ""}\u0000${operationName ?? ""}\u0000${query}`
+let objects = 0
+const idOf = oncePer((_object: GraphQLSchema | TrustedDocuments) => (objects += 1))
 
 /** Prepares operations once and runs them within the limits, for every transport. */
 export class OperationEngine {
+  /** What the preparation depends on besides the operation. */
+  readonly #variant: string
+
   constructor(
     private readonly observer?: OperationObserver,
     /** Whether clients see nothing of the schema: no introspection, and no suggested names in errors. */
     private readonly hidesSchema = false,
-  ) {}
+    /** The only documents that clients may run; null allows all. */
+    readonly trusted: TrustedDocuments | null = null,
+  ) {
+    this.#variant = `${hidesSchema ? " hidden" : ""}${trusted ? ` trusted ${idOf(trusted)}` : ""}`
+  }
+
+  // NUL is a safe separator, because no valid document contains it.
+  #keyOf(schema: GraphQLSchema, { query, operationName }: RequestedOperation) {
+    return `${idOf(schema)}${this.#variant}\u0000${operationName ?? ""}\u0000${query}`
+  }
 
   /** Returns the operation if it was prepared before. */
   find(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation | undefined {
-    return preparedOperations.get(keyOf(schema, this.hidesSchema, requested))
+    return preparedOperations.get(this.#keyOf(schema, requested))
   }
 
   /** Parses, measures, validates and compiles an operation, unless it was prepared before; `parsed` is its parsed query, if any. */
@@ -103,17 +118,18 @@ export class OperationEngine {
     const { query, operationName, variables } = requested
     checkNesting(query)
     const document = parsed ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
+    if (this.trusted && !this.trusted.allows(schema, document)) throw new DocumentNotTrusted()
     const operation = getOperationAST(document, operationName || null)
     if (!operation) throw new BadUserInput("operationName must name an operation of the document")
     // Measured before validation, which could take long for a large operation.
     checkShape(document, operation)
     const cost = costOf(schema, document, operation)
     refuseCost(cost(variables ?? {}))
-    const errors = validate(schema, document, this.hidesSchema ? rulesWithoutIntrospection : undefined)
+    const errors = validate(schema, document, rulesOf(this.hidesSchema))
     if (errors.length > 0) throw new InvalidDocument(this.hidesSchema ? errors.map(withoutSuggestion) : errors)
     const run = runOf(schema, document, operation)
     const prepared = { schema, document, operation, cost, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
-    preparedOperations.set(keyOf(schema, this.hidesSchema, requested), prepared)
+    preparedOperations.set(this.#keyOf(schema, requested), prepared)
     return prepared
   }
 
@@ -130,14 +146,15 @@ export class OperationEngine {
     return this.check(prepared, variables).run(context, variables)
   }
 
-  /** Starts a subscription; each of its events runs like a query. */
+  /** Starts a subscription: its events, each of which runs like a query; a result with errors when it cannot start. */
   subscribe(prepared: PreparedOperation, contextValue: unknown, variables: Variables, transport: Transport) {
-    const start = async () => {
+    const start = async (): Promise<ExecutionResult | StartedSubscription> => {
       const { schema, document, operation } = this.check(prepared, variables)
       const operationName = operation.name?.value
       const source = await createSourceEventStream({ schema, document, operationName, contextValue, variableValues: variables })
       if (!(Symbol.asyncIterator in source)) return this.hidesSchema ? withoutSuggestions(source) : source
-      return mapAsyncIterator(source[Symbol.asyncIterator](), (event) => prepared.run(contextValue, variables, event))
+      const events = source[Symbol.asyncIterator]() as AsyncIterator<object>
+      return { events, run: (event) => prepared.run(contextValue, variables, event) }
     }
     return this.observer ? this.#observed(prepared, transport, start) : start()
   }

@@ -38,14 +38,17 @@ function guard(
   }
   const isMutation = type === schema.getMutationType()
   const runsInTransaction = isMutation && access.transaction === "auto"
-  const declared = type.getFields()[(field as unknown as { name: string }).name]!.args
+  const { name } = field as unknown as { name: string }
+  const declared = type.getFields()[name]!.args
   field.resolve = (root, given, context, info) => {
     mustBeKnown(access.rule, context)
     if (isMutation) mustBeAbleToWrite(context)
     const args = readTexts(declared, given)
     authorize(access.rule, context, args)
-    if (!runsInTransaction) return resolve(root, args, context, info)
-    return context.transaction(async (tx) => {
+    if (!isMutation) return resolve(root, args, context, info)
+    const acting = context.acting(name)
+    if (!runsInTransaction) return resolve(root, args, acting, info)
+    return acting.transaction(async (tx) => {
       const result = await resolve(root, args, tx, info)
       await tx.unit.flush()
       return readResult(result, tx, info)

@@ -1,8 +1,10 @@
 import { type ExecutionResult, GraphQLError, NoSchemaIntrospectionCustomRule, specifiedRules } from "graphql"
 import type { Run } from "./run.js"
 
-/** The rules of validation of a server that hides its schema: introspection is not valid. */
-export const rulesWithoutIntrospection = [...specifiedRules, NoSchemaIntrospectionCustomRule]
+const rulesWithoutIntrospection = [...specifiedRules, NoSchemaIntrospectionCustomRule]
+
+/** The rules of validation; for a server that hides its schema introspection is not valid. */
+export const rulesOf = (hidesSchema: boolean) => (hidesSchema ? rulesWithoutIntrospection : specifiedRules)
 
 /** Begins the names of the schema that graphql-js suggests at the end of a message about an unknown one. */
 const suggestion = " Did you mean "

@@ -13,9 +13,10 @@ export const graphqlLimits = {
   /** Cached costs per document (one for each set of page sizes), and the maximum length of a cache key; ours. */
   costsKept: 100,
   costKeyLength: 200,
-  /** Prepared operations in the cache, and the total length of their texts in characters; ours. */
-  preparedOperations: 1_000,
-  preparedOperationsLength: 10_000_000,
+  /** Prepared operations in the cache: each may take some 150 KB, most of it compiled code, and strangers can fill the cache; ours. */
+  preparedOperations: 500,
+  /** Total length of their texts in characters, each of which takes some 100 bytes when parsed; ours. */
+  preparedOperationsLength: 500_000,
   /** Largest number of fields, fragments expanded, of an operation that is compiled; ours. */
   compiledFields: 2_000,
   /** Accept headers whose response type is cached; ours. */

@@ -10,6 +10,7 @@ import { AnswerProgressResolver } from "../resolvers/answer-progress.js"
 import { AssistantResolver } from "../resolvers/assistant.js"
 import { AssistantFolderResolver } from "../resolvers/assistant-folder.js"
 import { AssistantToolResolver } from "../resolvers/assistant-tool.js"
+import { AuditEntryResolver } from "../resolvers/audit-entry.js"
 import { ChannelResolver } from "../resolvers/channel.js"
 import { ChatResolver } from "../resolvers/chat.js"
 import { ChatFolderResolver } from "../resolvers/chat-folder.js"
@@ -18,6 +19,8 @@ import { ChatListResolver } from "../resolvers/chat-list.js"
 import { ChatTagResolver } from "../resolvers/chat-tag.js"
 import { CompanyResolver, MemberResolver } from "../resolvers/company.js"
 import { EventResolver } from "../resolvers/event.js"
+import { EventDeliveryResolver } from "../resolvers/event-delivery.js"
+import { EventWebhookResolver } from "../resolvers/event-webhook.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
 import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
 import { MediaResolver } from "../resolvers/media.js"
@@ -51,7 +54,10 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   MessageResolver,
   MediaResolver,
   EventResolver,
+  EventWebhookResolver,
+  EventDeliveryResolver,
   AnswerProgressResolver,
+  AuditEntryResolver,
 ]
 
 /** Builds the schema with every root field behind its access rule; throws when a rule is missing or a field of an entity has no source. */

@@ -50,6 +50,10 @@ export class Form extends PassThrough implements ArrivingForm {
   /** Pipes the body to its parser; the form ends with the parser. */
   override pipe<T extends NodeJS.WritableStream>(parser: T): T {
     this.onParser(parser as unknown as Busboy)
+    // The upload library rejects its files with the parser's error, which is no error for the sender.
+    const listeners = parser.listeners("error") as ((error: unknown) => void)[]
+    parser.removeAllListeners("error")
+    for (const listener of listeners) parser.once("error", (error) => listener(this.asUploadError(error)))
     finished(parser as unknown as Writable, (error) => this.#end(error && this.asUploadError(error)))
     this.once("close", () => {
       if (this.reason) (parser as unknown as Writable).destroy(this.reason as Error)
@@ -97,7 +101,8 @@ export function fileIn(form: Form, name: string): Promise<Upload> {
     parser.on("file", (field, stream, { filename, mimeType, encoding }) => {
       // The reader of the file gets the error; without a reader, an unhandled error would end the process.
       stream.on("error", () => {})
-      if (field !== name) return void stream.resume()
+      // After an error the parser reads what it holds to its end, and nothing else: a file that begins there would never end.
+      if (field !== name || form.reason) return void stream.resume()
       if (upload) return void parser.destroy(required("must be one file: send another in a request of its own"))
       upload = new Upload()
       const file: FileUpload = {

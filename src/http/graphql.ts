@@ -6,7 +6,7 @@ import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
 import { LRUCache } from "lru-cache"
 import type { RequestContext } from "../context/request-context.js"
-import { ApiError, BadUserInput, PayloadTooLarge, toGraphQLError } from "../errors.js"
+import { ApiError, BadUserInput, DocumentNotTrusted, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../graphql/engine.js"
 import { graphqlLimits } from "../graphql/limits.js"
 import { rootLimits } from "../limits.js"
@@ -85,8 +85,9 @@ async function answerOf(
 function statusOf(accept: string | undefined, data: unknown, errors: readonly GraphQLFormattedError[] | undefined): number {
   if (data !== undefined || !errors?.length) return 200
   const status = Number(errors[0]?.extensions?.["statusCode"] ?? 400)
-  // A mutation over GET is 405 with either media type.
-  return accept?.includes(responseJson) || status === 405 ? status : 200
+  // A mutation over GET, and an operation that the server is not to run, have their status with either media type.
+  const isRefusal = status === 405 || errors[0]?.extensions?.["code"] === DocumentNotTrusted.code
+  return accept?.includes(responseJson) || isRefusal ? status : 200
 }
 
 /** GraphQL over HTTP: authenticates, then reads the body; a prepared operation runs at once, others go through Apollo. */
@@ -96,14 +97,33 @@ export function graphqlHandler(server: GraphqlServer, requestContexts: RequestCo
     try {
       const context = await requestContexts.contextOf(ctx)
       if (ctx.method === "POST" && ctx.request.is("multipart/form-data")) form = context.request.form = openForm(ctx)
-      const body = form ? await operationIn(form, ctx) : ctx.method === "POST" ? await readJson(ctx) : undefined
+      const sent = form ? await operationIn(form, ctx) : ctx.method === "POST" ? await readJson(ctx) : undefined
+      const { body, search } = withDocument(server, ctx, sent)
       if (form || !body || !(await answerAtOnce(server, ctx, context, body as Record<string, unknown>)))
-        await throughApollo(server, ctx, context, body)
+        await throughApollo(server, ctx, context, body, search)
     } catch (error) {
       sendRequestError(ctx, error)
     } finally {
       form?.close()
     }
+  }
+}
+
+/** The body, or the query of a GET, with the text of the trusted document that it names by its ID. */
+function withDocument({ engine: { trusted } }: GraphqlServer, { search, querystring }: Context, body: unknown) {
+  if (!trusted) return { body, search }
+  if (body) return { body: trusted.resolve(body), search }
+  const given = Object.fromEntries(new URLSearchParams(querystring))
+  const named = trusted.resolve<Record<string, unknown>>({ ...given, extensions: parsed(given["extensions"]) })
+  return { body, search: `?${new URLSearchParams(named as Record<string, string>)}` }
+}
+
+/** The value of a JSON text; undefined for a malformed one, which names no document. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text && JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -129,10 +149,10 @@ async function answerAtOnce(
   return true
 }
 
-async function throughApollo({ apollo, types }: GraphqlServer, ctx: Context, context: RequestContext, body: unknown) {
+async function throughApollo({ apollo, types }: GraphqlServer, ctx: Context, context: RequestContext, body: unknown, search: string) {
   const headers = new HeaderMap(Object.entries(ctx.headers as Record<string, string>))
   const answer = await apollo.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: { method: ctx.method, headers, search: ctx.search, body },
+    httpGraphQLRequest: { method: ctx.method, headers, search, body },
     context: async () => context,
   })
   // Only @defer and @stream produce several parts, and the schema has neither.

@@ -8,6 +8,8 @@ export const httpLimits = {
   formOverheadBytes: 1024 * 1024,
   /** How long the rest of a refused upload is still read, so that its sender reads the response; ours. */
   refusedUploadMs: 5_000,
+  /** How long the connection of a malformed request stays open, so that its sender reads the response; ours. */
+  refusedRequestMs: 1_000,
   /** Pipelined requests that wait on a connection before it is not read any more; ours. */
   pipelinedRequests: 100,
 } as const

@@ -48,6 +48,7 @@ function mustBeAllowed(ctx: RouterContext, token: string | null) {
   }
   // Behind a proxy that is not trusted every client has the proxy's address.
   const isForwarded = !ctx.app.proxy && (ctx.get("X-Forwarded-For") || ctx.get("Forwarded"))
-  if (isForwarded || ipaddr.process(ctx.ip).range() !== "loopback")
-    throw new Forbidden("Metrics answer clients on the server's own machine only, unless METRICS_TOKEN is set")
+  // A trusted proxy passes on what the client calls its address.
+  const isLocal = ipaddr.isValid(ctx.ip) && ipaddr.process(ctx.ip).range() === "loopback"
+  if (isForwarded || !isLocal) throw new Forbidden("Metrics answer clients on the server's own machine only, unless METRICS_TOKEN is set")
 }

@@ -2,12 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Context, Middleware } from "koa"
 import type { Logger } from "pino"
 import { v7 } from "uuid"
-import { authenticate } from "../context/authenticate.js"
-import { credentialOf } from "../context/identity.js"
-import { addressKey } from "../context/rate-limit.js"
+import { admit } from "../context/admission.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import { describe, toRestBody, Unauthenticated } from "../errors.js"
+import { BadUserInput, describe, toRestBody } from "../errors.js"
 import { httpLimits } from "./limits.js"
 
 /** The current request, for code that has no parameter for it. */
@@ -47,6 +45,7 @@ export function requestMiddleware(log: Logger): Middleware {
     // Documents and pages below these paths replace it.
     if (apiPath.test(ctx.path)) ctx.set("Cache-Control", "no-store")
     try {
+      if (ctx.req.headers.host === undefined && ctx.req.httpVersion !== "1.0") throw new BadUserInput("Send the header Host")
       await currentRequest.run(request, next)
     } catch (error) {
       refuse(ctx, error)
@@ -73,22 +72,8 @@ export class RequestContexts {
 
   /** The context of a request; throws 401 for bad credentials and 429 beyond the limit. */
   async contextOf(ctx: Context): Promise<RequestContext> {
-    const { limits } = this.services
     const request: RequestInfo = ctx.state["request"]
-    const identity = await this.identityOf(ctx, request)
-    const credential = credentialOf(identity)
-    if (credential) await limits.credential.count(credential, request.headers)
-    else await limits.address.count(addressKey(request.address), request.headers)
-    return new RequestContext(this.services, identity, request)
-  }
-
-  private async identityOf(ctx: Context, { address, headers }: RequestInfo) {
-    try {
-      return await authenticate(this.services, { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") })
-    } catch (error) {
-      // Counted like none: otherwise a stranger would avoid the limit with credentials of no one.
-      if (error instanceof Unauthenticated) await this.services.limits.address.count(addressKey(address), headers)
-      throw error
-    }
+    const credentials = { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") }
+    return new RequestContext(this.services, await admit(this.services, credentials, request), request)
   }
 }

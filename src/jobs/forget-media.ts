@@ -18,7 +18,7 @@ export const forgetMediaJob: Job = {
 
 /** Removes unused files of a company whose removal is due: first the row, then the file, so that every row has its file. */
 export async function forgetMedia(services: Services, companyId: string): Promise<void> {
-  for (;;) {
+  while (!services.stopping.aborted) {
     const { looked, keys } = await systemContext(services, companyId).transaction(async (tx) => {
       const { em } = tx
       // Locked, so that none of them is attached meanwhile; rows that are being attached are skipped.

@@ -19,7 +19,7 @@ export const indexKnowledge = defineWork({
     losses: { most: indexingLosses, reason: `Its indexing was interrupted ${indexingLosses} times` },
   },
   retry: { tries: knowledgeLimits.indexingTries, pauseMs: doubling(indexingRetryBaseMs) },
-  slots: { instance: knowledgeLimits.indexingConcurrency, company: knowledgeLimits.indexingConcurrency },
+  slots: knowledgeLimits.indexingSlots,
   sweepSeconds: jobLimits.indexingSweepSeconds,
   claim: beginIndexing,
   run: indexItem,

@@ -18,6 +18,14 @@ export const jobLimits = {
   claimsAtOnce: 3,
   /** Most rows that one statement claims; ours. */
   claimBatch: 20,
+  /** A turn of the event loop that takes longer is a busy one, in which no work begins; ours. */
+  busyTurnMs: 5,
+  /** Longest that work waits for a turn of the event loop that is not busy; ours. */
+  busyWaitMs: 300,
+  /** Time after which a sweep that still finds due work tries rows again that were locked; ours. */
+  retryLockedMs: 1_000,
+  /** Of the slots of a company, the share whose release starts a sweep for waiting work is 1 / this; ours. */
+  sweepsOfSlots: 30,
   /** Longest timer of Node, which takes 2^31 - 1 ms. */
   longestTimerMs: 24 * 60 * 60_000,
   /** Maximum number of chats in which one sweep turns AI on again. */
@@ -42,6 +50,10 @@ export const jobLimits = {
   retentionSeconds: 600,
   /** Rows deleted in one statement. */
   retentionBatch: 5_000,
+  /** Messages deleted in one statement, which keeps their chats locked meanwhile: some tens of milliseconds; ours. */
+  messageRetentionBatch: 200,
+  /** Tool calls that lose their bodies in one statement; ours. */
+  toolBodyBatch: 1_000,
   /** Age after which a pending tool call counts as lost with its server; ours, well above the longest timeout of a tool. */
   lostToolCallSeconds: 180,
   /** Interval of the search for lost tool calls; ours. */
@@ -52,6 +64,8 @@ export const jobLimits = {
   sweepMaxMs: 30_000,
   /** How long events can be resumed from. */
   eventRetentionSeconds: 24 * 60 * 60,
+  /** How long deliveries of events to endpoints are kept. */
+  eventDeliveryRetentionSeconds: 30 * 24 * 60 * 60,
   /** Files that are removed in one batch; ours. */
   mediaBatch: 100,
 } as const

@@ -1,4 +1,7 @@
+import { NIL, v7 } from "uuid"
+import { forgetRest, forgetRestOfDeliveries } from "../chats/forget.js"
 import { contextLimits } from "../context/limits.js"
+import type { Services } from "../context/services.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
@@ -7,26 +10,22 @@ import { forgetMedia } from "./forget-media.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 
+/** Deletes old events, but none that the reader which makes deliveries of events has not read; it reads nothing while there is no endpoint. */
 const clearEvents: Statement<{ count: number }> = {
   name: "clear-events",
   text: `
-    with oldest as (
-      select id from event where position is not null order by position limit $2
+    with reader as (
+      select case when starts.position is not null then greatest(f.position, starts.position) end as position
+      from event_fan_out f, (select min(from_position) as position from event_webhook where not disabled) starts where f.id = 1
+    ), oldest as (
+      select e.id from event e, reader where e.position is not null and (reader.position is null or e.position <= reader.position)
+      order by e.position limit $2
     ), deleted as (
       delete from event where id in (select id from oldest) and created_at < $1 returning position
     ), log as (
       update event_log set cleared_to = greatest(cleared_to, (select max(position) from deleted)) where id = 1 returning 1
     )
     select count(*)::integer as count from deleted`,
-}
-
-/** What a crash left of deleted chats. */
-const clearEventsOfDeletedChats = {
-  name: "clear-events-of-deleted-chats",
-  text: `delete from event where id in (
-    select rest.id from event deleted join event rest on rest.chat_id = deleted.chat_id
-    where deleted.type = 'CHAT_DELETED' and rest.type <> 'CHAT_DELETED' and rest.position is not null limit $1
-  ) returning 1`,
 }
 
 const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }
@@ -44,23 +43,118 @@ const companiesWithDueMedia: Statement<RowOf<"Media", "company_id">> = {
   text: "select distinct company_id from media where forget_at <= $1",
 }
 
+/**
+ * Deletes old messages from the beginning of their chats. IDs sort by time (UUID v7), so the primary key finds the oldest: a further index would
+ * cost every new message. A chat with a due reply or a running turn, which may read them, and one that is locked, is left to a later run.
+ */
+const clearMessages: Statement<{ seen: number; last: string | null }> = {
+  name: "clear-messages",
+  text: `
+    with old as (
+      select id, chat_id, sequence from message where id > $1 and id < $2 and created_at < $3 order by id limit $4
+    ), upto as (
+      select chat_id, max(sequence) as sequence from old where chat_id is not null group by chat_id
+    ), idle as (
+      select c.id, c.last_read_sequence, upto.sequence from chat c join upto on upto.chat_id = c.id
+      where c.reply_due_at is null and c.turn_id is null for no key update of c skip locked
+    ), deleted as (
+      delete from message m using idle where m.chat_id = idle.id and m.sequence <= idle.sequence
+      returning m.chat_id, m.role = 'Customer' and m.sequence > idle.last_read_sequence as is_unread
+    ), without_chat as (
+      delete from message where id in (select id from old where chat_id is null)
+    ), counted as (
+      update chat set unread_count = unread_count - unread.count
+      from (select chat_id, count(*) as count from deleted where is_unread group by chat_id) unread where chat.id = unread.chat_id
+    )
+    select count(*)::integer as seen, (array_agg(id order by id desc))[1] as last from old`,
+}
+
+const clearChannelItems = {
+  name: "clear-channel-items",
+  text: `delete from channel_item where id in (
+    select id from channel_item where expires_at < $1 order by expires_at limit $2 for update skip locked
+  ) returning 1`,
+}
+
+/** Deletes the bodies of old tool calls; the entries of the log stay, and their tallies. */
+const clearToolBodies = {
+  name: "clear-tool-bodies",
+  text: `update tool_call set params = '{}', response = null where id in (
+    select id from tool_call where created_at < $1 and (params <> '{}' or response is not null) order by created_at limit $2
+    for no key update skip locked
+  ) returning 1`,
+}
+
+const clearEventDeliveries = {
+  name: "clear-event-deliveries",
+  text: `delete from event_delivery where id in (
+    select id from event_delivery where created_at < $1 order by created_at limit $2 for update skip locked
+  ) returning 1`,
+}
+
+const clearAuditEntries = {
+  name: "clear-audit-entries",
+  text: `delete from audit_entry where id in (
+    select id from audit_entry where created_at < $1 order by created_at limit $2 for update skip locked
+  ) returning 1`,
+}
+
+type Deleting = Pick<Services, "database" | "stopping">
+
+/** Repeats a statement, each time as its own transaction, until it finds less than a batch; its last parameter is the size of a batch. */
+async function inBatches(
+  { database, stopping }: Deleting,
+  statement: Statement,
+  values: unknown[],
+  size: number = jobLimits.retentionBatch,
+) {
+  while (!stopping.aborted && (await unscoped(database, statement, [...values, size])).length === size);
+}
+
+async function clearOldMessages({ database, stopping }: Deleting, before: Date) {
+  const { messageRetentionBatch } = jobLimits
+  const end = v7({ msecs: before.getTime(), seq: 0, random: new Uint8Array(16) })
+  for (let after: string | null = NIL; after && !stopping.aborted; ) {
+    const rows: { seen: number; last: string | null }[] = await unscoped(database, clearMessages, [
+      after,
+      end,
+      before,
+      messageRetentionBatch,
+    ])
+    after = rows[0]!.seen === messageRetentionBatch ? rows[0]!.last : null
+  }
+}
+
+/** Deletes what the operator limits to a number of days; 0 keeps it for ever. */
+async function clearByAge(services: Deleting & Pick<Services, "config">, now: Date) {
+  const { messageRetentionDays, toolLogRetentionDays, auditRetentionDays } = services.config
+  const daysBefore = (days: number) => new Date(now.getTime() - days * 24 * 60 * 60 * 1000)
+  if (messageRetentionDays) await clearOldMessages(services, daysBefore(messageRetentionDays))
+  if (toolLogRetentionDays) await inBatches(services, clearToolBodies, [daysBefore(toolLogRetentionDays)], jobLimits.toolBodyBatch)
+  if (auditRetentionDays) await inBatches(services, clearAuditEntries, [daysBefore(auditRetentionDays)])
+}
+
 /** Deletes expired rows, in batches that do not block other work. */
 export const retention: Sweep = {
   name: "retention",
   everySeconds: jobLimits.retentionSeconds,
   async run(services) {
-    const { database } = services
+    const { database, stopping } = services
     const now = clock.now()
     const eventsBefore = new Date(now.getTime() - jobLimits.eventRetentionSeconds * 1000)
-    for (;;) {
+    while (!stopping.aborted) {
       const [row] = await unscoped(database, clearEvents, [eventsBefore, jobLimits.retentionBatch])
       if (row!.count < jobLimits.retentionBatch) break
     }
-    while ((await unscoped(database, clearEventsOfDeletedChats, [jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
-    const turnsBefore = new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)
-    while ((await unscoped(database, clearTurns, [turnsBefore, jobLimits.retentionBatch])).length === jobLimits.retentionBatch);
+    await inBatches(services, forgetRest, [null])
+    await inBatches(services, forgetRestOfDeliveries, [null])
+    await inBatches(services, clearEventDeliveries, [new Date(now.getTime() - jobLimits.eventDeliveryRetentionSeconds * 1000)])
+    await inBatches(services, clearTurns, [new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)])
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
-    for (const row of await unscoped(database, companiesWithDueMedia, [now])) await forgetMedia(services, row.company_id)
+    await inBatches(services, clearChannelItems, [now])
+    await clearByAge(services, now)
+    for (const row of await unscoped(database, companiesWithDueMedia, [now]))
+      if (!stopping.aborted) await forgetMedia(services, row.company_id)
   },
 }

@@ -15,6 +15,7 @@ export const strayFiles: Sweep = {
   async run(services) {
     const before = new Date(clock.now().getTime() - jobLimits.strayFileSeconds * 1000)
     for await (const files of services.storage.list()) {
+      if (services.stopping.aborted) return
       // A file is stored before its row is written, so a recent file may still get its row.
       const old = files.filter((file) => file.storedAt < before).map((file) => file.key)
       for (let at = 0; at < old.length; at += jobLimits.mediaBatch) await removeUnknown(services, old.slice(at, at + jobLimits.mediaBatch))

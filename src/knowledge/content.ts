@@ -39,6 +39,7 @@ export async function readItem(
 }
 
 interface PageItem {
+  companyId: string
   resourceUrl: string | null
   resourceContent: string | null
   resourceEtag: string | null
@@ -55,7 +56,7 @@ async function readPage(
   if (!page) return { text: known!, isChanged: false, version: null }
   const { bytes, type, charset } = page
   const document: DocumentBytes = { bytes, type, charset }
-  return { text: await inSentences("page", extractor.text(document, signal)), isChanged: true, version: page }
+  return { text: await inSentences("page", extractor.text(item.companyId, document, signal)), isChanged: true, version: page }
 }
 
 /** The clause of an extractor's error as a sentence. */

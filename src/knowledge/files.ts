@@ -26,9 +26,12 @@ export async function fileText(
   media: Media,
   signal: AbortSignal,
 ): Promise<string> {
-  const stored = await storage.read(media.storageKey)
-  if (!stored) throw new ExtractionFailure("is not in the storage any more")
-  return extractor.text({ bytes: await buffer(stored), type: media.mimeType }, signal)
+  const bytes = async () => {
+    const stored = await storage.read(media.storageKey)
+    if (!stored) throw new ExtractionFailure("is not in the storage any more")
+    return buffer(stored)
+  }
+  return extractor.text(media.companyId, { bytes, type: media.mimeType }, signal)
 }
 
 /** Thrown to abort a transaction that needs the text of a file, because extracting it is slow and must happen outside. */

@@ -6,8 +6,10 @@ import { clock } from "../entities/kit/clock.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import type { Knowledge } from "../entities/knowledge.js"
 import { Media } from "../entities/media.js"
+import { oncePer } from "../once-per.js"
 import { CrawlFailure } from "../ports/crawler.js"
 import { EmbeddingFailure } from "../ports/embedding.js"
+import { FairSlots } from "../ports/kit/fair-slots.js"
 import { type Content, IndexingFailure, readItem } from "./content.js"
 import { type Chunk, hashedChunks, missingVectors, storeChunks, swapIndex, VectorLost } from "./index-store.js"
 import { knowledgeLimits } from "./limits.js"
@@ -47,7 +49,7 @@ export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Pr
     await lease.store((current) => current.unchanged())
     return
   }
-  const texts = await extractor.split(read.text, { size: item.chunkSize, overlap: item.chunkOverlap }, signal)
+  const texts = await extractor.split(item.companyId, read.text, { size: item.chunkSize, overlap: item.chunkOverlap }, signal)
   if (texts.length === 0) throw new IndexingFailure("There is no text to search in")
   if (texts.length > knowledgeLimits.knowledgeChunks)
     throw new IndexingFailure(
@@ -59,6 +61,9 @@ export async function indexItem(lease: Lease<Knowledge>, indexing: Indexing): Pr
   }
 }
 
+/** Fewer than of items, because embedding and storing need the processor and a database connection. */
+const batchSlots = oncePer((_services: Services) => new FairSlots(knowledgeLimits.indexingBatchSlots))
+
 interface Wanted {
   read: Content
   chunks: Chunk[]
@@ -68,22 +73,29 @@ interface Wanted {
 /** Computes missing vectors and replaces the index; false when a vector to reuse was deleted meanwhile. */
 async function buildIndex(lease: Lease<Knowledge>, indexing: Indexing, { read, chunks, model }: Wanted): Promise<boolean> {
   const { context, signal } = lease
+  const slots = batchSlots(context.services)
+  const { companyId } = indexing.item
   const missing = await missingVectors(context, model, chunks)
   for (let at = 0; at < missing.length; at += knowledgeLimits.indexingBatch) {
     const batch = missing.slice(at, at + knowledgeLimits.indexingBatch)
-    const vectors = await context.services.embedding.embed(
-      batch.map((chunk) => chunk.content),
-      signal,
-    )
-    if (!(await storeChunks(context, indexing, model, batch, vectors))) throw new LeaseLost()
+    const isStored = await slots.run(companyId, async () => {
+      const vectors = await context.services.embedding.embed(
+        batch.map((chunk) => chunk.content),
+        signal,
+      )
+      return storeChunks(context, indexing, model, batch, vectors)
+    })
+    if (!isStored) throw new LeaseLost()
   }
   try {
-    await lease.store(async (item, { unit }) => {
-      await swapIndex(unit, indexing, model, chunks)
-      if (read.version) item.setVersion(read.version)
-      if (item.kind !== "text") item.setText(read.text)
-      item.indexed({ chunkCount: chunks.length, embeddingModel: model })
-    })
+    await slots.run(companyId, () =>
+      lease.store(async (item, { unit }) => {
+        await swapIndex(unit, indexing, model, chunks)
+        if (read.version) item.setVersion(read.version)
+        if (item.kind !== "text") item.setText(read.text)
+        item.indexed({ chunkCount: chunks.length, embeddingModel: model })
+      }),
+    )
     return true
   } catch (error) {
     if (error instanceof VectorLost) return false

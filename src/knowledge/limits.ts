@@ -2,8 +2,10 @@
 export const knowledgeLimits = {
   /** Most chunks of one knowledge item; ours. */
   knowledgeChunks: 5_000,
-  /** Knowledge items that a process indexes at once; ours. */
-  indexingConcurrency: 4,
+  /** Knowledge items that a process indexes at once: most of them wait for a page or for a slot below; ours. */
+  indexingSlots: { instance: 24, company: 8, shared: 8 },
+  /** Batches of chunks that a process embeds and stores at once; ours. */
+  indexingBatchSlots: 4,
   /** Interval at which the lease of an indexing is renewed; ours. */
   indexingRenewMs: 5_000,
   /** Tries of an indexing after temporary failures, such as an embedding service that does not respond; ours. */

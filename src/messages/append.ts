@@ -3,8 +3,10 @@ import { v7 } from "uuid"
 import { columnsOf, type PlannedRow } from "../database/read-model.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { deliveredByEvent } from "../entities/channel.js"
+import { deliverJob } from "../entities/kit/chat-jobs.js"
 import { clock } from "../entities/kit/clock.js"
-import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSource, MessageType } from "../entities/message.js"
+import type { ScheduledJob } from "../entities/kit/row.js"
+import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSender, MessageSource, MessageType } from "../entities/message.js"
 import { oncePer } from "../once-per.js"
 
 /** A message that is to be appended to a chat. */
@@ -23,14 +25,24 @@ export interface MessageDraft {
   sources?: MessageSource[]
   functionCall?: FunctionCall | null
   functionCallOutput?: FunctionCallOutput | null
+  /** The member of a group who wrote it. */
+  sender?: MessageSender | null
+  /** The status, of a message that a person sent in the vendor's own app; otherwise it follows from role and channel. */
+  status?: "sent"
 }
 
 type Append = Statement<{ message: PlannedRow<"Message"> }>
+
+/** The delivery to schedule after a message was appended. */
+export const deliveryOf = ({ message }: { message: PlannedRow<"Message"> }): ScheduledJob[] =>
+  message.status === "queued" ? [{ job: deliverJob, companyId: message.companyId!, id: message.chatId!, at: clock.now() }] : []
 
 /** SQL in which a variant of the statement differs. */
 export interface AppendParts {
   /** Inserts the chat under the name `numbered`, up to `returning`, instead of changing it; and writes the event of that as `opened`. */
   opens?: { chat: string; event: string }
+  /** The ID of the chat; `$3` when absent. */
+  chatId?: string
   /** Further columns of the chat that are set, each preceded by a comma. */
   set?: string
   /** Further conditions on the chat, each preceded by `and`; no row is returned, and nothing is written, when one is false. */
@@ -46,7 +58,7 @@ export interface AppendParts {
 }
 
 /** Fields of a file that an event stores; its URL is signed when the event is delivered. */
-const mediaFields = ["id", "companyId", "filename", "mimeType", "size", "createdAt", "updatedAt"]
+const mediaFields = ["id", "companyId", "filename", "mimeType", "size", "status", "createdAt", "updatedAt"]
 
 /**
  * The only statement that adds a message to a chat: it locks the chat's row and takes the next sequence number, inserts the message, updates
@@ -63,26 +75,30 @@ const statementsOf = oncePer((orm: MikroORM): Record<"plain" | "withMedia", Appe
   const attached = `, attached as (
       insert into message_media (id, company_id, message_id, media_id, position)
       select link.id, inserted.company_id, inserted.id, link.media_id, link.position
-      from inserted, unnest($18::uuid[], $19::uuid[]) with ordinality as link (id, media_id, position)
+      from inserted, unnest($20::uuid[], $21::uuid[]) with ordinality as link (id, media_id, position)
       returning id, media_id, company_id, position
     ), files as (
       select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'mediaId', m.id, 'media', jsonb_build_object(${media})) order by a.position), '[]') as list
       from attached a join media m on m.id = a.media_id and m.company_id = a.company_id
     )`
   return {
-    plain: { name: "append-message", text: appendSql(orm) },
+    plain: { name: "append-message", text: appendSql(orm), jobs: deliveryOf },
     withMedia: {
       name: "append-message-with-media",
-      text: appendSql(orm, { files: { insert: attached, mediaIds: "to_jsonb($19::uuid[])", messageMedia: "(select list from files)" } }),
+      jobs: deliveryOf,
+      text: appendSql(orm, { files: { insert: attached, mediaIds: "to_jsonb($21::uuid[])", messageMedia: "(select list from files)" } }),
     },
   }
 })
 
+/** Whether the message waits for its delivery to the channel. */
+const isQueued = "($7 in ('User', 'Assistant') and $4 and not $19 and messenger <> all($8::text[]))"
+
 const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::jsonb" }
 
-/** The text of the statement, whose parameters are those of `appendValues()`, and from $18 on those of its parts. */
+/** The text of the statement, whose parameters are those of `appendValues()`, and from $20 on those of its parts. */
 export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
-  const { opens, set = "", where = "", result, before = "", also, files = noFiles } = parts
+  const { opens, chatId = "$3", set = "", where = "", result, before = "", also, files = noFiles } = parts
   const shown = [...columnsOf(orm, "Message").of].map(([property, column]) => `${column} as "${property}"`).join(", ")
   const changed = `numbered as (
       update chat set
@@ -91,17 +107,18 @@ export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
         last_message_at = case when $4 then greatest(last_message_at, $1) else last_message_at end,
         last_message_id = case when $4 then $2 else last_message_id end,
         unread_count = unread_count + $5,
-        quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end${set}
-      where id = $3 and company_id = any($6::uuid[])${where}`
+        quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end,
+        delivery_due_at = case when ${isQueued} then coalesce(delivery_due_at, $1) else delivery_due_at end${set}
+      where id = ${chatId} and company_id = any($6::uuid[])${where}`
   return `
     with ${before}${opens?.chat ?? changed}
       returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
-        case when $7 not in ('User', 'Assistant') or not $4 then 'stored' when messenger = any($8::text[]) then 'sent' else 'queued' end as status${result ? `, ${result.sql} as ${result.name}` : ""}
+        case when ${isQueued} then 'queued' when $7 in ('User', 'Assistant') and $4 then 'sent' else 'stored' end as status${result ? `, ${result.sql} as ${result.name}` : ""}
     ), inserted as (
       insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at,
-        external_id, author_id, reply_to_message_id, sources, function_call, function_call_output)
+        external_id, author_id, reply_to_message_id, sources, function_call, function_call_output, sender)
       select $2, $1, $1, company_id, id, last_sequence, $7, $9, $10, from_id, status, case when status = 'sent' then $1::timestamptz end,
-        $11, $12::uuid, $13::uuid, $14::jsonb, $15::jsonb, $16::jsonb
+        $11, $12::uuid, $13::uuid, $14::jsonb, $15::jsonb, $16::jsonb, $18::jsonb
       from numbered returning *
     ), shown as (
       select ${shown} from inserted
@@ -126,8 +143,8 @@ export async function append(unit: UnitOfWork, draft: MessageDraft): Promise<Pla
   return row!.message
 }
 
-/** The parameters of the statement for a draft. */
-export function appendValues(draft: MessageDraft, companyIds: string[], now: Date): unknown[] {
+/** The parameters of the statement for a draft; without the chat's ID where the statement finds the chat. */
+export function appendValues(draft: Omit<MessageDraft, "chatId"> & { chatId: string | null }, companyIds: string[], now: Date): unknown[] {
   const isConversation = draft.role !== "System" && !frames.includes(draft.type)
   return [
     now,
@@ -147,6 +164,8 @@ export function appendValues(draft: MessageDraft, companyIds: string[], now: Dat
     json(draft.functionCall),
     json(draft.functionCallOutput),
     json(draft.replyTo),
+    json(draft.sender),
+    draft.status === "sent",
   ]
 }
 

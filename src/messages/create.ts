@@ -2,13 +2,13 @@ import { LockMode } from "@mikro-orm/postgresql"
 import { idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { PlainRow } from "../database/read-model.js"
-import { outboundReplies } from "../entities/channel.js"
+import { ChannelMessage } from "../entities/channel-message.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { Message, messageTypeOf } from "../entities/message.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
-import { type CreateMessageInput, messageReadModel } from "../schema/message.js"
+import { type CreateMessageInput, type MessageTemplateInput, messageReadModel } from "../schema/message.js"
 import { append, appendStatement, appendValues, type MessageDraft } from "./append.js"
 import { appendInbound, appendInboundAtOnce } from "./inbound.js"
 import { messageLimits } from "./limits.js"
@@ -19,17 +19,16 @@ type Draft = Omit<MessageDraft, "chatId">
 export async function createMessage(context: RequestContext, input: CreateMessageInput): Promise<PlainRow> {
   const draft = readDraft(context, input)
   if (input.companyId) context.reach(input.companyId)
-  const { chatId, replyToMessageId, idempotencyKey } = input
+  const { chatId, replyToMessageId, idempotencyKey, template } = input
+  if (template && !chatId) throw bad("template", "needs a chatId")
   if (!chatId && replyToMessageId) throw bad("replyToMessageId", "needs a chatId")
-  if (chatId && !draft.mediaIds?.length && !replyToMessageId && !idempotencyKey) {
+  if (chatId && !draft.mediaIds?.length && !replyToMessageId && !idempotencyKey && !template) {
     if (draft.role !== "Customer") return appendInOneStatement(context, { ...draft, chatId })
     const message = await appendInboundAtOnce(context, { ...draft, chatId }, context.services.config)
     if (message) return message
   }
   return context.transaction((tx) =>
-    idempotent(tx, tx.unit, "Message", input, () =>
-      chatId ? appendToChat(tx, draft, chatId, replyToMessageId) : storeAlone(tx, draft, input),
-    ),
+    idempotent(tx, tx.unit, "Message", input, () => (chatId ? appendToChat(tx, draft, chatId, input) : storeAlone(tx, draft, input))),
   )
 }
 
@@ -41,7 +40,10 @@ function readDraft(context: RequestContext, input: CreateMessageInput) {
     throw bad("type", "must not be FunctionCall or FunctionCallOutput: only assistants create such messages")
   const mediaIds = [...new Set(input.mediaIds ?? [])]
   if (mediaIds.length > messageLimits.attachments) throw bad("mediaIds", `must be at most ${messageLimits.attachments} files`)
-  const text = input.text?.trim() ? input.text : null
+  const { template } = input
+  if (template && (role !== "User" || mediaIds.length > 0 || input.replyToMessageId))
+    throw bad("template", "is sent by the company, alone: without files and without a quoted message")
+  const text = input.text?.trim() ? input.text : template ? `[template: ${template.name}]` : null
   if (mediaIds.length === 0 && !text) throw bad("text", "must not be empty without media")
   if (mediaIds.length === 0 && type !== "Text") throw bad("type", "must be Text without media")
   if (mediaIds.length > 0 && input.type === "Text") throw bad("type", "must not be Text with media")
@@ -57,18 +59,30 @@ async function appendInOneStatement(context: RequestContext, draft: MessageDraft
 }
 
 /** Appends a message to its chat, and schedules a reply to a customer message. */
-async function appendToChat(context: RequestContext, draft: Draft, chatId: string, replyToMessageId?: string | null): Promise<PlainRow> {
+async function appendToChat(context: RequestContext, draft: Draft, chatId: string, input: CreateMessageInput): Promise<PlainRow> {
+  const { replyToMessageId, template } = input
   const { unit, services } = context
   const chat = await context.find(Chat, chatId).catch((error) => {
     throw error instanceof NotFound ? noAccess() : error
   })
+  if (template && !services.channels.capabilities(chat.messenger).templates) throw bad("template", `is not supported on ${chat.messenger}`)
   const files = await withFiles(context, draft, chat.companyId)
   const hasMedia = Boolean(files.mediaIds?.length)
   const replyTo = replyToMessageId ? ((await quoted(context, chat, replyToMessageId, hasMedia)) as { id: string }) : null
   // Flushed before the statement, which reads the files as they are now.
   if (hasMedia) await unit.flush()
+  if (template) return appendTemplate(context, chat, files, template)
   if (draft.role !== "Customer") return append(unit, { ...files, chatId, replyTo })
   return appendInbound(unit, chat, { ...files, replyTo }, services.config)
+}
+
+/** Appends a message that its channel sends as a template. */
+async function appendTemplate({ unit, em }: RequestContext, chat: Chat, draft: Draft, template: MessageTemplateInput): Promise<PlainRow> {
+  const message = await append(unit, { ...draft, chatId: chat.id })
+  const { name, language, components } = template
+  const key = { id: message.id, companyId: chat.companyId, chatId: chat.id }
+  em.persist(ChannelMessage.of(key, { template: { name, language, components: components ?? null } }))
+  return message
 }
 
 /** Stores a message of the company without a chat: it is not delivered, and there is no event. */
@@ -93,14 +107,15 @@ async function withFiles<D extends Draft>(context: RequestContext, draft: D, com
   const unknown = ids.filter((id) => !found.has(id))
   if (unknown.length > 0)
     throw new BadUserInput(`Unknown mediaIds: ${unknown.join(", ")}`, [{ path: "mediaIds", message: "names no file of this company" }])
+  if ([...found.values()].some(({ status }) => status !== "ready")) throw bad("mediaIds", "names a file whose content is not there")
   for (const media of found.values()) media.attach()
   return { ...draft, type: draft.type === "Text" ? messageTypeOf(found.get(ids[0]!)!.mimeType) : draft.type }
 }
 
 /** Reads the quoted message; throws when the channel of the chat cannot quote it. */
 async function quoted(context: RequestContext, chat: Chat, id: string, hasMedia: boolean): Promise<PlainRow> {
-  const replies = outboundReplies[chat.messenger]
-  if (!replies) throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
+  const { replies } = context.services.channels.capabilities(chat.messenger)
+  if (replies === "none") throw bad("replyToMessageId", `is not supported on ${chat.messenger}`)
   if (replies === "text" && hasMedia) throw bad("mediaIds", `cannot be sent with a reply on ${chat.messenger}, where replies are text only`)
   const [message] = await context.reader.list(messageReadModel, context.services.snapshotOf("Message")["replyTo"]!, (query) =>
     query.where("t.id", "=", id).where("t.chat_id", "=", chat.id),

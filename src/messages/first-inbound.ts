@@ -63,18 +63,18 @@ const opens: AppendParts["opens"] = {
   // The lock keeps the assistant as it was read until the commit.
   chat: `kept as (
       select id from assistant
-      where id = $20::uuid and company_id = any($6::uuid[]) and is_draft = $21 and voice_agent_status = $22 for share
+      where id = $22::uuid and company_id = any($6::uuid[]) and is_draft = $23 and voice_agent_status = $24 for share
     ), numbered as (
       insert into chat (id, created_at, updated_at, last_message_at, last_message_id, last_sequence, unread_count,
         company_id, messenger, from_id, external_id, name, assistant_id, is_under_ai_control, reply_first_at, reply_due_at)
-      select $3, $1, $1, $1, $2, 1, $5, c.company_id, c.messenger, c.external_id, $25, $26, $27::uuid, $28::boolean, $29::timestamptz, $30::timestamptz
+      select $3, $1, $1, $1, $2, 1, $5, c.company_id, c.messenger, c.external_id, $27, $28, $29::uuid, $30::boolean, $31::timestamptz, $32::timestamptz
       from channel c
-      where c.id = $19::uuid and c.is_active and c.company_id = any($6::uuid[]) and c.messenger = $23 and c.external_id = $24
-        and case when $20::uuid is null then c.assistant_id is null else c.assistant_id = (select id from kept) end
+      where c.id = $21::uuid and c.is_active and c.company_id = any($6::uuid[]) and c.messenger = $25 and c.external_id = $26
+        and case when $22::uuid is null then c.assistant_id is null else c.assistant_id = (select id from kept) end
       on conflict (company_id, messenger, from_id, external_id) do nothing`,
   // Before the message's event, which selects from it.
   event: `, opened as (
       insert into event (company_id, chat_id, type, payload, created_at)
-      select company_id, id, 'CHAT_CREATED', $18::jsonb, $1 from numbered returning id
+      select company_id, id, 'CHAT_CREATED', $20::jsonb, $1 from numbered returning id
     )`,
 }

@@ -4,7 +4,7 @@ import type { RequestContext } from "../context/request-context.js"
 import type { PlainRow, PlannedRow } from "../database/read-model.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Chat } from "../entities/chat.js"
-import { replyJob } from "../entities/chat-row.js"
+import { replyJob } from "../entities/kit/chat-jobs.js"
 import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
@@ -45,7 +45,7 @@ export async function appendInboundAtOnce(context: RequestContext, draft: Draft,
 export async function tryInbound<R>(
   context: RequestContext,
   statement: Statement<R>,
-  draft: Draft,
+  draft: Omit<Draft, "chatId"> & { chatId: string | null },
   timing: ReplyTiming,
   more: unknown[] = [],
 ): Promise<R[]> {
@@ -75,11 +75,11 @@ export const inboundParts = {
   set: `,
         reply_first_at = case when ${isAnswered} then coalesce(reply_first_at, $1) else reply_first_at end,
         reply_due_at = case when ${isAnswered} then greatest($1,
-            least($1 + $18::float8 * interval '1 millisecond', coalesce(reply_first_at, $1) + $19::float8 * interval '1 millisecond'),
+            least($1 + $20::float8 * interval '1 millisecond', coalesce(reply_first_at, $1) + $21::float8 * interval '1 millisecond'),
             case when turn_failures > 0 then reply_due_at end)
           else reply_due_at end`,
   where: ` and quiet_since is null and (turn_id is null or turn_is_final or not ${isAnswered})
-        and not exists (select from message repeated where repeated.chat_id = $3 and repeated.external_id = $11)`,
+        and not exists (select from message repeated where repeated.chat_id = chat.id and repeated.external_id = $11)`,
   result: dueReply,
 }
 

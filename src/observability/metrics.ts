@@ -47,6 +47,33 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  /** What channels reported, by messenger and kind: message, edit, deletion, receipt … */
+  readonly inbound = new Counter({
+    name: "platform_channel_inbound_total",
+    help: "Items received from channels.",
+    labelNames: ["messenger", "kind"],
+    registers: [this.registry],
+  })
+
+  /** Attempts of deliveries by messenger and outcome: sent, retried, or the code of the failure. */
+  readonly deliveries = new Counter({
+    name: "platform_channel_deliveries_total",
+    help: "Deliveries to channels.",
+    labelNames: ["messenger", "outcome"],
+    registers: [this.registry],
+  })
+
+  /** Time from when a message was queued until its channel accepted it. */
+  readonly deliverySeconds = this.histogram("platform_channel_delivery_seconds", "Time until a channel accepted a message.", ["messenger"])
+
+  /** Attempts to deliver an event to an endpoint, by outcome: succeeded, retried, or failed when no other follows. */
+  readonly eventDeliveries = new Counter({
+    name: "platform_event_deliveries_total",
+    help: "Attempts to deliver events to endpoints.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  })
+
   /** Events to which the sequencer of this instance assigned positions. */
   readonly eventsPlaced = new Counter({
     name: "platform_events_placed_total",

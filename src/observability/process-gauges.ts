@@ -19,7 +19,11 @@ export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () =
       ]),
     "state",
   )
-  metrics.gauge("platform_open_sockets", "Open graphql-ws connections of this instance.", openSockets)
+  metrics.gauge(
+    "platform_open_sockets",
+    "Open sockets of this instance: connections of graphql-ws, and namespaces of Socket.IO.",
+    openSockets,
+  )
   metrics.gauge("platform_events_unplaced", "Committed events without a position in the log.", async () => (await lag(pool)).count)
   metrics.gauge("platform_sequencer_lag_seconds", "Age of the oldest event without a position.", async () => (await lag(pool)).seconds)
 }

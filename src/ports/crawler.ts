@@ -7,7 +7,9 @@ export interface PageVersion {
 }
 
 /** A fetched page. */
-export interface Page extends DocumentBytes, PageVersion {}
+export interface Page extends DocumentBytes, PageVersion {
+  bytes: Uint8Array
+}
 
 /** Fetches single pages from URLs that companies choose; it follows redirects, but not links. */
 export interface Crawler {

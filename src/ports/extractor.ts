@@ -1,6 +1,7 @@
 /** A document: its content and its metadata. */
 export interface DocumentBytes {
-  bytes: Uint8Array
+  /** The content, or a function that reads it when the extractor has a slot, so that waiting documents take no memory. */
+  bytes: Uint8Array | (() => Promise<Uint8Array>)
   /** Its media type without parameters, such as `application/pdf`. */
   type: string
   /** The encoding that the sender reports, if any. */
@@ -14,14 +15,14 @@ export interface Chunking {
 }
 
 /**
- * Reads untrusted documents in a way that a malicious one can neither stop this process nor exhaust its memory. Both functions throw
- * only `ExtractionFailure`.
+ * Reads untrusted documents in a way that a malicious one can neither stop this process nor exhaust its memory, and that those of one
+ * company do not delay those of another. Both functions throw `ExtractionFailure`, and nothing else but errors of reading the content.
  */
 export interface Extractor {
   /** Returns the text of a document, as Markdown where it has headings, lists and tables. */
-  text(document: DocumentBytes, signal: AbortSignal): Promise<string>
+  text(companyId: string, document: DocumentBytes, signal: AbortSignal): Promise<string>
   /** Splits a text into chunks of at most the given length, at the best boundaries. */
-  split(text: string, chunking: Chunking, signal: AbortSignal): Promise<string[]>
+  split(companyId: string, text: string, chunking: Chunking, signal: AbortSignal): Promise<string[]>
   close(): Promise<void>
 }
 

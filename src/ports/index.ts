@@ -1,5 +1,14 @@
 import { join } from "node:path"
 import type { Config, ModelService } from "../config.js"
+import { bridge } from "./channel/bridge.js"
+import { eventCapabilities } from "./channel/built-in.js"
+import { gmail } from "./channel/gmail.js"
+import { instagram } from "./channel/instagram.js"
+import { messenger } from "./channel/messenger.js"
+import { resend } from "./channel/resend.js"
+import { telegramBot } from "./channel/telegram-bot.js"
+import { whatsappBusiness } from "./channel/whatsapp-business.js"
+import type { ChannelAdapter, Channels } from "./channel.js"
 import { webCrawler } from "./crawler/web.js"
 import type { Crawler } from "./crawler.js"
 import { offlineEmbedding } from "./embedding/offline.js"
@@ -49,4 +58,25 @@ export const extractor = (): Extractor => new DocumentProcesses()
 export async function storage(config: Config): Promise<Storage> {
   if (!config.s3) return diskStorage(join(config.dataDir, "media"))
   return (await import("./storage/s3.js")).s3Storage(config.s3)
+}
+
+/** The messengers of this deployment: those with an adapter of their own, and the bridge for all others. */
+export function channels(config: Config, httpClient: GuardedHttpClient): Channels {
+  const connector = bridge({ httpClient, replies: "any" })
+  const withoutReplies = bridge({ httpClient, replies: "none" })
+  const native: Record<string, ChannelAdapter | null> = {
+    widget: null,
+    playground: null,
+    "telegram-bot": telegramBot({ baseUrl: config.telegramBaseUrl }),
+    "whatsapp-business": whatsappBusiness({ baseUrl: config.metaGraphBaseUrl }),
+    messenger: messenger({ baseUrl: config.metaGraphBaseUrl }),
+    instagram: instagram({ baseUrl: config.metaGraphBaseUrl }),
+    resend: resend({ baseUrl: config.resendBaseUrl }),
+    gmail: gmail({ baseUrl: config.gmailBaseUrl, oauthBaseUrl: config.googleOauthBaseUrl }),
+    telegram: connector,
+    whatsapp: connector,
+    "custom-messenger": connector,
+  }
+  const adapter = (messenger: string) => native[messenger] ?? (messenger in native ? null : withoutReplies)
+  return { adapter, capabilities: (messenger) => adapter(messenger)?.capabilities ?? eventCapabilities }
 }

@@ -1,15 +1,15 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
-import { faultOfParams } from "../assistant/arguments.js"
 import { testTool } from "../assistant/tool-test.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Narrow } from "../database/read-model.js"
+import type { Narrow, PlainRow, ReadModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
+import { assistantReadModel } from "../schema/assistant.js"
 import {
   AssistantToolPage,
   assistantToolReadModel,
@@ -30,6 +30,26 @@ function applyInput(context: RequestContext, tool: AssistantTool, { webhookSecre
   if (webhookSecret !== undefined) tool.keepSecret(webhookSecret, context.services.secrets.encryptionKey)
   tool.mustHaveAddress()
   return tool
+}
+
+/** Checks an input outside of any transaction, since the check of `params` may wait; the company of the row with this id pays for it. */
+const check = <N extends "Assistant" | "AssistantTool">(
+  context: RequestContext,
+  input: UpdateAssistantToolInput,
+  model: ReadModel<N>,
+  id: string,
+) =>
+  checkTool(input, (params) =>
+    context.services.toolSchemas.faultOfParams(params, async () => {
+      const row: PlainRow | null = await context.reader.byId(model, id, {})
+      return row ? String(row["companyId"]) : context.companyIds[0]!
+    }),
+  )
+
+/** Writes a tool and reads it as the mutation returns it. */
+async function written(tx: RequestContext, tool: AssistantTool, info: GraphQLResolveInfo) {
+  await tx.unit.flush()
+  return tx.one(assistantToolReadModel, tool.id, info, "Tool")
 }
 
 @Resolver()
@@ -69,29 +89,38 @@ export class AssistantToolResolver {
     return context.one(assistantToolReadModel, id, info, "Tool")
   }
 
-  @Access("company")
+  @Access("company", { transaction: "manual" })
   @Mutation(() => AssistantTool, { description: "Creates a tool of an assistant." })
-  async createAssistantTool(@Ctx() context: RequestContext, @Arg("input", () => CreateAssistantToolInput) input: CreateAssistantToolInput) {
+  async createAssistantTool(
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("input", () => CreateAssistantToolInput) input: CreateAssistantToolInput,
+  ) {
     const { assistantId, ...fields } = input
-    checkTool(fields, faultOfParams)
-    const assistant = await context.referred(Assistant, assistantId, "assistantId")
-    const tool = Object.assign(new AssistantTool(), { assistantId, companyId: assistant.companyId })
-    context.em.persist(applyInput(context, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
-    return tool
+    await check(context, fields, assistantReadModel, assistantId)
+    return context.transaction(async (tx) => {
+      const assistant = await tx.referred(Assistant, assistantId, "assistantId")
+      const tool = Object.assign(new AssistantTool(), { assistantId, companyId: assistant.companyId })
+      tx.em.persist(applyInput(tx, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
+      return written(tx, tool, info)
+    })
   }
 
-  @Access("company")
+  @Access("company", { transaction: "manual" })
   @Mutation(() => AssistantTool, { description: "Changes a tool." })
   async updateAssistantTool(
     @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
     @IdArg("tool") id: string,
     @Arg("input", () => UpdateAssistantToolInput) input: UpdateAssistantToolInput,
   ) {
-    checkTool(input, faultOfParams)
-    const { webhookSecret: _secret, ...columns } = input
-    const tool = await findToChange(context, AssistantTool, id, columns, "Tool")
-    tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
-    return applyInput(context, tool, input)
+    await check(context, input, assistantToolReadModel, id)
+    return context.transaction(async (tx) => {
+      const { webhookSecret: _secret, ...columns } = input
+      const tool = await findToChange(tx, AssistantTool, id, columns, "Tool")
+      tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
+      return written(tx, applyInput(tx, tool, input), info)
+    })
   }
 
   @Access("company")

@@ -27,6 +27,8 @@ import { findToChange, patch } from "../schema/kit/input.js"
 import { offsetPage } from "../schema/kit/page.js"
 import { resolverLimits } from "./limits.js"
 
+const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: "asc" } } as const
+
 /** Checks what needs no row, before one is read; returns the input with complete voice settings. */
 function checked(input: UpdateAssistantInput, { services }: RequestContext) {
   checkAssistant(input, services)
@@ -149,7 +151,7 @@ export class AssistantResolver {
       const assistant = await tx.find(Assistant, id)
       assistant.terminate()
       // New chats do not get this assistant any more.
-      await tx.em.nativeUpdate(Channel, { assistantId: id }, { assistantId: null })
+      for (const channel of await tx.em.find(Channel, { assistantId: id }, locked)) channel.assistantId = null
       return assistant.hasVoice
     })
     await freeChats(context, id)

@@ -1,13 +1,16 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { Ctx, Info, Query, Resolver } from "type-graphql"
+import { Ctx, FieldResolver, Info, Query, Resolver, Root } from "type-graphql"
+import { shownCapabilities } from "../channels/capabilities.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
+import type { PlannedRow } from "../database/read-model.js"
 import { Channel } from "../entities/channel.js"
 import { channelReadModel } from "../schema/channel.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
+import { Needs } from "../schema/kit/needs.js"
 
-@Resolver()
+@Resolver(() => Channel)
 export class ChannelResolver {
   @Access("company")
   @Query(() => [Channel], { description: "Active channel connections." })
@@ -18,5 +21,11 @@ export class ChannelResolver {
       (query) => query.where("t.is_active", "=", true).orderBy("t.created_at").orderBy("t.id"),
       context.reach(companyId),
     )
+  }
+
+  @Needs<"Channel">("messenger")
+  @FieldResolver()
+  capabilities(@Root() { messenger }: PlannedRow<"Channel">, @Ctx() context: RequestContext) {
+    return shownCapabilities(context, messenger!)
   }
 }

@@ -2,10 +2,10 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { assistantFor, mustBeMember, mustHaveSubscription } from "../chats/checks.js"
 import { createChat } from "../chats/create.js"
-import { forgetEvents } from "../chats/forget.js"
+import { deleteChat } from "../chats/delete.js"
 import { updateChat } from "../chats/update.js"
 import { Access } from "../context/access.js"
-import { completed, forgetAnswers, idempotent } from "../context/idempotency.js"
+import { completed, idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { Chat } from "../entities/chat.js"
@@ -13,7 +13,7 @@ import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-
 import { UUID } from "../entities/kit/scalars.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
 import { IdArg } from "../schema/kit/arguments.js"
-import { DeleteResult, deleted, findToChange, mustBeGiven, patch } from "../schema/kit/input.js"
+import { DeleteResult, findToChange, mustBeGiven, patch } from "../schema/kit/input.js"
 
 @Resolver()
 export class ChatResolver {
@@ -50,16 +50,8 @@ export class ChatResolver {
     description:
       "Deletes a chat with its messages and files on this server, not on the channel. A later customer message creates a new chat.",
   })
-  async deleteChat(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
-    const result = await context.transaction(async (tx) => {
-      const chat = await tx.find(Chat, id)
-      await forgetAnswers(tx, [chat.id])
-      return deleted(tx, chat.deleted())
-    })
-    // Its visitor's token has ended, and so must the open sockets.
-    await context.services.wakeUp.publish("credentials", result.id)
-    await forgetEvents(context, result.id)
-    return result
+  deleteChat(@Ctx() context: RequestContext, @IdArg("chat") id: string) {
+    return deleteChat(context, id)
   }
 
   @Access("company")

@@ -8,6 +8,7 @@ import { UUID } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 import { createMessage } from "../messages/create.js"
 import { listMessages } from "../messages/list.js"
+import { retryMessage } from "../messages/retry.js"
 import { IdArg } from "../schema/kit/arguments.js"
 import { CreateMessageInput, MessageConnection, messageReadModel } from "../schema/message.js"
 
@@ -45,5 +46,12 @@ export class MessageResolver {
     @Arg("input", () => CreateMessageInput) input: CreateMessageInput,
   ) {
     return completed(context, "Message", await createMessage(context, input), selectionOf(info))
+  }
+
+  @Access("company")
+  @Mutation(() => Message, { description: "Queues a message again whose delivery failed." })
+  async retryMessage(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("message") id: string) {
+    const message = await retryMessage(context, id)
+    return completed(context, "Message", message, selectionOf(info))
   }
 }

@@ -9,7 +9,7 @@ export interface Resource {
 }
 
 const quotedMessage = `id companyId chatId sequence role type text source fromId status sentAt deliveredAt deliveryError externalId authorId
-  contextId replyToMessageId mediaIds messageMedia { id mediaId media { ...Media } } sources { knowledgeId knowledgeName chunkId }
+  sender { externalId name } contextId replyToMessageId mediaIds messageMedia { id mediaId media { ...Media } } sources { knowledgeId knowledgeName chunkId }
   functionCall { callId name arguments } functionCallOutput { callId output status } createdAt updatedAt`
 
 /** The REST representation of each type, by its name in the schema. */
@@ -20,10 +20,14 @@ export const resources: Record<string, Resource> = {
       vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
       voiceAgentStatus createdAt updatedAt`,
   },
+  // No route returns it; exports do.
+  AssistantFolder: { fields: "id companyId name createdAt updatedAt" },
   AssistantTool: {
     fields: `id companyId assistantId name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
       createdAt updatedAt`,
   },
+  // No route returns it; exports do.
+  AuditEntry: { fields: "id companyId actorKind actorId action subjectType subjectId changed address requestId createdAt" },
   Channel: { fields: "id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt" },
   Chat: {
     fields: `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId
@@ -37,12 +41,19 @@ export const resources: Record<string, Resource> = {
     fields: `id name members { userId email name role } subscriptions { id plan status startsAt endsAt }
       voiceBalance embeddingCredits voiceLines createdAt updatedAt`,
   },
+  EventDelivery: {
+    fields: `id companyId webhookId eventId type status payload attempts { attemptedAt responseStatus responseBody latencyMs error }
+      nextAttemptAt createdAt updatedAt`,
+  },
+  EventWebhook: {
+    fields: "id companyId url types query disabled disabledReason ordered failingSince createdAt updatedAt",
+  },
   Knowledge: {
     fields: `id companyId assistantId name kind resourceContent resourceUrl fileId file { ...Media }
       isVector chunkSize chunkOverlap indexStatus indexError chunkCount createdAt updatedAt`,
   },
   Me: { fields: "id email name createdAt updatedAt companies { id name role }" },
-  Media: { fields: "id companyId filename mimeType size url createdAt updatedAt", expiring: ["url"] },
+  Media: { fields: "id companyId filename mimeType size status url createdAt updatedAt", expiring: ["url"] },
   Message: { fields: `${quotedMessage} replyTo { ${quotedMessage} }` },
   TokenPair: { fields: "accessToken refreshToken tokenType expiresIn" },
   ToolCall: { fields: "id toolId chatId callId params response responseStatus success status latencyMs error createdAt" },

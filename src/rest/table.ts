@@ -6,6 +6,7 @@ import { chatFolderRoutes } from "./chat-folder.js"
 import { chatInboxRoutes } from "./chat-inbox.js"
 import { chatTagRoutes } from "./chat-tag.js"
 import { companyRoutes } from "./company.js"
+import { eventWebhookRoutes } from "./event-webhook.js"
 import { knowledgeRoutes } from "./knowledge.js"
 import { mediaRoutes } from "./media.js"
 import { messageRoutes } from "./message.js"
@@ -25,4 +26,5 @@ export const routeTable = [
   ...chatTagRoutes,
   ...messageRoutes,
   ...mediaRoutes,
+  ...eventWebhookRoutes,
 ]

@@ -22,7 +22,11 @@ const ToolDescription = Trimmed({ max: schemaLimits.toolDescription })
 
 @InputType()
 abstract class AssistantToolFields {
-  @Field(() => JSONValue, { nullable: true, description: "Arguments of the tool: a JSON Schema of type object. Default: no arguments." })
+  @Field(() => JSONValue, {
+    nullable: true,
+    description:
+      "Arguments of the tool: a JSON Schema of type object, at most 64 KB, 10 levels and 200 subschemas, without patterns of exponential cost. Default: no arguments.",
+  })
   params?: Record<string, unknown> | null
 
   @Field(() => AssistantToolTypeEnum, { nullable: true, description: "When the tool is called, and by whom. Default: WEBHOOK_ACTION." })
@@ -72,7 +76,7 @@ export class UpdateAssistantToolInput extends AssistantToolFields {
 }
 
 /** Checks what scalars cannot; `faultOfParams` returns the error of a JSON Schema, or null. */
-export function checkTool(input: UpdateAssistantToolInput, faultOfParams: (params: unknown) => string | null) {
+export async function checkTool(input: UpdateAssistantToolInput, faultOfParams: (params: unknown) => Promise<string | null>) {
   const details: Detail[] = []
   const refuse = (path: string, message: string | null | undefined) => message && details.push({ path, message })
   const { name, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
@@ -85,7 +89,7 @@ export function checkTool(input: UpdateAssistantToolInput, faultOfParams: (param
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
   else if (webhookSecret && /[\u0000-\u001f\u007f]|^ | $/.test(webhookSecret))
     refuse("webhookSecret", "must not contain control characters, or begin or end with a space")
-  if (params != null) refuse("params", faultOfParams(params))
+  if (params != null) refuse("params", await faultOfParams(params))
   if (details.length > 0) throw new BadUserInput(details.map((detail) => `${detail.path} ${detail.message}`).join("; "), details)
 }
 

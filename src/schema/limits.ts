@@ -1,5 +1,9 @@
 /** Limits that schema/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const schemaLimits = {
+  /** Longest name of a message template; ours, that of WhatsApp. */
+  templateName: 512,
+  /** Longest code of a template's language; ours. */
+  templateLanguage: 20,
   /** Page size of messages (Limits table). */
   messagePageDefault: 30,
   /** Longest name of an assistant folder; ours, the same as of a chat folder. */
@@ -48,4 +52,6 @@ export const schemaLimits = {
   filterValues: 1_000,
   /** Longest name of a chat folder. */
   chatFolderName: 80,
+  /** Longest `query` of an endpoint for events; ours. */
+  eventQuery: 10_000,
 } as const

@@ -3,7 +3,7 @@ import { belongsTo, hasMany, type PlannedRow, type Relation, readModel, type Sel
 import type { Reader } from "../database/reader.js"
 
 export const mediaReadModel = readModel("Media", {
-  url: { needs: [], load: (rows, reader) => rows.map(({ id }) => reader.mediaUrl(id)) },
+  url: { needs: ["status"], load: (rows, reader) => rows.map(({ id, status }) => (status === "ready" ? reader.mediaUrl(id) : null)) },
 })
 
 export const messageMediaReadModel = readModel("MessageMedia", { media: belongsTo(() => mediaReadModel, "mediaId") })

@@ -1,11 +1,12 @@
 import { Field, InputType } from "type-graphql"
 import { belongsTo, type PlannedRow, type ReadModel, readModel } from "../database/read-model.js"
-import { UUID, Verbatim } from "../entities/kit/scalars.js"
+import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
 import { chatReadModel } from "./chat.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
+import { schemaLimits } from "./limits.js"
 import { mediaIds, messageMedia } from "./media.js"
 
 export const messageReadModel: ReadModel<"Message"> = readModel("Message", {
@@ -17,6 +18,18 @@ export const messageReadModel: ReadModel<"Message"> = readModel("Message", {
 
 export const MessageConnection = connectionOf(Message)
 
+@InputType({ description: "A message template that WhatsApp has approved, and its values." })
+export class MessageTemplateInput {
+  @Field(() => Trimmed({ max: schemaLimits.templateName }), { description: "Name of the template." })
+  name!: string
+
+  @Field(() => Trimmed({ max: schemaLimits.templateLanguage }), { description: "Code of its language, such as en_US." })
+  language!: string
+
+  @Field(() => [JSONValue], { nullable: true, description: "Values of its components, as WhatsApp's API describes them." })
+  components?: unknown[] | null
+}
+
 @InputType({ description: "The message to create." })
 export class CreateMessageInput extends InCompanyOnce {
   @Field(() => UUID, { nullable: true, description: "ID of the chat; without it the message is only stored." })
@@ -24,7 +37,7 @@ export class CreateMessageInput extends InCompanyOnce {
 
   @Field(() => Verbatim(entityLimits.messageText), {
     nullable: true,
-    description: "Text of the message; the caption when files are attached. Required without files.",
+    description: "Text of the message; the caption when files are attached. Required without files and template.",
   })
   text?: string | null
 
@@ -42,6 +55,13 @@ export class CreateMessageInput extends InCompanyOnce {
 
   @Field(() => UUID, { nullable: true, description: "ID of the message to quote, an earlier message of the same chat." })
   replyToMessageId?: string | null
+
+  @Field(() => MessageTemplateInput, {
+    nullable: true,
+    description:
+      "Template to send, on WHATSAPP_BUSINESS alone: what may be sent after the 24 hours that follow the customer's last message.",
+  })
+  template?: MessageTemplateInput | null
 }
 
 type MessageRow = PlannedRow<"Message">

@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { setTimeout as pause } from "node:timers/promises"
 import { execute } from "../../src/admin/command-line.js"
 import type { World } from "./world.js"
 
@@ -10,6 +12,18 @@ type Options = Record<string, string | true>
 
 /** Runs a command as an operator does, in a separate process; takes about a second. */
 export const adminProcess: RunAdmin = (args, env) => runNode(["dist/src/admin/main.js", ...args], env)
+
+/** Runs a command in a separate process, and kills it like a power cut as soon as `isTime` says so; fails when it ends before. */
+export const killedWhen =
+  (isTime: () => Promise<boolean>): RunAdmin =>
+  async (args, env) => {
+    const child = spawn(process.execPath, ["dist/src/admin/main.js", ...args], { env: { ...process.env, ...env } })
+    const exit = once(child, "exit")
+    while (child.exitCode === null && !(await isTime())) await pause(2)
+    child.kill("SIGKILL")
+    expect(await exit).toEqual([null, "SIGKILL"])
+    return { code: 1, stdout: "", stderr: "" }
+  }
 
 /** Runs Node in a separate process with this environment. */
 function runNode(args: string[], env: Record<string, string>): ReturnType<RunAdmin> {
@@ -41,17 +55,20 @@ const changeOfChat = `
   })`
 
 /** Runs commands on the database of a test server that runs; in this process, unless a separate one is requested. */
-export function administration(world: World, runAdmin: RunAdmin = execute) {
+export function administration(world: World, runAdmin: RunAdmin = execute, more: () => Record<string, string> = () => ({})) {
   const environment = () => ({
     DATABASE_URL: world.databaseUrl,
+    DATA_DIR: world.services.config.dataDir,
     JWT_SECRET: world.services.secrets.jwtSecret,
     ENCRYPTION_KEY: world.services.secrets.encryptionKey.toString("hex"),
+    ...more(),
   })
   const run = (command: string, options: Options = {}, json = true) => {
     const args = Object.entries(options).flatMap(([name, value]) => (value === true ? [`--${name}`] : [`--${name}`, value]))
     return runAdmin([command, ...args, ...(json ? ["--json"] : [])], environment())
   }
   return {
+    environment,
     run,
     /** Renames a chat in a command's transaction, since no command changes a chat yet. */
     async renameChat(companyId: string, id: string, name: string) {

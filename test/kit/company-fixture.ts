@@ -58,6 +58,8 @@ export interface CompanyFixture extends CompanyRows {
   /** A tool of the assistant; by default nothing listens on its address. */
   tool(fields?: Fields): Promise<Resource>
   tag(fields?: Fields): Promise<Resource>
+  /** An endpoint for events; by default nothing listens on its address, and no test makes such events. */
+  eventWebhook(fields?: Fields): Promise<Resource>
   makeAssistant(fields?: Fields): Promise<Resource>
   makeKnowledge(fields?: Fields): Promise<Resource>
   /** A new user with a session who is a member of this company, or a membership for an existing user. */
@@ -71,7 +73,7 @@ export interface CompanyFixture extends CompanyRows {
 /** Creates a company with an owner, an admin, a member, a token, an assistant with a knowledge item, and a widget. */
 export async function createCompany(services: Services, name: string): Promise<CompanyRows> {
   const id = v7()
-  return systemContext(services, id).transaction(async (tx) => {
+  return systemContext(services, id, "test").transaction(async (tx) => {
     tx.unit.em.persist(Object.assign(new Company(), { id, name }))
     await tx.unit.flush()
     const owner = await enroll(tx, tx.unit, id, "owner", name)
@@ -137,7 +139,7 @@ async function enroll(
 /** Adds the functions that create data to the rows of a company. */
 export function companyFixture(world: World, company: CompanyRows): CompanyFixture {
   const post = async (path: string, body: Fields) => (await world.rest.as(company.token).post(path, body).expect(201)).body
-  const inTransaction = <T>(work: (tx: RequestContext) => Promise<T>) => systemContext(world.services, company.id).transaction(work)
+  const inTransaction = <T>(work: (tx: RequestContext) => Promise<T>) => systemContext(world.services, company.id, "test").transaction(work)
   return {
     ...company,
     rest: world.rest,
@@ -145,6 +147,7 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
     message: (fields = {}) => post("/api/messages", { text: "Hello", ...fields }),
     folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),
     tag: (fields = {}) => post("/api/chat-tags", { name: `Tag ${randomUUID()}`, ...fields }),
+    eventWebhook: (fields = {}) => post("/api/event-webhooks", { url: "http://127.0.0.1:9/", types: ["CHANNEL_UPDATED"], ...fields }),
     tool: (fields = {}) =>
       post("/api/assistant-tools-new", {
         assistantId: company.assistant.id,

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import pg from "pg"
 import pino from "pino"
 import { readConfig } from "../../src/config.js"
+import { SERVER_ROLE } from "../../src/database/embedded/roles.js"
 import { type RunningServer, startServer } from "../../src/server.js"
 
 const secrets = { JWT_SECRET: "a secret of the tests, long enough to sign", ENCRYPTION_KEY: "00".repeat(32) }
@@ -15,6 +16,8 @@ export interface EmptyDatabase {
   dataDir: string
   // biome-ignore lint/suspicious/noExplicitAny: rows of any shape.
   sql(text: string, values?: unknown[]): Promise<any[]>
+  /** Runs a statement that the server's role may not run. */
+  asSuperuser(text: string, values: unknown[]): Promise<void>
   /** Starts a server on it, on a free port; environment variables of the server may be given. */
   start(env?: Record<string, string>): Promise<RunningServer>
   /** Its connections, except those of `sql`. */
@@ -30,13 +33,13 @@ export async function closeDatabases() {
 
 /** Creates an empty database, for tests of migrations and starts. */
 export async function emptyDatabase(): Promise<EmptyDatabase> {
-  const { TEST_DATABASE_URL: server, TEST_DATA_DIR: folder } = process.env
-  if (!server || !folder) throw new Error("No database to test with: run the tests with `npm test`")
+  const { TEST_DATABASE_URL: server, TEST_SUPERUSER_URL: superuser, TEST_DATA_DIR: folder } = process.env
+  if (!server || !superuser || !folder) throw new Error("No database to test with: run the tests with `npm test`")
   const name = `empty_${randomBytes(6).toString("hex")}`
   const url = new URL(server)
   url.pathname = `/${name}`
-  const cluster = new pg.Pool({ connectionString: server, max: 1 })
-  await cluster.query(`create database ${name}`)
+  const cluster = new pg.Pool({ connectionString: superuser, max: 1 })
+  await cluster.query(`create database ${name} owner ${SERVER_ROLE}`)
   const dataDir = await mkdtemp(join(folder, "data-"))
   const pool = new pg.Pool({ connectionString: url.href, max: 2 })
   // Connections may still be closing when the database is dropped.
@@ -51,6 +54,11 @@ export async function emptyDatabase(): Promise<EmptyDatabase> {
     url: url.href,
     dataDir,
     sql: async (text, values) => (await pool.query(text, values)).rows,
+    async asSuperuser(text, values) {
+      const client = new pg.Client({ connectionString: Object.assign(new URL(superuser), { pathname: `/${name}` }).href })
+      await client.connect()
+      await client.query(text, values).finally(() => client.end())
+    },
     async start(env = {}) {
       const config = readConfig({ DATABASE_URL: url.href, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "silent", ...secrets, ...env })
       const started = await startServer(config, url.href, pino({ level: "silent" }))

@@ -132,7 +132,7 @@ export function presentation(slides: string[][]): Buffer {
 }
 
 /** A PDF: the lines of its pages, in letters of Latin 1, or the content stream of a page. */
-export function pdf(pages: (string[] | string)[], more: { objects?: string[]; trailer?: string } = {}): Buffer {
+export function pdf(pages: (string[] | string)[], more: { objects?: string[]; resources?: string; trailer?: string } = {}): Buffer {
   const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(" ")
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
@@ -142,7 +142,7 @@ export function pdf(pages: (string[] | string)[], more: { objects?: string[]; tr
       const shown = (line: string) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj T*`
       const content = typeof lines === "string" ? lines : `BT /F1 12 Tf 72 720 Td 14 TL ${lines.map(shown).join(" ")} ET`
       return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> ${more.resources ?? ""} >> >>`,
         `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
       ]
     }),
@@ -165,6 +165,17 @@ export const encryptedPdf = () =>
     objects: [`<< /Filter /Standard /V 1 /R 2 /O <${"ab".repeat(32)}> /U <${"cd".repeat(32)}> /P -4 >>`],
     trailer: `/Encrypt 6 0 R /ID [<${"01".repeat(16)}> <${"01".repeat(16)}>]`,
   })
+
+/** A small PDF whose page shows a form that shows another one ten times, and so on: it takes minutes to read. */
+export const nestedPdf = (levels = 12) => {
+  const form = (level: number) => {
+    const [content, next] = level < levels ? ["/X Do ".repeat(10), `/XObject << /X ${6 + level} 0 R >>`] : ["BT /F1 9 Tf (x) Tj ET", ""]
+    const resources = `<< /Font << /F1 3 0 R >> ${next} >>`
+    const dictionary = `<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources ${resources} /Length ${content.length} >>`
+    return `${dictionary}\nstream\n${content}\nendstream`
+  }
+  return pdf(["/X Do"], { objects: Array.from({ length: levels }, (_, index) => form(index + 1)), resources: "/XObject << /X 6 0 R >>" })
+}
 
 /** A file that begins like a PDF and is not one. */
 export const brokenPdf = () =>

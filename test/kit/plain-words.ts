@@ -35,7 +35,7 @@ const meant: [pattern: RegExp, reason: string][] = [
 ]
 
 /** Folders and files that the rule covers. */
-const cleaned = ["src/", "docs/", "test/", "faults/", "eval/", "bench/", "scripts/", "README.md"]
+const cleaned = ["src/", "docs/", "test/", "faults/", "hostile/", "simulate/", "eval/", "bench/", "scripts/", "README.md"]
 /** The rule itself and its test have to name the words; the texts of fixtures are prose of an invented shop. */
 const exempt = ["test/kit/plain-words.ts", "test/plain-words.test.ts", "test/fixtures/"]
 

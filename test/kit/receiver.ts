@@ -15,10 +15,19 @@ export interface Received {
 }
 
 /**
- * The response of an endpoint: a status (with `{"ok":true}` where a body is allowed), JSON, or a fault. `hang` never responds, `reset` cuts
+ * The response of an endpoint: a status (with `{"ok":true}` where a body is allowed), JSON, a text as it is, or a fault. `hang` never responds, `reset` cuts
  * the connection, `redirect` points to another path of the receiver, `large` is 5 MB of JSON, `text` is not JSON, `drip` never ends.
  */
-export type Mode = number | { json: unknown; status?: number } | "hang" | "reset" | "redirect" | "large" | "text" | "drip"
+export type Mode =
+  | number
+  | { json: unknown; status?: number; headers?: Record<string, string> }
+  | { raw: string; status: number }
+  | "hang"
+  | "reset"
+  | "redirect"
+  | "large"
+  | "text"
+  | "drip"
 
 /** An integrator's endpoint. */
 export interface Receiver {
@@ -84,9 +93,10 @@ function respond(request: IncomingMessage, response: ServerResponse, mode: Mode)
   if (mode === "large") return void response.writeHead(200, json).end(JSON.stringify({ text: "x".repeat(5 * 1024 * 1024) }))
   if (mode === "text") return void response.writeHead(200, { "Content-Type": "text/html" }).end("<p>No JSON</p>")
   if (mode === "drip") return drip(response)
-  const { status = 200, json: value } = typeof mode === "number" ? { status: mode, json: { ok: true } } : mode
+  if (typeof mode === "object" && "raw" in mode) return void response.writeHead(mode.status).end(mode.raw)
+  const { status = 200, json: value, headers = {} } = typeof mode === "number" ? { status: mode, json: { ok: true } } : mode
   if (status === 204 || status === 304) response.writeHead(status).end()
-  else response.writeHead(status, json).end(JSON.stringify(value))
+  else response.writeHead(status, { ...json, ...headers }).end(JSON.stringify(value))
 }
 
 /** Sends blanks for ever: JSON that never begins. */

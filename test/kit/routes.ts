@@ -18,6 +18,14 @@ async function fill(company: CompanyFixture, chatId: string, folderId: string, t
   await company.message({ chatId, mediaIds: [media.id], replyToMessageId })
 }
 
+/** A new endpoint for events. A company has at most 50, and some tests call this often: the newest of many makes place. */
+async function webhookOf(company: CompanyFixture) {
+  const as = company.rest.as(company.token)
+  const { body: all } = await as.get("/api/event-webhooks").expect(200)
+  if (all.length > 40) await as.delete(`/api/event-webhooks/${all[0].id}`).expect(200)
+  return company.eventWebhook()
+}
+
 /** Creates one row of each kind that a path can name. */
 export async function belongings(company: CompanyFixture): Promise<Belongings> {
   const folder = await company.folder()
@@ -27,6 +35,8 @@ export async function belongings(company: CompanyFixture): Promise<Belongings> {
   const chat = await company.chat({ assistantId: assistant.id, managerId: company.member.id })
   const message = await company.message({ chatId: chat.id })
   const tool = await company.tool({ assistantId: assistant.id })
+  const webhook = await webhookOf(company)
+  const { body: delivery } = await company.rest.as(company.token).post(`/api/event-webhooks/${webhook.id}/test`).expect(201)
   const tokens = `/api/companies/${company.id}/access-tokens`
   const { body: token } = await company.rest.as(company.owner.jwt).post(tokens, { name: "Shop" }).expect(201)
   await fill(company, chat.id, folder.id, tag.id, message.id)
@@ -34,6 +44,8 @@ export async function belongings(company: CompanyFixture): Promise<Belongings> {
     company,
     companies: company.id,
     "access-tokens": token.id,
+    "event-webhooks": webhook.id,
+    deliveries: delivery.id,
     "assistants-new": assistant.id,
     "assistant-tools-new": tool.id,
     "assistant-knowledge-new": knowledge.id,
@@ -120,6 +132,9 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "PATCH /api/chat-tags/{id}": { name: `Tag ${++count}` },
   "POST /api/chat-folders": { name: "Returns" },
   "PATCH /api/chat-folders/{id}": { name: "Renamed" },
+  "POST /api/event-webhooks": { url: "http://127.0.0.1:9/", types: ["CHANNEL_UPDATED"] },
+  "PATCH /api/event-webhooks/{id}": { ordered: true },
+  "POST /api/event-webhooks/{id}/redeliver": { since: "2026-01-31T09:15:00.123Z" },
   "POST /api/messages": { chatId: own["chats"], text: "Hello" },
 })
 
@@ -170,6 +185,28 @@ export const fullBodies: [route: string, says: string, body: (own: Belongings) =
       webhookSecret: "word",
       disabled: true,
     }),
+  ],
+  [
+    "POST /api/event-webhooks",
+    "with everything",
+    (own) => ({
+      companyId: own.company.id,
+      url: "http://127.0.0.1:9/",
+      types: ["CHANNEL_UPDATED", "CHAT_DELETED"],
+      query: "{ type payload }",
+      disabled: true,
+      ordered: true,
+    }),
+  ],
+  [
+    "PATCH /api/event-webhooks/{id}",
+    "with everything",
+    () => ({ url: "http://127.0.0.1:9/events", types: ["CHANNEL_UPDATED"], query: "{ id }", disabled: false, ordered: false }),
+  ],
+  [
+    "POST /api/event-webhooks/{id}/redeliver",
+    "with everything",
+    () => ({ since: "2026-01-31T09:15:00.123Z", until: "2026-02-01T00:00:00.000Z", onlyFailed: true }),
   ],
   ["PATCH /api/assistant-tools-new/{id}", "with another kind", () => ({ type: "webhook_init", httpMethod: "DELETE", disabled: true })],
   [

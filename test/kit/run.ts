@@ -1,30 +1,63 @@
 import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { constants, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import pg from "pg"
 import { connect } from "../../src/database/connect.js"
+import { recall } from "../../src/database/embedded/home.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
+import { SERVER_ROLE, superuserUrl } from "../../src/database/embedded/roles.js"
 import { migrate } from "../../src/database/migrate.js"
 
 /** The migrated, empty database that every world is a copy of. */
 const TEMPLATE = "template_world"
 
-/** `npm test`, after the build: one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. */
+/**
+ * `npm test`, after the build: one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. The
+ * PostgreSQL is the embedded one, or that of TEST_POSTGRES_URL, the address of a superuser.
+ */
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
   // PostgreSQL does not run as root: its user must be able to enter the folder.
   chmodSync(folder, 0o755)
-  const database = await openEmbedded({ dataDir: folder, role: "server", log() {} })
+  const given = process.env["TEST_POSTGRES_URL"]
+  const { superuser, url, stop } = given ? await givenCluster(given) : await embeddedCluster(folder)
   try {
-    await prepareCluster(database.url)
-    await makeTemplate(database.url)
-    return await jest({ TEST_DATABASE_URL: database.url, TEST_TEMPLATE: TEMPLATE, TEST_DATA_DIR: folder })
+    await prepareCluster(superuser)
+    await makeTemplate(url)
+    return await jest({ TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuser, TEST_TEMPLATE: TEMPLATE, TEST_DATA_DIR: folder })
   } finally {
-    await database.stop()
+    await stop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** A PostgreSQL with the addresses of its superuser and of the server's role. */
+interface Cluster {
+  superuser: string
+  url: string
+  stop(): Promise<void>
+}
+
+async function embeddedCluster(folder: string): Promise<Cluster> {
+  const { url, stop } = await openEmbedded({ dataDir: folder, role: "server", log() {} })
+  return { superuser: superuserUrl(recall(folder)!), url, stop }
+}
+
+/** The server's role is made in it, with a new password; the databases of an earlier run are dropped. */
+async function givenCluster(superuser: string): Promise<Cluster> {
+  const client = new pg.Client({ connectionString: superuser })
+  await client.connect()
+  const password = randomBytes(16).toString("hex")
+  const { rowCount } = await client.query("select from pg_roles where rolname = $1", [SERVER_ROLE])
+  await client.query(`${rowCount ? "alter" : "create"} role ${SERVER_ROLE} login nosuperuser password '${password}'`)
+  const { rows } = await client.query("select datname from pg_database where datname = $1 or datname like 'world\\_%'", [TEMPLATE])
+  for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`)
+  await client.end()
+  const url = Object.assign(new URL(superuser), { username: SERVER_ROLE, password })
+  return { superuser, url: url.href, stop: async () => {} }
 }
 
 /** Nothing here has to survive a power cut: a commit that does not wait for the disk is a fraction as long. */
@@ -33,7 +66,7 @@ async function prepareCluster(url: string) {
   await client.connect()
   // For all roles, and not with ALTER SYSTEM: what stands on PostgreSQL's command line goes before its files.
   await client.query("alter role all set synchronous_commit = off")
-  await client.query(`create database ${TEMPLATE}`)
+  await client.query(`create database ${TEMPLATE} owner ${SERVER_ROLE}`)
   await client.end()
 }
 

@@ -12,29 +12,31 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-/** Starts one with the secrets of the test server, so that it accepts the same credentials. */
-export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
+/** The environment of a process on the database of a test server, and with its secrets. */
+export function serverEnvironment(world: World): Record<string, string> {
   const { PATH = "", HOME = "", TEST_DATA_DIR = "", NODE_COMPILE_CACHE = "" } = process.env
   const { config, secrets } = world.services
-  const child = spawn(process.execPath, ["--enable-source-maps", "dist/src/main.js"], {
-    env: {
-      PATH,
-      HOME,
-      NODE_COMPILE_CACHE,
-      PORT: "0",
-      DEMO: "false",
-      DATA_DIR: TEST_DATA_DIR,
-      DATABASE_URL: world.databaseUrl,
-      JWT_SECRET: secrets.jwtSecret,
-      ENCRYPTION_KEY: secrets.encryptionKey.toString("hex"),
-      JWT_TTL_SECONDS: String(config.jwtTtlSeconds),
-      SIGN_IN_ATTEMPTS_PER_MINUTE: "1000",
-      RATE_LIMIT_PER_MINUTE: "0",
-      RATE_LIMIT_ANONYMOUS_PER_MINUTE: "0",
-      LOG_LEVEL: "warn",
-      ...env,
-    },
-  })
+  return {
+    PATH,
+    HOME,
+    NODE_COMPILE_CACHE,
+    PORT: "0",
+    DEMO: "false",
+    DATA_DIR: TEST_DATA_DIR,
+    DATABASE_URL: world.databaseUrl,
+    JWT_SECRET: secrets.jwtSecret,
+    ENCRYPTION_KEY: secrets.encryptionKey.toString("hex"),
+    JWT_TTL_SECONDS: String(config.jwtTtlSeconds),
+    SIGN_IN_ATTEMPTS_PER_MINUTE: "1000",
+    RATE_LIMIT_PER_MINUTE: "0",
+    RATE_LIMIT_ANONYMOUS_PER_MINUTE: "0",
+    LOG_LEVEL: "warn",
+  }
+}
+
+/** Starts one with the secrets of the test server, so that it accepts the same credentials. */
+export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ["--enable-source-maps", "dist/src/main.js"], { env: { ...serverEnvironment(world), ...env } })
   let [printed, logged] = ["", ""]
   child.stderr.on("data", (text) => (logged = (logged + text).slice(-100_000)))
   const url = await new Promise<string>((resolve, reject) => {

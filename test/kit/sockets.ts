@@ -90,8 +90,13 @@ export async function endOfLog(world: World): Promise<string> {
 }
 
 /** A raw socket: its received messages, and its close code. Sent messages are those of the protocol. */
-export async function rawSocket(world: World, path: "/graphql" | "/ws" = "/graphql", protocol = "graphql-transport-ws") {
-  const socket = new WebSocket(`${world.url.replace("http", "ws")}${path}`, protocol)
+export async function rawSocket(
+  world: World,
+  path: "/graphql" | "/ws" = "/graphql",
+  protocol = "graphql-transport-ws",
+  headers: Record<string, string> = {},
+) {
+  const socket = new WebSocket(`${world.url.replace("http", "ws")}${path}`, protocol, { headers })
   const heard: { type: string; id?: string; payload?: unknown }[] = []
   socket.on("message", (data) => heard.push(JSON.parse(String(data))))
   const closed = once(socket, "close").then(([code, reason]) => ({ code: code as number, reason: String(reason) }))
@@ -110,10 +115,11 @@ export async function rawSocket(world: World, path: "/graphql" | "/ws" = "/graph
       while (!["complete", "error"].includes(about().at(-1)?.type ?? "")) await once(socket, "message")
       return about()
     },
-    /** Opens the session: resolves with `acknowledged`, or with the close code. */
-    async open(credential: string | null, auth?: string): Promise<"acknowledged" | number> {
+    /** Opens the session with a credential, or with connection parameters as they are: resolves with `acknowledged`, or with the close code. */
+    async open(credential: string | object | null, auth?: string): Promise<"acknowledged" | number> {
       const told = once(socket, "message").then(() => "acknowledged" as const)
-      socket.send(JSON.stringify({ type: "connection_init", payload: credential === null ? {} : parametersOf(credential, auth) }))
+      const payload = typeof credential === "string" ? parametersOf(credential, auth) : (credential ?? {})
+      socket.send(JSON.stringify({ type: "connection_init", payload }))
       return Promise.race([told, closed.then(({ code }) => code)])
     },
   }

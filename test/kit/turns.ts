@@ -46,6 +46,13 @@ export const systemOf = ({ body }: FakeModelRequest): string => body.messages[0]
 export const conversationOf = ({ body }: FakeModelRequest): string[] =>
   body.messages.slice(1).map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`)
 
+/** The output that a tool message of a request to a fake model contains; throws when it is not between the marks. */
+export function unwrapped(content: string): string {
+  const [, output] = /^<result>([\s\S]*)<\/result>$/.exec(content) ?? []
+  if (output === undefined) throw new Error(`Not marked as a result: ${content}`)
+  return output
+}
+
 /** Requests about chats of Acme. */
 export function chatViews({ acme, rest, gql, sql }: World) {
   return {

@@ -3,6 +3,7 @@ import pg from "pg"
 import pino from "pino"
 import { readConfig } from "../../src/config.js"
 import type { Services } from "../../src/context/services.js"
+import { SERVER_ROLE } from "../../src/database/embedded/roles.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { reply } from "../../src/jobs/reply.js"
 import { type RunningServer, startServer } from "../../src/server.js"
@@ -77,7 +78,14 @@ export function world(options: WorldOptions = {}): World {
       await reply.sweep.run(made.services)
       await made.services.running.idle()
     },
-    sql: async (text: string, values?: unknown[]) => (await made.services.database.pool.query(text, values)).rows,
+    async sql(text: string, values?: unknown[]) {
+      const stuck = setTimeout(() => void tellWhatWaits(text), stuckMs)
+      try {
+        return (await made.services.database.pool.query(text, values)).rows
+      } finally {
+        clearTimeout(stuck)
+      }
+    },
     async another(more: WorldOptions = {}) {
       const { server, url } = await start(made, { ...options, ...more })
       closers.push(server.stop)
@@ -106,7 +114,10 @@ export function world(options: WorldOptions = {}): World {
 }
 
 async function start(made: World, options: WorldOptions): Promise<{ server: RunningServer; url: string }> {
-  const config = readConfig({ ...usual, DATABASE_URL: made.databaseUrl, DATA_DIR: process.env["TEST_DATA_DIR"], ...options })
+  const { TEST_DATA_DIR: DATA_DIR, TEST_MONGODB_URL: mongo } = process.env
+  // Each world has its own database there too.
+  const jobs = mongo ? { MONGODB_URL: new URL(new URL(made.databaseUrl).pathname, mongo).href } : {}
+  const config = readConfig({ ...usual, ...jobs, DATABASE_URL: made.databaseUrl, DATA_DIR, ...options })
   const log = pino({ level: config.logLevel }, { write: (line: string) => void made.logged.push(JSON.parse(line)) })
   const server = await startServer(config, made.databaseUrl, log)
   return { server, url: `http://127.0.0.1:${server.port}` }
@@ -114,14 +125,30 @@ async function start(made: World, options: WorldOptions): Promise<{ server: Runn
 
 /** A database of its own, copied from the migrated template. */
 async function copyOfTemplate() {
-  const { TEST_DATABASE_URL: url, TEST_TEMPLATE: template } = process.env
-  if (!url) throw new Error("No database to test with: run the tests with `npm test`, or `node dist/test/kit/run.js FILE`")
+  const { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuser, TEST_TEMPLATE: template } = process.env
+  if (!url || !superuser) throw new Error("No database to test with: run the tests with `npm test`, or `node dist/test/kit/run.js FILE`")
   const name = `world_${randomBytes(6).toString("hex")}`
   const databaseUrl = new URL(url)
   databaseUrl.pathname = `/${name}`
-  await administer(url, `create database ${name} template ${template}`)
+  await administer(superuser, `create database ${name} owner ${SERVER_ROLE} template ${template}`)
   // Without force: PostgreSQL waits some seconds for those who are leaving, and a connection that a stopped server left behind is a failure.
-  return { databaseUrl: databaseUrl.href, drop: () => administer(url, `drop database ${name}`) }
+  return { databaseUrl: databaseUrl.href, drop: () => administer(superuser, `drop database ${name}`) }
+}
+
+/** A test's statement that takes this long waits for something that never comes. */
+const stuckMs = 15_000
+
+/** Prints what the database does while a test's statement waits: who holds the lock, or all the connections. */
+async function tellWhatWaits(text: string) {
+  const client = new pg.Client({ connectionString: process.env["TEST_SUPERUSER_URL"]! })
+  await client.connect()
+  const { rows } = await client.query(
+    `select datname, pid, state, wait_event_type || ' ' || wait_event as waits, pg_blocking_pids(pid) as blocked_by,
+       (now() - xact_start)::text as in_transaction, left(query, 200) as query
+     from pg_stat_activity where datname like 'world%' and state <> 'idle' and pid <> pg_backend_pid() order by xact_start`,
+  )
+  await client.end()
+  process.stderr.write(`A statement of a test waits: ${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}\n`)
 }
 
 async function administer(url: string, statement: string) {

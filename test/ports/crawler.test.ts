@@ -13,6 +13,7 @@ const httpClient = new GuardedHttpClient(true)
 const guarded = new GuardedHttpClient(false)
 const crawler = webCrawler(httpClient)
 const extractor = new DocumentProcesses()
+const company = "a company"
 afterAll(() => Promise.all([site.close(), elsewhere.close(), httpClient.close(), guarded.close(), extractor.close()]))
 beforeEach(() => {
   site.pages = {}
@@ -21,7 +22,7 @@ beforeEach(() => {
 
 const { signal } = new AbortController()
 const fetched = async (path: string) => (await crawler.fetch(site.url + path, null, signal))!
-const textOf = async (path: string) => extractor.text(await fetched(path), signal)
+const textOf = async (path: string) => extractor.text(company, await fetched(path), signal)
 const failure = async (work: Promise<unknown>): Promise<CrawlFailure> => {
   const error = await work.then(
     () => null,

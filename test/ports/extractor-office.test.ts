@@ -2,6 +2,7 @@ import { DocumentProcesses } from "../../src/ports/extractor/processes.js"
 import { archive, officeFile, pdf, wordDocument, workbook } from "../kit/documents.js"
 
 const extractor = new DocumentProcesses()
+const company = "a company"
 afterAll(() => extractor.close())
 const types = {
   word: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -10,7 +11,8 @@ const types = {
   pdf: "application/pdf",
   csv: "text/csv",
 }
-const read = (kind: keyof typeof types, bytes: Uint8Array) => extractor.text({ bytes, type: types[kind] }, new AbortController().signal)
+const read = (kind: keyof typeof types, bytes: Uint8Array) =>
+  extractor.text(company, { bytes, type: types[kind] }, new AbortController().signal)
 const failure = (kind: keyof typeof types, bytes: Uint8Array) => read(kind, bytes).catch((error) => error.message)
 
 describe("a Word file", () => {

@@ -27,7 +27,10 @@ export interface Account {
 /** The content of DATA_DIR/postgres.json. */
 export interface Memory {
   port: number
+  /** Of the superuser that initdb creates. */
   password: string
+  /** Of the role that the server works as. */
+  serverPassword: string
   /** Set only when the data lies outside DATA_DIR. */
   data?: string
   /** Who stops the database: the server, or the last command that ends. */
@@ -49,6 +52,11 @@ export interface Home {
 /** Finds or creates the folders of DATA_DIR's database; the caller installs the binaries. */
 export function openHome(dataDir: string): Omit<Home, "binaries"> {
   const memory = recall(dataDir) ?? found(dataDir)
+  if (!memory.serverPassword) {
+    // Earlier versions worked as the superuser.
+    memory.serverPassword = makePassword()
+    remember(dataDir, memory)
+  }
   const data = memory.data ?? join(dataDir, "postgres")
   return { dataDir, data, memory, logFile: join(dataDir, "postgres.log"), account: accountFor(data) }
 }
@@ -70,7 +78,7 @@ export function recall(dataDir: string): Memory | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Memory
   } catch (error) {
-    throw operatorError(`Cannot read ${file}, which holds the password of the embedded database: ${(error as Error).message}.`)
+    throw operatorError(`Cannot read ${file}, which holds the passwords of the embedded database: ${(error as Error).message}.`)
   }
 }
 
@@ -85,6 +93,10 @@ export function remember(dataDir: string, memory: Memory): void {
   renameSync(`${file}.new`, file)
 }
 
+function makePassword(): string {
+  return randomBytes(24).toString("base64url")
+}
+
 // Written before initdb runs, so that the password of an existing database is always known.
 function found(dataDir: string): Memory {
   const inside = join(dataDir, "postgres")
@@ -93,7 +105,7 @@ function found(dataDir: string): Memory {
       `${inside} holds a database but ${inside}.json with its password is missing: restore that file, or move the folder away.`,
     )
   }
-  const memory: Memory = { port: 0, password: randomBytes(24).toString("base64url"), keeper: "command" }
+  const memory: Memory = { port: 0, password: makePassword(), serverPassword: makePassword(), keeper: "command" }
   if (process.getuid?.() === 0 && !reachable(dataDir)) {
     const folder = join(sharedFolder(), randomUUID())
     mkdirSync(folder)

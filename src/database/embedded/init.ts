@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writ
 import { basename, dirname, join } from "node:path"
 import { operatorError } from "../../operator-error.js"
 import { type Home, runAs } from "./home.js"
+import { SUPERUSER } from "./roles.js"
 
 const INIT_MS = 30_000
 
@@ -45,7 +46,7 @@ async function initIn(folder: string, home: Home): Promise<string> {
 
 function initdb(data: string, passwordFile: string, ctype: string, home: Home): Promise<{ code: number | null; output: string }> {
   const encoding = ["--encoding=UTF8", "--locale=C", `--lc-ctype=${ctype}`, "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-  const access = ["--username=platform", "--auth=scram-sha-256", `--pwfile=${passwordFile}`]
+  const access = [`--username=${SUPERUSER}`, "--auth=scram-sha-256", `--pwfile=${passwordFile}`]
   const program = join(home.binaries, "bin", "initdb")
   const child = spawn(program, [`--pgdata=${data}`, ...encoding, ...access], {
     ...runAs(home.account),

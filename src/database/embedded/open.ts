@@ -6,11 +6,12 @@ import { binariesFolder, type Home, openHome, recall, remember } from "./home.js
 import { initialise } from "./init.js"
 import { type Lock, takeLock } from "./locks.js"
 import { stopPostmaster } from "./postmaster.js"
-import { address, findOrStart } from "./start.js"
+import { prepareServerRole, serverUrl } from "./roles.js"
+import { findOrStart } from "./start.js"
 
 /** The running PostgreSQL server of a DATA_DIR. */
 export interface EmbeddedDatabase {
-  /** postgres://… on 127.0.0.1 */
+  /** postgres://… on 127.0.0.1, as the role that owns the platform's database and is no superuser */
   url: string
   /** Stops the server if no other process needs it. */
   stop(): Promise<void>
@@ -83,12 +84,13 @@ async function open(session: OpenSession): Promise<string> {
   const home: Home = { ...found, binaries: await installBinaries(binariesFolder(found)) }
   const first = await initialise(home)
   const { port, started } = await findOrStart(home)
+  await prepareServerRole(home, port)
   if (session.role === "server") Object.assign(home.memory, { keeper: "server", server: process.pid })
   else if (started) home.memory.keeper = "command"
   remember(session.dataDir, home.memory)
   const how = first ? "created and started" : started ? "started" : "found running"
   session.log(`database ${how} on 127.0.0.1:${port} in ${Math.round(performance.now() - begin)} ms, data in ${home.data}`)
-  return address(home, port)
+  return serverUrl(home.memory, port)
 }
 
 async function closeSession(session: OpenSession): Promise<void> {

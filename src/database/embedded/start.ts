@@ -6,6 +6,7 @@ import { operatorError } from "../../operator-error.js"
 import { type Home, remember } from "./home.js"
 import { lastLines } from "./init.js"
 import { findPostmaster, type Launch, launch } from "./postmaster.js"
+import { superuserUrl } from "./roles.js"
 
 const START_MS = 30_000
 const STEP_MS = 20
@@ -45,15 +46,10 @@ export async function findOrStart(home: Home): Promise<{ port: number; started: 
   throw operatorError(`PostgreSQL on ${home.data} did not answer within ${START_MS / 1000} seconds (see ${home.logFile}): ${last}`)
 }
 
-/** The connection string of the platform's database at a port. */
-export function address(home: Home, port: number, database = "platform"): string {
-  return `postgres://platform:${home.memory.password}@127.0.0.1:${port}/${database}`
-}
-
 // Returns why the database does not accept connections yet; creates the platform's database where it is missing.
 async function tryConnect(home: Home, port: number): Promise<string | undefined> {
-  let refusal = await attempt(address(home, port), "SELECT 1")
-  if (refusal?.code === NO_DATABASE) refusal = await attempt(address(home, port, "postgres"), "CREATE DATABASE platform")
+  let refusal = await attempt(superuserUrl(home.memory, port), "SELECT 1")
+  if (refusal?.code === NO_DATABASE) refusal = await attempt(superuserUrl(home.memory, port, "postgres"), "CREATE DATABASE platform")
   if (refusal?.code === WRONG_PASSWORD) throw operatorError(`The password in ${home.dataDir}/postgres.json is not that of ${home.data}.`)
   return refusal && `${refusal.message}.`
 }

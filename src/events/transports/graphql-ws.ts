@@ -1,5 +1,5 @@
-import type { Server } from "node:http"
-import type { ExecutionArgs, GraphQLError, GraphQLSchema } from "graphql"
+import type { IncomingMessage } from "node:http"
+import type { ExecutionArgs, ExecutionResult, GraphQLError, GraphQLSchema } from "graphql"
 import { type Context as Connection, makeServer } from "graphql-ws"
 import { v7 } from "uuid"
 import { WebSocketServer } from "ws"
@@ -12,13 +12,22 @@ import { ApiError, describe } from "../../errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../../graphql/engine.js"
 import { rootLimits } from "../../limits.js"
 import { SampledLog } from "../../observability/sampled-log.js"
-import type { OpenSockets } from "./open-sockets.js"
+import { type EventResult, EventResults, sendingEvents } from "./event-results.js"
+import type { CloseCause, OpenSockets } from "./open-sockets.js"
 import { type SocketFacts, serveSocket, tryAgainLater } from "./socket.js"
-import { type BeginOperation, endingWith, SocketOperations } from "./socket-operations.js"
+import { type BeginOperation, EventExecutions } from "./socket-operations.js"
+import { closeSpread } from "./spread.js"
+import type { UpgradeHandler } from "./upgrades.js"
 
 /** Close codes of the contract, section 7. */
 const unauthorized = 4401
 const forbidden = 4403
+const closings: Record<CloseCause, [code: number, reason: string]> = {
+  revoked: [unauthorized, "The credentials were revoked or have expired"],
+  expired: [forbidden, "The token has expired"],
+  "company lost": [forbidden, "This company is not yours any more"],
+  "memberships changed": [1012, "Come back and resume"],
+}
 
 interface Opened extends SocketFacts {
   identity?: Identity
@@ -35,10 +44,18 @@ interface Prepared extends ExecutionArgs {
   variableValues: Record<string, unknown>
   /** Ends the count of the operation. */
   end(): void
+  /** Sends the result for an event of a subscription. */
+  send(result: EventResult): Promise<void> | void
 }
 
-/** Serves graphql-transport-ws on `/graphql` and `/ws`; returns a function that closes every socket. */
-export function serveSockets(http: Server, schema: GraphQLSchema, engine: OperationEngine, services: Services, sockets: OpenSockets) {
+/** Serves graphql-transport-ws; returns the handler of its upgrades. `addressOf` gives the client's address. */
+export function serveGraphqlWs(
+  schema: GraphQLSchema,
+  engine: OperationEngine,
+  services: Services,
+  sockets: OpenSockets,
+  addressOf: (request: IncomingMessage) => string,
+): UpgradeHandler {
   const wss = new WebSocketServer({
     noServer: true,
     maxPayload: rootLimits.bodyBytes,
@@ -46,22 +63,25 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
   })
   const contextOf = (open: Open) => contextOn(services, open)
 
-  const operations = new SocketOperations()
+  const executions = new EventExecutions()
+  const eventResults = new EventResults()
   const log = new SampledLog(services.log)
   const server = makeServer<Record<string, unknown>, Opened>({
-    onConnect: (open) => connect(services, sockets, operations, open),
+    onConnect: (open) => connect(services, sockets, open),
     onDisconnect: (open) => open.extra.leave?.(),
-    async onSubscribe(open, _id, payload) {
+    async onSubscribe(open, id, payload) {
       const contextValue = contextOf(open)
       const variableValues = payload.variables ?? {}
       try {
         // Like a request: otherwise one socket would avoid the limit of its credential.
         await services.limits.credential.count(credentialOf(contextValue.identity)!, contextValue.request.headers)
-        const prepared = engine.prepare(schema, payload)
+        const prepared = engine.prepare(schema, engine.trusted?.resolve(payload) ?? payload)
         engine.check(prepared, variableValues)
         const { document, operation } = prepared
         const end = open.extra.begin!(operation.operation)
-        return { schema, document, operationName: operation.name?.value, variableValues, contextValue, prepared, end } satisfies Prepared
+        const operationName = operation.name?.value
+        const send = sendTo(open, id)
+        return { schema, document, operationName, variableValues, contextValue, prepared, end, send } satisfies Prepared
       } catch (error) {
         return shownErrors(error, contextValue.request)
       }
@@ -77,68 +97,68 @@ export function serveSockets(http: Server, schema: GraphQLSchema, engine: Operat
       }
     },
     async subscribe(args) {
-      const { prepared, contextValue, variableValues, end } = args as Prepared
+      const { prepared, contextValue, variableValues, end, send } = args as Prepared
       try {
-        const results = await engine.subscribe(prepared, contextValue, variableValues, "graphql-ws")
-        if (Symbol.asyncIterator in results) return endingWith(results, end)
+        const { identity } = contextValue
+        const resultOf = eventResults.for(prepared, identity, variableValues)
+        const started = await engine.subscribe(prepared, contextValue, variableValues, "graphql-ws")
+        if ("events" in started) {
+          const compute = (event: object) => executions.run(identity, async () => encoded(await started.run(event), contextValue))
+          return sendingEvents(started.events, (event) => resultOf(event, () => compute(event)), send, end)
+        }
         end()
-        return results
+        return started
       } catch (error) {
         end()
         return { errors: [error as GraphQLError] }
       }
     },
-    onNext(open, _id, _payload, args, result) {
-      if (!result.errors) return result
-      const errors = shownErrors(result.errors, (args.contextValue as RequestContext).request)
-      // An event that could not be completed would be lost after its cursor: the subscriber reconnects and receives it in full.
-      const isEvent = result.data !== undefined && (args as Prepared).prepared.operation.operation === "subscription"
-      if (isEvent && errors.some(({ extensions }) => extensions["statusCode"] === 503))
-        open.extra.socket.close(tryAgainLater, "Try again later; resume with after")
-      return { ...result, errors }
+    onNext(_open, _id, _payload, args, result) {
+      return result.errors ? { ...result, errors: shownErrors(result.errors, (args.contextValue as RequestContext).request) } : result
     },
     onError(open, _id, _payload, errors) {
       const { request } = contextOf(open)
       return errors.flatMap((error) => (error.extensions?.["requestId"] ? error : shownErrors(error, request)))
     },
   })
-  wss.on("connection", (socket, request) => serveSocket(server, { socket, request }, log))
-  http.on("upgrade", (request, socket, head) => {
-    // Node no longer listens to the socket: without a listener, a client that resets the connection would end the process.
-    socket.on("error", (error) => log.line("debug", "the client ended an upgrade", error))
-    // Not parsed with URL, whose exception for a malformed path would not be caught here.
-    const path = request.url?.split("?")[0]
-    if (path !== "/graphql" && path !== "/ws") {
-      // The client may never close its half of the connection.
-      socket.once("finish", () => socket.destroy())
-      return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-    }
-    wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request))
-  })
+  wss.on("connection", (socket, request) => serveSocket(server, { socket, address: addressOf(request) }, log))
   return {
+    upgrade: (request, socket, head) => wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request)),
     /** Closes every socket with 1012, after which its client reconnects, to this or another instance, and resumes. */
     async close() {
-      for (const socket of wss.clients) socket.close(1012, "Restarting; resume with after")
+      await closeSpread([...wss.clients], (socket) => socket.close(1012, "Restarting; resume with after"))
       await new Promise((resolve) => wss.close(resolve))
     },
   }
 }
 
-async function connect(
-  services: Pick<Services, "database" | "log" | "secrets">,
-  sockets: OpenSockets,
-  operations: SocketOperations,
-  open: Open,
-): Promise<boolean> {
+/** A result for an event as it is sent to each of its subscribers. */
+function encoded(result: ExecutionResult, { request }: RequestContext): EventResult {
+  const errors = result.errors && shownErrors(result.errors, request)
+  const bytes = Buffer.from(`${JSON.stringify(errors ? { ...result, errors } : result)}}`)
+  return { bytes, isIncomplete: errors?.some(({ extensions }) => extensions["statusCode"] === 503) ?? false }
+}
+
+/** Sends the results for the events of a subscription, as the protocol's messages `next`. */
+function sendTo({ extra }: Open, id: string) {
+  const begin = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
+  return ({ bytes, isIncomplete }: EventResult) => {
+    // An event that could not be completed would be lost after its cursor: the subscriber reconnects and receives it in full.
+    if (isIncomplete) extra.socket.close(tryAgainLater, "Try again later; resume with after")
+    return extra.send(Buffer.concat([begin, bytes], begin.length + bytes.length))
+  }
+}
+
+async function connect(services: Pick<Services, "database" | "log" | "secrets">, sockets: OpenSockets, open: Open): Promise<boolean> {
   const { socket } = open.extra
   const refuse = (code: number, reason: string) => {
     socket.close(code, reason)
     return false
   }
-  const parameters = open.connectionParams ?? {}
+  const asked = credentials(open.connectionParams ?? {})
   let identity: Identity
   try {
-    identity = await authenticate(services, credentials(parameters))
+    identity = await authenticate(services, asked)
   } catch (error) {
     if (error instanceof ExpiredCredentials) return refuse(forbidden, "The token has expired")
     const { statusCode } = describe(error)
@@ -148,34 +168,37 @@ async function connect(
     return refuse(1011, "Something went wrong on our side")
   }
   if (identity.kind === "anonymous") return refuse(unauthorized, "Unauthorized")
-  const companyId = askedCompany(parameters)
+  const { companyId } = asked
   if (companyId !== null && !companiesOf(identity).includes(companyId)) return refuse(forbidden, "This company is not yours")
-  const leave = sockets.enter(identity, (code, reason) => socket.close(code, reason), companyId)
-  Object.assign(open.extra, { identity, companyId, leave, begin: operations.of(identity) })
+  const leave = sockets.enter(identity, (cause) => socket.close(...closings[cause]), companyId)
+  Object.assign(open.extra, { identity, companyId, leave, begin: sockets.operations.of(identity) })
   return true
 }
 
 const text = (value: unknown) => (typeof value === "string" ? value : null)
 
-function credentials(parameters: Record<string, unknown>): Credentials {
+/** Credentials and company in the connection parameters, whose names may be written in any case (contract, section 7). */
+function credentials(parameters: Record<string, unknown>): Credentials & { companyId: string | null } {
+  const given = new Map(Object.entries(parameters).map(([name, value]) => [name.toLowerCase(), value]))
   return {
-    accessToken: text(parameters["accessToken"]),
-    authorization: text(parameters["authorization"]) ?? text(parameters["Authorization"]),
+    accessToken: text(given.get("accesstoken")) ?? text(given.get("x-access-token")),
+    authorization: text(given.get("authorization")),
+    companyId: askedCompany(given.get("auth")),
   }
 }
 
 /** The company in `auth: { companyId }`; a malformed one is out of reach like a foreign one. */
-function askedCompany(parameters: Record<string, unknown>): string | null {
-  const auth = parameters["auth"] as { companyId?: unknown } | undefined
-  if (auth?.companyId == null) return null
-  return isUuid(auth.companyId) ? auth.companyId.toLowerCase() : "malformed"
+function askedCompany(auth: unknown): string | null {
+  const { companyId } = (auth ?? {}) as { companyId?: unknown }
+  if (companyId == null) return null
+  return isUuid(companyId) ? companyId.toLowerCase() : "malformed"
 }
 
 function contextOn(services: Services, { extra }: Open): RequestContext {
   const requestId = v7()
   return new RequestContext(services, extra.identity ?? { kind: "anonymous" }, {
     requestId,
-    address: extra.request.socket.remoteAddress ?? "-",
+    address: extra.address,
     log: services.log.child({ requestId }),
     headers: {},
     socket: { companyId: extra.companyId ?? null, close: (code, reason) => extra.socket.close(code, reason) },

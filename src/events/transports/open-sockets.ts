@@ -6,12 +6,19 @@ import { unscoped } from "../../database/unscoped.js"
 import { clock } from "../../entities/kit/clock.js"
 import { eventLimits } from "../limits.js"
 import type { OpenWakeUp } from "../wake-up.js"
+import { SocketOperations } from "./socket-operations.js"
+
+/**
+ * Why a socket is closed. `revoked`: its credentials ended. `expired`: its JWT did. `company lost`: the user is no member any more.
+ * `memberships changed`: the socket has the companies from when it was opened, and a client that reconnects gets the new ones.
+ */
+export type CloseCause = "revoked" | "expired" | "company lost" | "memberships changed"
 
 interface OpenSocket {
   identity: Identity
   /** The company of the connection. */
   companyId: string | null
-  close(code: number, reason: string): void
+  close(cause: CloseCause): void
 }
 
 /** Longest delay of a Node timer. */
@@ -40,6 +47,8 @@ const changed: Statement<{ place: number; roles: Record<string, string> | null }
  * instance crashed between its commit and its wake-up.
  */
 export class OpenSockets {
+  /** Limits what runs on them. */
+  readonly operations = new SocketOperations()
   #open = new Set<OpenSocket>()
   #looking: Promise<void> | null = null
   #again = false
@@ -67,13 +76,13 @@ export class OpenSockets {
     return this.#open.size
   }
 
-  /** Registers a socket, which is closed with 4403 when its JWT expires; returns a function that unregisters it. */
+  /** Registers a socket, which is also closed when its JWT expires; returns a function that unregisters it. */
   enter(identity: Identity, close: OpenSocket["close"], companyId: string | null = null): () => void {
     const socket = { identity, companyId, close }
     this.#open.add(socket)
     const left =
       identity.kind === "user" || identity.kind === "visitor" ? identity.expiresAt.getTime() - clock.now().getTime() : timerMaxMs + 1
-    const timer = left > timerMaxMs ? undefined : setTimeout(() => close(4403, "The token has expired"), Math.max(0, left))
+    const timer = left > timerMaxMs ? undefined : setTimeout(() => close("expired"), Math.max(0, left))
     timer?.unref()
     return () => {
       clearTimeout(timer)
@@ -108,11 +117,9 @@ export class OpenSockets {
     const asked = sockets.map(({ identity }, place) => ({ place, ...credentialState(identity) }))
     for (const { place, roles } of await unscoped(this.database, changed, [JSON.stringify(asked), clock.now()])) {
       const { identity, companyId, close } = sockets[place]!
-      if (!roles || identity.kind !== "user") close(4401, "The credentials were revoked or have expired")
-      else if ((companyId ? [companyId] : [...identity.roles.keys()]).some((id) => !roles[id]))
-        close(4403, "This company is not yours any more")
-      // The socket has the companies from when it was opened: a client that reconnects gets the new ones.
-      else close(1012, "Come back and resume")
+      if (!roles || identity.kind !== "user") close("revoked")
+      else if ((companyId ? [companyId] : [...identity.roles.keys()]).some((id) => !roles[id])) close("company lost")
+      else close("memberships changed")
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { OperationTypeNode } from "graphql"
+import pLimit, { type LimitFunction } from "p-limit"
 import { credentialOf, type Identity } from "../../context/identity.js"
 import { RateLimited } from "../../errors.js"
 import { eventLimits } from "../limits.js"
@@ -41,6 +42,22 @@ export class SocketOperations {
   }
 }
 
+/** Executes subscriptions for their events: a few at once for each company, so that the requests of others find a database connection. */
+export class EventExecutions {
+  readonly #limits = new Map<string, LimitFunction>()
+
+  async run<T>(identity: Identity, execute: () => T | Promise<T>): Promise<T> {
+    const key = "companyId" in identity ? identity.companyId : credentialOf(identity)!
+    const limit = this.#limits.get(key) ?? pLimit(eventLimits.eventExecutions)
+    this.#limits.set(key, limit)
+    try {
+      return await limit(execute as () => Promise<T>)
+    } finally {
+      if (limit.activeCount + limit.pendingCount === 0) this.#limits.delete(key)
+    }
+  }
+}
+
 /** No time is known after which it would succeed. */
 const tooMany = (message: string) => new RateLimited(1, message)
 
@@ -50,28 +67,4 @@ function once(end: () => void): () => void {
     if (!ended) end()
     ended = true
   }
-}
-
-/** The same iterator; `end` is called when it has ended in any way. */
-export function endingWith<T>(source: AsyncIterable<T>, end: () => void): AsyncIterableIterator<T> {
-  const iterator = source[Symbol.asyncIterator]()
-  const ending = async (result: Promise<IteratorResult<T>>) => {
-    try {
-      const { done, value } = await result
-      if (done) end()
-      return { done, value } as IteratorResult<T>
-    } catch (error) {
-      end()
-      throw error
-    }
-  }
-  const wrapped: AsyncIterableIterator<T> = {
-    next: () => ending(iterator.next()),
-    return: () => {
-      end()
-      return iterator.return?.() ?? Promise.resolve({ done: true, value: undefined })
-    },
-    [Symbol.asyncIterator]: () => wrapped,
-  }
-  return wrapped
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http"
 import type { Server } from "graphql-ws"
 import { WebSocket } from "ws"
 import type { SampledLog } from "../../observability/sampled-log.js"
@@ -10,23 +9,28 @@ export const tryAgainLater = 1013
 /** The facts of a socket that the protocol's callbacks receive. */
 export interface SocketFacts {
   socket: WebSocket
-  request: IncomingMessage
+  /** Address of the client. */
+  address: string
+  /** Sends a message of the protocol; a promise, when the socket holds unread bytes, resolves when it has left this process or never will. */
+  send(text: string | Buffer): Promise<void> | void
 }
 
 /**
  * Runs the protocol on a socket. Reading stops while the client does not read its answers, and a client that leaves more unread than the
  * limit is closed with 1013, so that a socket never holds memory without bound.
  */
-export function serveSocket<E extends SocketFacts>(server: Server<E>, facts: SocketFacts, log: SampledLog) {
-  const { socket } = facts
+export function serveSocket<E extends SocketFacts>(server: Server<E>, given: Omit<SocketFacts, "send">, log: SampledLog) {
+  const { socket } = given
   const flow = new Flow(socket, log)
+  const facts: SocketFacts = { ...given, send: (text) => flow.send(text) }
   const closed = server.opened(
     {
       protocol: socket.protocol,
-      send: (text) => flow.send(text),
+      send: facts.send,
       close: (code, reason) => socket.close(code, reason),
       onMessage: (handle) =>
         socket.on("message", (data) => {
+          flow.takeTurns()
           handle(String(data)).catch((error: Error) => {
             // A message that only a server sends.
             if (error.message.startsWith("Unexpected message of type")) return socket.close(4400, "Invalid message received")
@@ -44,10 +48,15 @@ export function serveSocket<E extends SocketFacts>(server: Server<E>, facts: Soc
   })
 }
 
+/** Bytes are sent as text too: those of results that are encoded once for many sockets. */
+const asText = { binary: false }
+
 /** What a socket sends: how much of it the client has not read, and whether the client is alive. */
 class Flow {
   #alive = true
   #stuck: NodeJS.Timeout | undefined
+  /** Messages that were handled since other connections had their turn. */
+  #handled = 0
   readonly #heartbeat: NodeJS.Timeout
 
   constructor(
@@ -62,21 +71,36 @@ class Flow {
     socket.on("ping", () => this.regulate())
   }
 
-  /** Resolves when the text has left this process, or never will. */
-  send(text: string): Promise<void> {
+  /** Sends a text; a promise resolves when it has left this process, or never will. */
+  send(text: string | Buffer): Promise<void> | void {
     const { socket } = this
+    // The usual case is cheap, since an event may have thousands of readers.
+    const bytesAtMost = socket.bufferedAmount + 3 * text.length
+    if (bytesAtMost <= eventLimits.socketReadAheadBytes && !socket.isPaused && socket.readyState === WebSocket.OPEN)
+      return socket.send(text, asText)
     if (socket.bufferedAmount > eventLimits.socketBurstBytes) this.giveUp()
     if (socket.readyState !== WebSocket.OPEN) {
       this.log.line("info", "answers were not sent, because their sockets were closed")
       return Promise.resolve()
     }
     return new Promise((resolve) => {
-      socket.send(text, (error) => {
+      socket.send(text, asText, (error) => {
         if (error) this.log.line("info", "answers were not sent, because their sockets were closed")
         else this.#alive = true
         this.regulate()
         resolve()
       })
+      this.regulate()
+    })
+  }
+
+  /** Counts a message; after some, other connections have their turn. Node would read up to 2 MB at once, thousands of small messages. */
+  takeTurns() {
+    this.#handled += 1
+    if (this.#handled !== eventLimits.socketMessagesAtOnce) return
+    this.socket.pause()
+    setImmediate(() => {
+      this.#handled = 0
       this.regulate()
     })
   }
@@ -92,7 +116,7 @@ class Flow {
     const { socket } = this
     const unsent = socket.bufferedAmount
     if (unsent > eventLimits.socketReadAheadBytes && socket.readyState === WebSocket.OPEN) socket.pause()
-    else if (socket.isPaused) socket.resume()
+    else if (socket.isPaused && this.#handled < eventLimits.socketMessagesAtOnce) socket.resume()
     if (unsent <= eventLimits.socketUnsentBytes) this.#stuck = void clearTimeout(this.#stuck)
     else this.#stuck ??= setTimeout(() => this.giveUp(), eventLimits.socketUnsentMs)
   }

@@ -1,5 +1,5 @@
-import { setImmediate as afterTimers } from "node:timers/promises"
 import { jobLimits } from "../limits.js"
+import { loopKeepsUp } from "./event-loop.js"
 
 interface Waiting<Due> {
   due: Due
@@ -7,7 +7,7 @@ interface Waiting<Due> {
 }
 
 /** Claims due work in its order: what becomes due while earlier claims run is claimed together, and only a few claims run at once. */
-export class Claims<Due> {
+export class Claims<Due extends { id: string }> {
   #waiting: Waiting<Due>[] = []
   #claiming = 0
 
@@ -22,12 +22,17 @@ export class Claims<Due> {
     })
   }
 
+  /** IDs of the work that waits to be claimed. */
+  get ids(): string[] {
+    return this.#waiting.map(({ due }) => due.id)
+  }
+
   async #drain() {
     if (this.#claiming >= jobLimits.claimsAtOnce) return
     this.#claiming += 1
-    // Work that becomes due in the same millisecond is added by further timers.
-    await afterTimers()
     while (this.#waiting.length > 0) {
+      // Work that becomes due meanwhile is claimed with it.
+      await loopKeepsUp()
       const batch = this.#waiting.splice(0, jobLimits.claimBatch)
       await this.claim(batch.map(({ due }) => due))
       for (const { done } of batch) done()

@@ -58,17 +58,16 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
   }
   // Loaded on demand, because MongoDB's client is large.
   const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
+  // A client of our own, because Agenda's would wait half a minute for a server that is lost.
   const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: jobLimits.mongoConnectMs })
   try {
     // Checked first, because without a server Agenda's start never resolves.
     await client.db().command({ ping: 1 })
   } catch {
-    throw operatorError("MONGODB_URL: no MongoDB answers there")
-  } finally {
     await client.close()
+    throw operatorError("MONGODB_URL: no MongoDB answers there")
   }
-  const backend = new MongoBackend({ address: config.mongodbUrl })
-  return { backend, close: () => backend.disconnect() }
+  return { backend: new MongoBackend({ mongo: client.db() }), close: () => client.close() }
 }
 
 /** Creates the job scheduler; nothing runs before `start`. */
@@ -113,7 +112,8 @@ export async function makeScheduler(config: Config, database: Database, log: Log
           runLogged(services, name, () => run(services, attrs.data.companyId, attrs.data.id)),
         )
       for (const sweep of jobs.sweeps) {
-        const start = () => runLogged(services, sweep.name, () => sweep.run(services))
+        // A stop waits for those that run, which need the database.
+        const start = () => services.running.add(runLogged(services, sweep.name, () => sweep.run(services)))
         if (sweep.isDetached)
           agenda.define(sweep.name, async () => void start(), { concurrency: 1, lockLifetime: jobLimits.detachedLockMs })
         else agenda.define(sweep.name, start, { concurrency: 1 })

@@ -8,11 +8,17 @@ import { unscoped } from "../../database/unscoped.js"
 import { clock } from "../../entities/kit/clock.js"
 import type { CompanyOwned } from "../../entities/kit/row.js"
 import type { DueRow, Failure, WorkState } from "../../entities/kit/work-state.js"
+import { jobLimits } from "../limits.js"
 import { Claims } from "./claims.js"
 import { Renewals } from "./renewals.js"
 import { Slots } from "./slots.js"
 import type { WorkCounts, WorkDeclaration } from "./work.js"
 import { type WorkStatements, workStatements } from "./work-statements.js"
+
+/** A due row, found by a sweep or at its due time. */
+interface Found extends Omit<DueRow, "runId"> {
+  dueAt: Date
+}
 
 /** A due row that is being claimed. */
 interface Due extends DueRow {
@@ -54,29 +60,42 @@ export class Worker<T extends CompanyOwned, Input> {
 
   private async takeDue(): Promise<void> {
     const { services, slots } = this
-    // Tries each row once: rows that are locked by other transactions are left to them.
-    const tried: string[] = []
-    while (!services.stopping.aborted && !slots.mustWait()) {
-      const { free, running } = slots
-      const values = [clock.now(), tried, [...running.keys()], [...running.values()], slots.limits.company, free]
+    // Tries each row once, in a long sweep once a second: rows that are locked by other transactions are left to them.
+    let [tried, until] = [this.claims.ids, performance.now() + jobLimits.retryLockedMs]
+    slots.beginSweep()
+    while (!services.stopping.aborted) {
+      if (slots.isFull()) return slots.awaitSweep()
+      if (performance.now() > until) [tried, until] = [this.claims.ids, performance.now() + jobLimits.retryLockedMs]
+      const { room, running } = slots
+      const values = [clock.now(), tried, [...running.keys()], [...running.values()], room.company, room.free]
       const rows = await unscoped(services.database, this.statements.due, values)
       for (const { company_id: companyId } of rows) running.set(companyId, (running.get(companyId) ?? 0) + 1)
-      await Promise.all(rows.map(({ company_id: companyId, id, since }) => this.begin({ companyId, id, dueAt: new Date(since) })))
+      await Promise.all(rows.map(({ company_id: companyId, id, since }) => this.take({ companyId, id, dueAt: new Date(since) })))
       tried.push(...rows.map(({ id }) => id))
       // Ends when all due work was seen, except that of companies without free slots, which waits.
-      const companiesAtLimit = [...running].filter(([, count]) => count >= slots.limits.company)
-      if (rows.length < free && companiesAtLimit.every(([companyId]) => slots.mustWait(companyId))) return
+      const atLimit = [...running].filter(([, count]) => count >= room.company).map(([companyId]) => companyId)
+      if (rows.length < room.free && atLimit.every((companyId) => slots.isFull(companyId))) {
+        for (const companyId of atLimit) slots.awaitSweep(companyId)
+        return
+      }
     }
   }
 
-  /** Claims a due row and starts its work if a slot is free; otherwise a sweep finds it later. */
-  async begin(found: Omit<DueRow, "runId"> & { dueAt: Date }): Promise<void> {
+  /** Claims a row that became due and starts its work if a slot is free; otherwise a sweep finds it later. */
+  async begin(found: Found): Promise<void> {
+    const { slots } = this
+    if (slots.mustWait(found.companyId)) return slots.awaitSweep(found.companyId)
+    await this.take(found)
+  }
+
+  private async take(found: Found): Promise<void> {
     const { services, slots, work } = this
     const { companyId, id } = found
-    if (services.stopping.aborted || slots.mustWait(companyId)) return
+    if (services.stopping.aborted) return
+    if (slots.isFull(companyId)) return slots.awaitSweep(companyId)
     slots.take(companyId)
     const key = `${work.entity.name.charAt(0).toLowerCase()}${work.entity.name.slice(1)}Id`
-    const context = workContext(services, companyId, services.log.child({ [key]: id }))
+    const context = workContext(services, companyId, work.name, services.log.child({ [key]: id }))
     await this.claims.add({ ...found, runId: v7(), context })
   }
 
@@ -118,7 +137,7 @@ export class Worker<T extends CompanyOwned, Input> {
   /** Frees a slot; work that waited for one starts at once. */
   private release(companyId: string) {
     this.slots.release(companyId)
-    if (this.slots.consumeWaiting()) void this.services.running.add(this.sweep())
+    if (this.slots.areWorthASweep) void this.services.running.add(this.sweep())
   }
 
   /**

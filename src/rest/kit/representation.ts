@@ -37,17 +37,23 @@ export function snapshotOf(type: string): Selection {
   return selection
 }
 
+/** The selection of a row's REST representation, with the fields that expire. */
+export function shownOf(type: string): Selection {
+  const { selectionSet } = parse(`{ ${resourceOf(type).fields} }`).definitions[0] as OperationDefinitionNode
+  return selected(selectionSet, shownOf)
+}
+
 function storedFields(type: string): Selection {
   const { fields, expiring = [] } = resourceOf(type)
   const { selectionSet } = parse(`{ ${fields} }`).definitions[0] as OperationDefinitionNode
-  return Object.fromEntries(Object.entries(selected(selectionSet)).filter(([field]) => !expiring.includes(field)))
+  return Object.fromEntries(Object.entries(selected(selectionSet, snapshotOf)).filter(([field]) => !expiring.includes(field)))
 }
 
-const selected = (set: SelectionSetNode | undefined): Selection =>
+const selected = (set: SelectionSetNode | undefined, ofType: (type: string) => Selection): Selection =>
   Object.assign(
     {},
-    ...spreadsIn(set).map(snapshotOf),
-    ...fieldsIn(set).map((field) => ({ [field.name.value]: selected(field.selectionSet) })),
+    ...spreadsIn(set).map(ofType),
+    ...fieldsIn(set).map((field) => ({ [field.name.value]: selected(field.selectionSet, ofType) })),
   )
 
 /** The REST schema with a root field for each type of a resource, which returns the row that it is given. */

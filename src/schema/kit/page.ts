@@ -33,9 +33,9 @@ export interface Connection<R extends PlainRow> {
 
 type ItemClass = new (...args: never[]) => object
 
-/** Declares the Relay connection type of an item. */
-export function connectionOf(item: ItemClass) {
-  @ObjectType(`${item.name}Edge`, { description: `A ${item.name.toLowerCase()} with its cursor.` })
+/** Declares the Relay connection type of an item; `words` name one and many of them where the name of the class does not. */
+export function connectionOf(item: ItemClass, words = { one: `A ${item.name.toLowerCase()}`, many: `${item.name.toLowerCase()}s` }) {
+  @ObjectType(`${item.name}Edge`, { description: `${words.one} with its cursor.` })
   class Edge {
     @Field(() => String, { description: "Cursor of the item; a request with this value as `after` continues after it." })
     cursor!: string
@@ -44,7 +44,7 @@ export function connectionOf(item: ItemClass) {
     node!: object
   }
 
-  @ObjectType(`${item.name}Connection`, { description: `A page of ${item.name.toLowerCase()}s.` })
+  @ObjectType(`${item.name}Connection`, { description: `A page of ${words.many}.` })
   class ConnectionType {
     @Field(() => [Edge], { description: "The items with their cursors." })
     edges!: Edge[]

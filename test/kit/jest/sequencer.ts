@@ -12,7 +12,19 @@ const { default: Sequencer } = createRequire(import.meta.url)("@jest/test-sequen
 }
 
 /** Files that take longest, among them short ones that wait for processes. Left to the end, one would run alone. */
-const long = ["contract", "tour", "eval", "embedded", "database", "inbox-races", "socket", "auto-resume", "knowledge-files", "admin"]
+const long = [
+  "contract",
+  "tour",
+  "eval",
+  "embedded",
+  "database",
+  "inbox-races",
+  "socket",
+  "auto-resume",
+  "knowledge-files",
+  "admin",
+  "tool-schema-processes",
+]
 
 /** Begins with the files that take longest: those that did in earlier runs, and where nothing is known yet, those above. */
 export default class LongestFirst extends Sequencer {

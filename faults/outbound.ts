@@ -1,0 +1,244 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import { type Report, tally } from "../test/kit/campaign/report.js"
+import { must, sleep, until } from "../test/kit/campaign/wait.js"
+import { type Chance, count } from "./kit/chance.js"
+import { killAt, killsBy } from "./kit/kills.js"
+import { type Messenger, openMessengers } from "./kit/messengers.js"
+import { judgeDeliveries } from "./kit/outbound-findings.js"
+import { comeToRest } from "./kit/store.js"
+import { type Deployment, post } from "./kit/test-bed.js"
+
+/** How many chats of which kind, half of them on each messenger, and how often the server is killed. */
+export interface OutboundSize {
+  /** Chats in which a person writes. */
+  written: number
+  messagesOfEach: number
+  /** Chats in which the assistant answers questions. */
+  asked: number
+  questionsOfEach: number
+  /** How many of those a person takes over. */
+  takenOver: number
+  /** Whether those of Telegram are taken over between the beginning of a delivery and its request; for small campaigns alone. */
+  atClaims?: boolean
+  kills: number
+  /** How long it may take until all is delivered, after the last message was written. */
+  patienceMs: number
+}
+
+/** A take-over that is planned. */
+interface TakeOverPlan {
+  /** After so many answers. */
+  answers: number
+  /** When a request with a message of the chat is on its way, when a delivery has begun and none has left, or at any time. */
+  around: "a request" | "a claim" | "anything"
+  afterMs: number
+}
+
+/** A chat with a customer: a person writes in it, or the assistant answers, until a person takes it over. */
+export interface Talk {
+  messenger: Messenger
+  customer: number
+  chatId: string
+  /** Texts that a person has written, in order. */
+  written: string[]
+  /** How many requests the messenger had seen when the take-over was answered; null without one. */
+  takenOverAt: number | null
+}
+
+interface TalkPlan {
+  kind: "written" | "asked"
+  messages: number
+  pauseMs: number
+  takeOver: TakeOverPlan | null
+}
+
+/** What goes wrong with 30 % of the requests; the backoff doubles, so that no message fails more often in a row. */
+const faultKinds = ["429", "500", "reset", "reset-after"] as const
+const failing = { percent: 30, inARow: 4 }
+/** Messages that a person writes after a take-over. */
+const afterwards = 2
+
+/** Persons and the assistant write to customers, while the vendors fail and the server is killed again and again. */
+export async function outboundCampaign(deployment: Deployment, report: Report, chance: Chance, size: OutboundSize) {
+  const plans = plansOf(chance, size)
+  const total = size.written * size.messagesOfEach + size.asked * size.questionsOfEach
+  const { env, messengers, close } = await openMessengers(deployment)
+  try {
+    const planned = plans.flatMap((plan, customer) => {
+      const { faults } = messengers[customer % 2]!
+      return count(plan.messages + (plan.takeOver ? afterwards : 0)).map((index) =>
+        planFaults(chance, faults, tagOf(plan, customer, index)),
+      )
+    })
+    const instance = await deployment.start("outbound", env)
+    const talks: Talk[] = plans.map((_, customer) => ({
+      messenger: messengers[customer % 2]!,
+      customer,
+      chatId: "",
+      written: [],
+      takenOverAt: null,
+    }))
+    const begin = performance.now()
+    const arrived = () => messengers.reduce((sum, { arrivals }) => sum + new Set(arrivals.map(({ text }) => text)).size, 0)
+    // Some answers of chats that are taken over never leave.
+    const kills = killsBy(chance, size.kills, total * 0.9)
+    const killing = killAt(instance, kills, arrived)
+    await Promise.all(talks.map((talk, index) => converse(deployment, instance, talk, plans[index]!)))
+    const isThrough = () =>
+      until(async () => (await deployment.sql("select 1 from message where status = 'queued' limit 1")).length === 0, size.patienceMs)
+    await killing
+    const isDelivered = await isThrough()
+    const seconds = (performance.now() - begin) / 1_000
+    const requests = messengers.reduce((sum, messenger) => sum + messenger.requests().length, 0)
+    report.note(`the server was killed after ${kills.join(", ")} first arrivals; faults planned: ${tally(planned.flat())}`)
+    report.note(
+      `${requests} requests, ${arrived()} messages arrived in ${Math.round(seconds)} s: ${(arrived() / seconds).toFixed(1)} a second`,
+    )
+    if (isDelivered) await comeToRest(deployment, [instance])
+    await judgeDeliveries(deployment, report, talks, total)
+  } finally {
+    await close()
+  }
+}
+
+function plansOf(chance: Chance, size: OutboundSize): TalkPlan[] {
+  const written = count(size.written).map(
+    (): TalkPlan => ({ kind: "written", messages: size.messagesOfEach, pauseMs: chance.whole(0, 600), takeOver: null }),
+  )
+  const asked = count(size.asked).map((index): TalkPlan => {
+    const around = size.atClaims && index % 2 === 0 ? "a claim" : index % 4 < 2 ? "a request" : "anything"
+    const takeOver: TakeOverPlan = {
+      answers: chance.whole(2, size.questionsOfEach),
+      around,
+      afterMs: chance.whole(0, around === "anything" ? 1_500 : 30),
+    }
+    return {
+      kind: "asked",
+      messages: size.questionsOfEach,
+      pauseMs: chance.whole(0, 200),
+      takeOver: index < size.takenOver ? takeOver : null,
+    }
+  })
+  return [...written, ...asked]
+}
+
+/** Names a message of the campaign; vendors find their faults by it. */
+function tagOf({ kind, messages }: TalkPlan, customer: number, index: number): string {
+  const place = `${String(customer).padStart(3, "0")}-${String(index).padStart(2, "0")}`
+  return kind === "asked" && index < messages ? `question-${place}` : `note-${place}`
+}
+
+/** Makes the first requests with a message fail. */
+function planFaults(chance: Chance, faults: Messenger["faults"], about: string): string[] {
+  const kinds: string[] = []
+  while (kinds.length < failing.inARow && chance.whole(1, 100) <= failing.percent) {
+    const fault = chance.pick(faultKinds)
+    faults.next({ fault, about })
+    kinds.push(fault)
+  }
+  return kinds
+}
+
+async function converse(deployment: Deployment, instance: Instance, talk: Talk, plan: TalkPlan) {
+  const { messenger, customer } = talk
+  const externalId = messenger.meet(customer)
+  if (plan.kind === "written") {
+    const body = { messenger: messenger.name, fromId: messenger.fromId, externalId }
+    talk.chatId = (await insist(deployment, instance, "POST", "/api/chats", body, `chat ${customer}`)).id
+  }
+  for (const index of count(plan.messages)) {
+    await sleep(plan.pauseMs)
+    const tag = tagOf(plan, customer, index)
+    if (plan.kind === "written") await write(deployment, instance, talk, tag)
+    else await ask(instance, talk, tag)
+    if (plan.takeOver?.answers === index + 1) {
+      await takeOver(deployment, instance, talk, tag, plan.takeOver)
+      for (const more of count(afterwards)) await write(deployment, instance, talk, tagOf(plan, customer, plan.messages + more))
+      return
+    }
+    if (plan.kind === "asked") await isAnswered(deployment, talk, tag)
+  }
+}
+
+/** A person writes. */
+async function write(deployment: Deployment, instance: Instance, talk: Talk, text: string) {
+  await insist(deployment, instance, "POST", "/api/messages", { chatId: talk.chatId, role: "User", text }, text)
+  talk.written.push(text)
+}
+
+/** The customer asks. */
+async function ask(instance: Instance, { messenger, customer }: Talk, tag: string) {
+  const body = messenger.update(customer, `Please answer ${tag}`)
+  await must("the question is taken", async () => {
+    const status = await messenger.post(instance, body)
+    if (status !== null && status >= 300 && status !== 503) throw new Error(`The hook answered ${status}`)
+    if (status !== null && status < 300) return true
+    await sleep(100)
+    return false
+  })
+}
+
+/** Waits until the answer is stored; it is delivered when it can be. */
+async function isAnswered(deployment: Deployment, talk: Talk, tag: string) {
+  await must(`the answer to ${tag} is stored`, async () => {
+    await sleep(50)
+    const [row] = await deployment.sql("select chat_id from message where role = 'Assistant' and text like '% to ' || $1", [tag])
+    talk.chatId = row?.chat_id ?? talk.chatId
+    return row !== undefined
+  })
+}
+
+/** Turns AI off at the planned moment of the last answer. */
+async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, tag: string, { around, afterMs }: TakeOverPlan) {
+  const { messenger, chatId } = talk
+  const turnOff = async () => {
+    await sleep(afterMs)
+    await insist(deployment, instance, "PATCH", `/api/chats/${chatId}/ai-control`, { isUnderAiControl: false }, null)
+    talk.takenOverAt = messenger.requests().length
+  }
+  if (around === "a claim") return beforeRequest(deployment, talk, turnOff)
+  const before = messenger.requests().length
+  const isAsked = () =>
+    messenger
+      .requests()
+      .slice(before)
+      .some((each) => each.customer === talk.customer)
+  if (around === "a request") await until(isAsked, 30_000)
+  else await isAnswered(deployment, talk, tag)
+  await turnOff()
+}
+
+/** Does something while a delivery of the chat has begun and waits for the connection's pace. */
+async function beforeRequest(deployment: Deployment, { messenger, chatId }: Talk, act: () => Promise<void>) {
+  const client = await deployment.connection()
+  try {
+    await client.query("begin")
+    await client.query("select 1 from channel where id = $1 for update", [messenger.connectionId])
+    const begun =
+      "select 1 from chat c join message m on m.chat_id = c.id where c.id = $1 and c.delivery_id is not null and m.status = 'queued'"
+    await until(async () => (await deployment.sql(begun, [chatId])).length > 0, 5_000)
+    await act()
+  } finally {
+    await client.end()
+  }
+}
+
+/** Sends a request until it is answered, however often the server is killed meanwhile; a key keeps it from being done twice. */
+async function insist(
+  deployment: Deployment,
+  instance: Instance,
+  method: string,
+  path: string,
+  body: object,
+  key: string | null,
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape.
+): Promise<any> {
+  for (;;) {
+    const answer = await post(`${instance.url}${path}`, deployment.token, body, { method, ...(key && { key }) }).catch(() => null)
+    if (answer && answer.status < 300) return answer.body
+    // A request with the same key may still run in the database; a server without a free connection asks to come back.
+    if (answer && ![409, 503].includes(answer.status))
+      throw new Error(`${method} ${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
+    await sleep(50)
+  }
+}

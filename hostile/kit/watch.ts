@@ -1,0 +1,76 @@
+import type { Instance } from "../../test/kit/campaign/instance.js"
+import { until } from "../../test/kit/campaign/wait.js"
+
+/** The numbers of pino's levels from `error` on. */
+const errorLevel = 50
+
+/** Watches a server: what it logs, how much memory it has, and whether it runs. */
+export class Watch {
+  /** Lines of its log that say that something failed unexpectedly. */
+  readonly #faults = new Set<string>()
+  /** How many of them were reported. */
+  #reported = 0
+  readonly #timer = setInterval(() => this.look(), 500)
+
+  constructor(private readonly server: Instance) {}
+
+  /** The server keeps only the end of its log: it is read while it is written. */
+  private look() {
+    for (const line of this.server.log.split("\n").slice(0, -1)) if (isFault(line)) this.#faults.add(line.slice(0, 1_500))
+  }
+
+  /** The faults that were logged since the last call. */
+  newFaults(): string[] {
+    this.look()
+    const faults = [...this.#faults].slice(this.#reported)
+    this.#reported = this.#faults.size
+    return faults
+  }
+
+  /** Whether the process has ended, and how; an empty list when it runs. */
+  get ended(): string[] {
+    return this.server.ended === null ? [] : [`it ended with ${this.server.ended}`]
+  }
+
+  /** Resident memory in megabytes. */
+  async megabytes(): Promise<number> {
+    return (await this.metric("process_resident_memory_bytes")) / 1024 / 1024
+  }
+
+  /** CPU time of the process since its start, in seconds. */
+  cpuSeconds(): Promise<number> {
+    return this.metric("process_cpu_seconds_total")
+  }
+
+  private async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.server.url}/metrics`)).text()
+    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1])
+  }
+
+  /** Waits until the memory is at most `more` megabytes above a level; returns what it was at last, and after how many seconds. */
+  async returnsTo(level: number, more: number, deadlineMs = 60_000): Promise<{ megabytes: number; seconds: number; faults: string[] }> {
+    const begin = performance.now()
+    let megabytes = 0
+    const isThere = await until(async () => {
+      megabytes = await this.megabytes()
+      return megabytes <= level + more
+    }, deadlineMs)
+    const seconds = (performance.now() - begin) / 1_000
+    const faults = isThere ? [] : [`${megabytes.toFixed(0)} MB ${seconds.toFixed(0)} s after the load, ${level.toFixed(0)} MB before it`]
+    return { megabytes, seconds, faults }
+  }
+
+  close() {
+    clearInterval(this.#timer)
+  }
+}
+
+/** A line of the log at level `error` or above, or one that no logger wrote. */
+function isFault(line: string): boolean {
+  if (line.trim() === "") return false
+  try {
+    return Number((JSON.parse(line) as { level?: unknown }).level) >= errorLevel
+  } catch {
+    return !/ExperimentalWarning|--trace-warnings|^\(node:/.test(line)
+  }
+}

@@ -1,0 +1,45 @@
+import { randomInt } from "node:crypto"
+import { parseArgs } from "node:util"
+import { runCampaigns, say } from "../test/kit/campaign/main.js"
+import { Report } from "../test/kit/campaign/report.js"
+import { attacks } from "./attacks/list.js"
+import { runAttack } from "./attacks/run.js"
+import { campaign } from "./campaign.js"
+import { openTestBed, type TestBed } from "./kit/test-bed.js"
+
+const names = ["generator", ...Object.keys(attacks)]
+const usage = `npm run test:hostile [-- --only ${names.slice(0, 2).join(",")},…]; SEED=… repeats the requests, HOSTILE_REQUESTS=… changes their number`
+const given = parseArgs({ options: { only: { type: "string" } }, strict: true }).values
+const seed = Number(process.env["SEED"] || randomInt(1_000_000))
+const requests = Number(process.env["HOSTILE_REQUESTS"] || 100_000)
+
+/** Runs a part; one that throws has failed. Returns whether its checks hold. */
+async function judged(title: string, work: (report: Report) => Promise<void>): Promise<boolean[]> {
+  const report = new Report(title)
+  try {
+    await work(report)
+  } catch (error) {
+    report.check("it ran to its end", [(error as Error).stack ?? String(error), String((error as Error).cause ?? "")])
+  }
+  report.print()
+  return report.findings.map(({ faults }) => faults.length === 0)
+}
+
+async function runAll(bed: TestBed, chosen: string[]): Promise<boolean[]> {
+  const results: boolean[] = []
+  if (chosen.includes("generator"))
+    results.push(...(await judged(`${requests} generated requests`, (report) => campaign(bed, report, seed, requests))))
+  const named = Object.entries(attacks).filter(([name]) => chosen.includes(name))
+  if (named.length === 0) return results
+  // The pages that are to be crawled are on this machine.
+  await bed.restart({ ALLOW_PRIVATE_NETWORK: "true" })
+  for (const [, attack] of named) results.push(...(await judged(attack.title, (report) => runAttack(bed, attack, report))))
+  return results
+}
+
+const chosen = given.only?.split(",") ?? names
+if (chosen.some((name) => !names.includes(name)) || !(requests > 0)) {
+  say(usage)
+  process.exit(2)
+}
+await runCampaigns(seed, openTestBed, (bed) => runAll(bed, chosen))

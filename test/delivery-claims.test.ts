@@ -1,0 +1,53 @@
+import pg from "pg"
+import { v7 } from "uuid"
+import { claimDeliveries } from "../src/channels/delivery-statements.js"
+import { until } from "./kit/poll-until.js"
+import { stopScheduler } from "./kit/turns.js"
+import { world } from "./kit/world.js"
+
+const w = world()
+const { acme, sql } = w
+
+beforeAll(async () => {
+  await stopScheduler(w)
+  await sql(
+    `insert into channel (id, created_at, updated_at, company_id, messenger, external_id, name, is_active)
+     values (gen_random_uuid(), now(), now(), $1, 'custom-messenger', 'claims', 'Claims', true)`,
+    [acme.id],
+  )
+})
+
+/** A chat with a queued message. */
+async function queued(customer: string) {
+  const chat = await acme.chat({ messenger: "custom-messenger", fromId: "claims", externalId: customer })
+  const { id: messageId } = await acme.message({ chatId: chat.id, text: "Hello" })
+  return { id: chat.id, companyId: acme.id, runId: v7(), messageId }
+}
+
+it("a claim of a message that was claimed since its snapshot claims the other chats, and leaves this one to a transaction", async () => {
+  const [taken, free] = [await queued("taken"), await queued("free")]
+  const other = new pg.Client({ connectionString: w.databaseUrl })
+  await other.connect()
+  try {
+    await other.query("begin")
+    await other.query(
+      `insert into channel_message (id, created_at, updated_at, company_id, chat_id, message_id, queued_at)
+       values (gen_random_uuid(), now(), now(), $1, $2, $3, now())`,
+      [acme.id, taken.id, taken.messageId],
+    )
+    const claiming = claimDeliveries(w.services, [taken, free])
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    await until(async () => (await sql(waiting)).length > 0)
+    await other.query("commit")
+    const { claimed, left } = await claiming
+    expect([...claimed].map(([runId, { chatId, messageId }]) => [runId, chatId, messageId])).toEqual([
+      [free.runId, free.id, free.messageId],
+    ])
+    expect([...left]).toEqual([taken.id])
+  } finally {
+    await other.end()
+  }
+  const [{ delivery_id, delivery_due_at }] = await sql("select delivery_id, delivery_due_at from chat where id = $1", [taken.id])
+  expect([delivery_id, delivery_due_at]).toEqual([null, expect.anything()])
+  expect(await sql("select delivery_id from chat where id = $1", [free.id])).toEqual([{ delivery_id: free.runId }])
+})
