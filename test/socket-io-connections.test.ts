@@ -8,7 +8,7 @@ import { endOfLog, rawSocket } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
 const w = world()
-const { acme, rest, gql } = w
+const { acme, gql } = w
 const { connected, refusal, makeToken, jwtOf, writeLong, writeShort, rawEngine } = socketIoStories(w)
 
 describe("the end of a connection", () => {
