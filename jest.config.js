@@ -11,7 +11,8 @@ export default {
   // For `--watch` and `--findRelatedTests`, which follow the imports of the sources.
   moduleNameMapper: { "^(\\.{1,2}/.*)\\.js$": "$1" },
   modulePathIgnorePatterns: ["<rootDir>/dist"],
-  testTimeout: 30000,
+  // Far above what any test takes on a quiet machine: a busy one may have a quarter of the speed.
+  testTimeout: 120000,
   maxWorkers: 2,
   // With a limit Jest starts workers for a single file too, and replaces one that has grown beyond it.
   workerIdleMemoryLimit: "2GB",

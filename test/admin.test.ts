@@ -117,7 +117,7 @@ describe("sessions", () => {
     expect(newest).toEqual({ id: sessionOf(first.accessToken), ...record })
     expect(oldest).toEqual({ id: person.sessionId, ...record })
     expect(Date.parse(newest.expiresAt) - Date.parse(newest.lastUsedAt)).toBe(week)
-    expect(Math.abs(Date.parse(newest.lastUsedAt) - Date.parse(newest.createdAt))).toBeLessThan(1_000)
+    expect(Math.abs(Date.parse(newest.lastUsedAt) - Date.parse(newest.createdAt))).toBeLessThan(30_000)
 
     clock.advance(60_000)
     const { body: second } = await rest.anonymous.post("/api/auth/refresh", { refreshToken: first.refreshToken }).expect(200)

@@ -269,7 +269,7 @@ describe("over both protocols:", () => {
       const before = endpoint.requests.length
       const begin = performance.now()
       const answer = await test(made.id, args).expect(400)
-      expect(performance.now() - begin).toBeLessThan(5_000)
+      expect(performance.now() - begin).toBeLessThan(20_000)
       expect(answer.body.details).toEqual([{ path: "params", message: expect.stringContaining("cannot be checked") }])
       expect(endpoint.requests).toHaveLength(before)
       expect(await log(made.id)).toMatchObject({ totalCount: 0 })

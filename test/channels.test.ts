@@ -42,6 +42,10 @@ const messages = async (chatId: string) =>
   (await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=100`).expect(200)).body.data.reverse()
 const message = async (id: string) => (await rest.as(acme.token).get(`/api/messages/${id}`).expect(200)).body
 const reaches = (id: string, status: string) => until(async () => ((await message(id)).status === status ? message(id) : null))
+/** Makes the connector fail at each attempt, until its faults are cleared. */
+const fails = () => {
+  for (let attempt = 0; attempt < 30; attempt++) vendor.faults.next({ fault: "500", on: "/deliver" })
+}
 const deliveredTo = (externalId: string) => vendor.delivered.filter(({ chat }) => chat.externalId === externalId).map(({ text }) => text)
 
 describe("a message over the bridge", () => {
@@ -254,7 +258,7 @@ describe("a delivery", () => {
 
   it("of the assistant is cancelled by a take-over while the connector does not answer, and a person's is not", async () => {
     const answer = await post({ messageId: "t-1", chat: { externalId: "taken-over" }, text: "When are you open?" }, 202, assisted)
-    for (let attempt = 0; attempt < 30; attempt++) vendor.faults.next({ fault: "500", on: "/deliver" })
+    fails()
     const queued = await until(async () => (await messages(answer.chatId)).find(({ role }: { role: string }) => role === "Assistant"))
     await until(async () => (await sql("select failures from channel_message where message_id = $1", [queued.id]))[0]?.failures > 0)
     await rest
@@ -350,21 +354,27 @@ describe("a server that is killed while it sends", () => {
     )
     await deliver.sweep.run(w.services)
   }
+  /** Repeats the sweep, which passes over a chat whose attempt still runs in this server. */
+  const sentBySweep = (id: string) =>
+    until(async () => {
+      await sweep()
+      return (await message(id)).status === "sent"
+    })
 
   it("has sent the message once: another server sends it again under its ID", async () => {
     const { chatId, externalId } = await customer()
-    vendor.faults.next({ fault: "500", on: "/deliver" })
+    fails()
     const { id } = await acme.message({ chatId, text: "After the crash" })
     await until(async () => (await sql("select failures from channel_message where message_id = $1", [id]))[0]?.failures > 0)
     await crashed(chatId, id)
-    await sweep()
-    await reaches(id, "sent")
+    vendor.faults.clear()
+    await sentBySweep(id)
     expect(deliveredTo(externalId)).toEqual(["After the crash"])
   })
 
   it("and an answer that a take-over withdrew meanwhile is not sent, and blocks no other message", async () => {
     const answer = await post({ messageId: "w-1", chat: { externalId: "withdrawn" }, text: "When are you open?" }, 202, assisted)
-    for (let attempt = 0; attempt < 30; attempt++) vendor.faults.next({ fault: "500", on: "/deliver" })
+    fails()
     const queued = await until(async () => (await messages(answer.chatId)).find(({ role }: { role: string }) => role === "Assistant"))
     await until(async () => (await sql("select failures from channel_message where message_id = $1", [queued.id]))[0]?.failures > 0)
     await crashed(answer.chatId, queued.id)
@@ -374,8 +384,7 @@ describe("a server that is killed while it sends", () => {
       .expect(200)
     vendor.faults.clear()
     const { id } = await acme.message({ chatId: answer.chatId, text: "A person here" })
-    await sweep()
-    await reaches(id, "sent")
+    await sentBySweep(id)
     expect((await message(queued.id)).status).toBe("cancelled")
     expect(deliveredTo("withdrawn")).toEqual(["A person here"])
   })

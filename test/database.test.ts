@@ -20,7 +20,7 @@ const executed = async ({ sql }: EmptyDatabase) => (await sql("select name from 
 /** Connections close with a delay. */
 async function nothingIsOpen(database: EmptyDatabase) {
   let left = await database.connections()
-  for (const end = Date.now() + 5_000; left > 0 && Date.now() < end; left = await database.connections()) await sleep(50)
+  for (const end = Date.now() + 30_000; left > 0 && Date.now() < end; left = await database.connections()) await sleep(50)
   expect(left).toBe(0)
 }
 

@@ -214,5 +214,5 @@ describe("the command to crawl again", () => {
     // The clock of this process was moved forward above, that of the command was not.
     await indexAll(w)
     expect(await look(id)).toMatchObject({ indexStatus: "indexed", indexError: null })
-  }, 60_000)
+  })
 })

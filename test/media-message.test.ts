@@ -212,7 +212,7 @@ describe("over both protocols:", () => {
       socket.send({ id: "1", type: "subscribe", payload: { query: events, variables: { after } } })
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
       let told: any
-      for (let tries = 0; tries < 100 && !told; tries += 1) {
+      for (let tries = 0; tries < 1_000 && !told; tries += 1) {
         told = socket.heard.find((message) => message.type === "next")?.payload
         await setTimeout(20)
       }
@@ -246,7 +246,7 @@ describe("over both protocols:", () => {
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
       const results = () => socket.heard.map(({ payload }) => payload as any)
       const ofChat = () => results().filter((payload) => payload?.data?.events.payload.chatId === chat.id)
-      for (let tries = 0; tries < 100 && ofChat().length < 2; tries += 1) await setTimeout(20)
+      for (let tries = 0; tries < 1_000 && ofChat().length < 2; tries += 1) await setTimeout(20)
       socket.socket.close()
       const [first] = ofChat()
       expect(first.data.events.message.messageMedia).toMatchObject(

@@ -23,7 +23,7 @@ const counted = async () => Number((await sql("select bytes from media_tally whe
 afterEach(async () => {
   // The answer may precede the removal of the last temporary file.
   const [{ count }] = await sql("select count(*)::integer as count from media")
-  for (let tries = 0; tries < 50 && filesBelow(folder).length !== count; tries += 1) await setTimeout(20)
+  for (let tries = 0; tries < 500 && filesBelow(folder).length !== count; tries += 1) await setTimeout(20)
   expect(filesBelow(folder)).toHaveLength(count)
   expect(await counted()).toBe(await kept())
   await sql("update media set forget_at = to_timestamp(0)")

@@ -172,7 +172,7 @@ it("an aborted download keeps no file open", async () => {
     await answer.body!.getReader().read()
     stop.abort()
   }
-  for (let tries = 0; tries < 50 && open() > 0; tries += 1) await setTimeout(20)
+  for (let tries = 0; tries < 500 && open() > 0; tries += 1) await setTimeout(20)
   expect(open()).toBe(0)
   expect(filesBelow(folder).length).toBeGreaterThan(0)
 })

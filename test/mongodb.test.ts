@@ -52,5 +52,5 @@ const ferret = ferretProgram ? await FerretDB.start() : null
     await ferret!.start()
     await answered(id)
     expect(await ready()).toEqual([200, { status: "ok", database: true, queue: true }])
-  }, 60_000)
+  })
 })

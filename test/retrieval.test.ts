@@ -26,7 +26,7 @@ describe("retrieval over a handbook, with the built-in embedding", () => {
       await indexAll(w)
     }
     texts = new Map((await sql("select id, content from knowledge_chunk")).map(({ id, content }) => [id, content]))
-  }, 60_000)
+  })
 
   const words = (ask: string) => byWords(systemContext(w.services, acme.id).reader, acme.assistant.id, askedWords(ask))
   const meaning = async (ask: string) => {

@@ -112,7 +112,7 @@ describe("secrets without a restart", () => {
     await asSuperuser(`alter role ${role} set role to ${owner.name}`)
     await keep("before")
     servers = await startDeployment(w, { ...env, DATABASE_URL: databaseUrl(""), PGPASSFILE: file })
-  }, 60_000)
+  })
   afterAll(async () => {
     await servers.stop()
     await asSuperuser(`drop role ${role}`)

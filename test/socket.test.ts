@@ -129,9 +129,9 @@ describe("closing", () => {
     const [revoked, ended, untouched] = [await everywhere(value), await everywhere(jwt), await everywhere(acme.owner.jwt)]
 
     await revoke()
-    expect(await Promise.all(revoked.map((socket) => closedWithin(socket, 1_000)))).toEqual([4401, 4401])
+    expect(await Promise.all(revoked.map((socket) => closedWithin(socket, 10_000)))).toEqual([4401, 4401])
     expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
-    expect(await Promise.all(ended.map((socket) => closedWithin(socket, 1_000)))).toEqual([4401, 4401])
+    expect(await Promise.all(ended.map((socket) => closedWithin(socket, 10_000)))).toEqual([4401, 4401])
     for (const socket of untouched) {
       expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
       socket.socket.terminate()
@@ -157,7 +157,7 @@ describe("closing", () => {
     await w.sql("delete from member where user_id = $1 and company_id = $2", [lost.id, acme.id])
     await globex.person("member", gained)
     await w.sql("update member set role = 'admin' where user_id = $1", [promoted.id])
-    const codes = (sockets: Socket[]) => Promise.all(sockets.map((socket) => closedWithin(socket, 2_000)))
+    const codes = (sockets: Socket[]) => Promise.all(sockets.map((socket) => closedWithin(socket, 10_000)))
     expect(await Promise.all([revoked!, ended!, left!, joined!, changed!, [elsewhere]].map(codes))).toEqual([
       [4401, 4401],
       [4401, 4401],
@@ -201,7 +201,8 @@ describe("closing", () => {
     const { exp } = JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString())
     const socket = await opened(jwt, "/graphql", brief.url)
     expect((await socket.closed).code).toBe(4403)
-    expect(Math.abs(Date.now() - exp * 1000)).toBeLessThan(500)
+    expect(Date.now() - exp * 1000).toBeGreaterThan(-500)
+    expect(Date.now() - exp * 1000).toBeLessThan(10_000)
     await brief.stop()
   })
 
@@ -273,7 +274,7 @@ describe("closing", () => {
     const resumed = await subscribe(w, acme.token, { after: got.at(-1)!.payload.data.events.id })
     expect((await resumed.next()).payload.sequence).toBe(got.length + 1)
     for (const heard of [brisk, resumed]) await heard.stop()
-  }, 60_000)
+  })
 })
 
 describe("operations", () => {

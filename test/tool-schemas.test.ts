@@ -239,7 +239,7 @@ describe("any schema", () => {
           const ran = await w.gql(company.token, run, { id: made.data.createAssistantTool.id, params })
           expect([200, 400]).toContain(ran.errors?.[0]?.extensions.statusCode ?? ran.status)
         }
-        expect(performance.now() - begin).toBeLessThan(2 * assistantLimits.schemaTaskMs + 1_000)
+        expect(performance.now() - begin).toBeLessThan(2 * assistantLimits.schemaTaskMs + 10_000)
       }),
       { numRuns: 100 },
     )

@@ -130,7 +130,7 @@ beforeAll(async () => {
   await start()
   // In another chat than the test that measures.
   tour = runTour()
-}, 30_000)
+})
 
 afterAll(async () => {
   await interrupt()
@@ -167,17 +167,17 @@ describe("the README", () => {
     expect(answer!.text).toContain("2 to 3 working days")
     const afterLast = between(paused.messages[2]!, answer!)
     expect(afterLast).toBeGreaterThanOrEqual(4000)
-    expect(afterLast).toBeLessThanOrEqual(5500)
+    expect(afterLast).toBeLessThanOrEqual(10_000)
 
     const [late] = answersIn(steady.messages)
     expect(late!.text).toContain("warranty of 3 years")
     const afterFirst = between(steady.messages[0]!, late!)
     expect(afterFirst).toBeGreaterThanOrEqual(4000)
-    expect(afterFirst).toBeLessThanOrEqual(8500)
+    expect(afterFirst).toBeLessThanOrEqual(14_000)
 
     // The other customer took longer, so there was time for a second answer to the burst.
     expect(answersIn(await messagesOf(paused.chatId))).toHaveLength(1)
-  }, 20_000)
+  })
 
   it("has a tour that can be pasted", async () => {
     const { code, said, complained } = await tour
@@ -217,7 +217,7 @@ describe("the README", () => {
     await start()
     const answer = await fetch(`${url}/api/chats?take=1`, { headers: { "X-Access-Token": token } })
     expect(await answer.json()).toMatchObject({ totalCount: 3 })
-  }, 20_000)
+  })
 
   it("matches the start page, whose commands can be pasted", async () => {
     const page = await (await fetch(url)).text()
@@ -229,7 +229,7 @@ describe("the README", () => {
     const { code, said, complained } = await paste(commands.replace("sleep 5;", ""))
     expect({ code, complained }).toEqual({ code: 0, complained: "" })
     expect(said).toMatch(/^[0-9a-f-]{36}\n.*"text":"How long does delivery take\?".*"isUnderAiControl":false/s)
-  }, 20_000)
+  })
 })
 
 describe("the README's Telegram bot", () => {
@@ -250,7 +250,7 @@ describe("the README's Telegram bot", () => {
     )
     while (telegram.sent.length === 0) await sleep(50)
     expect(telegram.sent[0]).toMatchObject({ chatId: 7, text: expect.stringContaining("2 to 3 working days") })
-  }, 30_000)
+  })
 })
 
 const characters: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" }

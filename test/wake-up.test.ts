@@ -135,7 +135,7 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
     const other = await w.another()
     const { codes, ms } = await revocation(w, other)
     expect(codes).toEqual([4401, 4401])
-    expect(ms).toBeLessThan(1_000)
+    expect(ms).toBeLessThan(10_000)
     await other.stop()
   })
 

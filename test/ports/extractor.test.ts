@@ -24,11 +24,11 @@ describe("a malicious document", () => {
     const others = await Promise.all(Array.from({ length: 5 }, (_, index) => html(`<p>Page ${index}</p>`)))
     delay.disable()
     expect(others).toEqual(["Page 0", "Page 1", "Page 2", "Page 3", "Page 4"])
-    expect(delay.max / 1e6).toBeLessThan(500)
+    expect(delay.max / 1e6).toBeLessThan(3_000)
     const begin = performance.now()
     stop.abort()
     expect(await poisoned).toMatchObject({ name: "ExtractionFailure", message: "was not read: that was stopped", isWorthRetrying: true })
-    expect(performance.now() - begin).toBeLessThan(500)
+    expect(performance.now() - begin).toBeLessThan(3_000)
     expect(await html("<p>And after it</p>")).toBe("And after it")
   })
 
@@ -37,10 +37,10 @@ describe("a malicious document", () => {
     const all = processesOf(strict)
     const failed = strict.text(company, { bytes: Buffer.from(poison), type: "text/html" }, signal).catch((error) => error)
     expect(await failed).toMatchObject({ name: "ExtractionFailure", message: "takes too long to be read", isWorthRetrying: false })
-    for (let tries = 0; all.size > 0 && tries < 100; tries += 1) await setTimeout(20)
+    for (let tries = 0; all.size > 0 && tries < 1_000; tries += 1) await setTimeout(20)
     expect(all.size).toBe(0)
     await strict.close()
-  }, 30_000)
+  })
 
   it("of a company that occupies every process is interrupted for another company, and read again", async () => {
     const own = new DocumentProcesses(8_000)
@@ -49,14 +49,14 @@ describe("a malicious document", () => {
     expect(await read("b", "<p>Of another company</p>")).toBe("Of another company")
     expect(await Promise.all(poisoned)).toEqual(Array(2).fill("takes too long to be read"))
     await own.close()
-  }, 60_000)
+  })
 
   it("that needs too much memory ends only its own process", async () => {
     const failure = await extractor.split(company, "x ".repeat(40_000_000), { size: 200, overlap: 0 }, signal).catch((error) => error)
     expect(failure).toBeInstanceOf(ExtractionFailure)
     expect(failure).toMatchObject({ message: "needs too much memory to be read", isWorthRetrying: false })
     expect(await html("<p>And after it</p>")).toBe("And after it")
-  }, 60_000)
+  })
 
   it("is not read further when the server is gone", async () => {
     const script = `
@@ -75,7 +75,7 @@ describe("a malicious document", () => {
     }
     expect(lives()).toBe(true)
     server.kill("SIGKILL")
-    for (let tries = 0; lives() && tries < 100; tries += 1) await setTimeout(100)
+    for (let tries = 0; lives() && tries < 1_000; tries += 1) await setTimeout(100)
     expect(lives()).toBe(false)
   })
 })
@@ -91,7 +91,7 @@ describe("the processes", () => {
     await read()
     expect([...processes.keys()].map(({ pid }) => pid)).toEqual([one, two])
     await own.close()
-    for (let tries = 0; processes.size > 0 && tries < 100; tries += 1) await setTimeout(20)
+    for (let tries = 0; processes.size > 0 && tries < 1_000; tries += 1) await setTimeout(20)
     expect(processes.size).toBe(0)
   })
 })

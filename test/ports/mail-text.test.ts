@@ -104,7 +104,7 @@ describe("the text of a mail", () => {
   ])("does not take long for %s", (_what, text, html) => {
     const begun = performance.now()
     writtenText(text, html)
-    expect(performance.now() - begun).toBeLessThan(2000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   it("is read from anything", () => {
