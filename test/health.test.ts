@@ -51,7 +51,7 @@ describe("a stop", () => {
     await expect(asked).rejects.toThrow(/abort/)
     const stopped = leaving.stop()
     // The test can only wait to see that the database is not closed during the request.
-    for (let waited = 0; waited < 10_000 && !leaving.services.database.pool.ending; waited += 20) await sleep(20)
+    for (let waited = 0; waited < 500 && !leaving.services.database.pool.ending; waited += 20) await sleep(20)
     const isClosed = leaving.services.database.pool.ending
     await gate.open()
     await stopped
