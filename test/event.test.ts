@@ -104,6 +104,21 @@ describe("the payload of events", () => {
     await heard.stop()
   })
 
+  it("has its chat at every event of a chat: as it was then, or as it is now; null once it is deleted", async () => {
+    const chat = await acme.chat({ name: "Ada" })
+    const heard = await subscribe(w, acme.token, { chatId: chat.id, select: "type chat { id name lastMessage { text } }" })
+    await acme.message({ chatId: chat.id, text: "Hello" })
+    const said = { id: chat.id, name: "Ada", lastMessage: { text: "Hello" } }
+    expect(await heard.next()).toEqual({ type: "MESSAGE_CREATED", chat: said })
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false }).expect(200)
+    expect(await heard.next()).toEqual({ type: "CHAT_MODE_CHANGED", chat: said })
+    await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { name: "Ada L." }).expect(200)
+    expect(await heard.next()).toEqual({ type: "CHAT_UPDATED", chat: { ...said, name: "Ada L." } })
+    await rest.as(acme.token).delete(`/api/chats/${chat.id}`).expect(200)
+    expect(await heard.next()).toEqual({ type: "CHAT_DELETED", chat: null })
+    await heard.stop()
+  })
+
   it("a rolled back change has no event", async () => {
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false }).expect(200)
@@ -124,11 +139,16 @@ describe("the payload of events", () => {
       type message { text chat { id assistant { name } } } chat { name assistant { name } } } }`
     socket.send({ id: "1", type: "subscribe", payload: { query, variables: { after: await endOfLog(w), id: chat.id } } })
     await acme.message({ chatId: chat.id, text: "Deep" })
+    while (socket.heard.length < 2) await once(socket.socket, "message")
     await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { name: "Grace" }).expect(200)
     while (socket.heard.length < 3) await once(socket.socket, "message")
     const assistant = { name: acme.assistant.name }
     expect(socket.heard.slice(1).map(({ payload }) => payload)).toEqual([
-      { data: { events: { type: "MESSAGE_CREATED", message: { text: "Deep", chat: { id: chat.id, assistant } }, chat: null } } },
+      {
+        data: {
+          events: { type: "MESSAGE_CREATED", message: { text: "Deep", chat: { id: chat.id, assistant } }, chat: { name: null, assistant } },
+        },
+      },
       { data: { events: { type: "CHAT_UPDATED", message: null, chat: { name: "Grace", assistant } } } },
     ])
     socket.socket.terminate()
@@ -141,11 +161,8 @@ describe("the receivers of events", () => {
     const ours = await acme.chat()
     const socket = await rawSocket(w)
     await socket.open(acme.owner.jwt)
-    const query = "subscription ($after: String, $chatId: UUID) { events(after: $after, chatId: $chatId) { type payload } }"
-    const after = await endOfLog(w)
-    for (const chatId of [theirs.id, null]) {
-      socket.send({ id: chatId ? "their chat" : "all", type: "subscribe", payload: { query, variables: { after, chatId } } })
-    }
+    const query = "subscription ($after: String) { events(after: $after) { type payload } }"
+    socket.send({ id: "all", type: "subscribe", payload: { query, variables: { after: await endOfLog(w) } } })
     await globex.message({ chatId: theirs.id, text: "Secret" })
     await globex.chat({ name: "Secret" })
     await acme.message({ chatId: ours.id, text: "Ours" })
@@ -171,6 +188,13 @@ describe("the receivers of events", () => {
     expect(await texts(heards[3]!, 2)).toEqual(["G", "G2"])
     for (const heard of heards) await heard.stop()
     expect(await refusal(await subscribe(w, acme.token, { companyId: globex.id }))).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
+  })
+
+  it("of a chat that is unknown, deleted or another company's is NOT_FOUND at once", async () => {
+    const [foreign, gone] = [await globex.chat(), await acme.chat()]
+    await rest.as(acme.token).delete(`/api/chats/${gone.id}`).expect(200)
+    for (const chatId of [acme.id, foreign.id, gone.id])
+      expect(await refusal(await subscribe(w, acme.token, { chatId }))).toMatchObject({ code: "NOT_FOUND", statusCode: 404 })
   })
 
   it("types filters them", async () => {

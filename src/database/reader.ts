@@ -102,10 +102,9 @@ export class Reader implements Connection {
     return query.select(properties.map((property) => sql.ref(`t.${columns.get(property)}`).as(property))) as unknown as Query<N>
   }
 
-  /** Adds selected relations to rows that were read before, and missing columns that field resolvers need. */
+  /** Adds selected relations and columns to rows that were read before, and missing columns that relations and field resolvers need. */
   async complete<N extends EntityName>(model: ReadModel<N>, rows: PlannedRow<N>[], selection: Selection): Promise<PlannedRow<N>[]> {
-    const needed = Object.keys(selection).flatMap((field) => model.resolverNeeds[field] ?? [])
-    const missing = needed.filter((property) => rows.some((row) => !(property in row)))
+    const missing = this.properties(model, selection).filter((property) => rows.some((row) => !(property in row)))
     if (missing.length > 0) {
       const ids = rows.map(({ id }) => id)
       const found = await this.byIds(model, ids, Object.fromEntries(missing.map((property) => [property, {}])))

@@ -4,12 +4,13 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { withMedia } from "../context/snapshot.js"
-import { type PlannedRow, readModelOf } from "../database/read-model.js"
+import { type PlannedRow, readModelOf, type Selection } from "../database/read-model.js"
 import { fieldOf } from "../database/snapshot.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Forbidden } from "../errors.js"
+import { Forbidden, NotFound } from "../errors.js"
 import type { LoggedEvent } from "../events/logged-event.js"
+import { chatReadModel } from "../schema/chat.js"
 import { EventShape } from "../schema/event.js"
 import { forVisitor, isForVisitors } from "../schema/message.js"
 
@@ -24,8 +25,10 @@ async function subscribe(context: RequestContext, args: EventArguments) {
   const { identity, services, request } = context
   const isVisitor = identity.kind === "visitor"
   if (isVisitor && args.chatId && args.chatId !== identity.chatId) throw new Forbidden("You have no access to this chat")
+  const companyIds = context.reach(args.companyId ?? request.socket?.companyId)
+  if (!isVisitor && args.chatId) await expectChat(context, args.chatId, companyIds)
   return services.eventStream({
-    companyIds: context.reach(args.companyId ?? request.socket?.companyId),
+    companyIds,
     chatId: isVisitor ? identity.chatId : args.chatId,
     types: args.types,
     after: args.after,
@@ -33,6 +36,16 @@ async function subscribe(context: RequestContext, args: EventArguments) {
     onSlow: () => request.socket?.close(1013, "Reads too slowly; resume with after"),
   })
 }
+
+/** A subscriber to a chat that is not there, or is another company's, would wait for ever. */
+async function expectChat(context: RequestContext, chatId: string, companyIds: string[]) {
+  const chat = await context.reader.byId(chatReadModel, chatId, { companyId: {} })
+  if (!chat || !companyIds.includes(chat["companyId"] as string)) throw new NotFound("Chat")
+}
+
+/** The chat of an event that does not hold it: as it is now. */
+const currentChat = (context: RequestContext, { chatId }: LoggedEvent, selection: Selection | undefined) =>
+  chatId && selection ? context.reader.byId(chatReadModel, chatId, selection) : null
 
 @Resolver()
 export class EventResolver {
@@ -50,7 +63,11 @@ export class EventResolver {
       description: "ID of the company. Default: the company of the connection, or all companies that the credential can access.",
     })
     _companyId?: string,
-    @Arg("chatId", () => UUID, { nullable: true, description: "ID of a chat; sends only events of this chat." }) _chatId?: string,
+    @Arg("chatId", () => UUID, {
+      nullable: true,
+      description: "ID of a chat; sends only events of this chat. An unknown one is NOT_FOUND.",
+    })
+    _chatId?: string,
     @Arg("types", () => [EventTypeEnum], { nullable: true, description: "Types of events to send. Default: all." }) _types?: EventType[],
     @Arg("after", () => String, { nullable: true, description: "ID of the last event received. Events are kept for 24 hours." })
     _after?: string,
@@ -63,8 +80,9 @@ export class EventResolver {
     const selection = selectionOf(info)
     const payload = selection["payload"] ? event.payload : null
     const field = snapshot && fieldOf(snapshot.type)
-    if (!field || !selection[field]) return { id, type, createdAt, payload }
+    const shown = { id, type, createdAt, payload, chat: field === "chat" ? null : await currentChat(context, event, selection["chat"]) }
+    if (!field || !selection[field]) return shown
     const [row] = await context.reader.complete(readModelOf(snapshot.type)!, [{ ...snapshot.row }], selection[field])
-    return { id, type, createdAt, payload, [field]: row }
+    return { ...shown, [field]: row }
   }
 }

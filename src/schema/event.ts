@@ -23,6 +23,9 @@ export class EventShape {
   @Field(() => Message, { nullable: true, description: "The message, for message events." })
   message?: Message | null
 
-  @Field(() => Chat, { nullable: true, description: "The chat, for chat events." })
+  @Field(() => Chat, {
+    nullable: true,
+    description: "The chat of the event: for chat events as it was then, for others as it is now; null when it is deleted.",
+  })
   chat?: Chat | null
 }

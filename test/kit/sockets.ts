@@ -14,6 +14,8 @@ export interface SubscribeOptions {
   /** Company of the connection, as `auth: { companyId }`. */
   auth?: string
   path?: "/graphql" | "/ws"
+  /** Fields of the event that are selected. */
+  select?: string
 }
 
 /** An event as a subscriber receives it. */
@@ -23,10 +25,12 @@ export interface HeardEvent {
   createdAt: string
   // biome-ignore lint/suspicious/noExplicitAny: each type has its own.
   payload: any
+  /** As it is selected. */
+  chat?: Record<string, unknown> | null
 }
 
-const query = `subscription ($companyId: UUID, $chatId: UUID, $types: [EventType!], $after: String) {
-  events(companyId: $companyId, chatId: $chatId, types: $types, after: $after) { id type createdAt payload } }`
+const queryOf = (select: string) => `subscription ($companyId: UUID, $chatId: UUID, $types: [EventType!], $after: String) {
+  events(companyId: $companyId, chatId: $chatId, types: $types, after: $after) { ${select} } }`
 
 /** Connection parameters that carry a credential. */
 export const parametersOf = (credential: string, auth?: string) => ({
@@ -39,7 +43,7 @@ export const parametersOf = (credential: string, auth?: string) => ({
  * @example const heard = await subscribe(w, acme.token, { chatId }); await acme.message({ chatId }); await heard.next()
  */
 export async function subscribe(world: World, credential: string, options: SubscribeOptions = {}) {
-  const { auth, path = "/graphql", after = await endOfLog(world), ...variables } = options
+  const { auth, path = "/graphql", after = await endOfLog(world), select = "id type createdAt payload", ...variables } = options
   let close!: (event: { code: number; reason: string }) => void
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     close = resolve
@@ -51,7 +55,7 @@ export async function subscribe(world: World, credential: string, options: Subsc
     retryAttempts: 0,
     on: { closed: (event) => close(event as { code: number; reason: string }) },
   })
-  const iterator = client.iterate<{ events: HeardEvent }>({ query, variables: { ...variables, after } })
+  const iterator = client.iterate<{ events: HeardEvent }>({ query: queryOf(select), variables: { ...variables, after } })
   const next = async (): Promise<HeardEvent> => {
     const { value, done } = await iterator.next()
     if (done) throw new Error("The subscription has ended")
