@@ -138,6 +138,7 @@ async function createData(url: string, token: string, marker: string, pools: Poo
   for (const { id } of toolCalls.nodes) pools.keep("ToolCall", id)
   const knowledge = { assistantId, ...named("Knowledge"), kind: "text", resourceContent: `Opening hours ${marker}`, isVector: true }
   await make("Knowledge", "/api/assistant-knowledge-new", knowledge)
+  await make("EventWebhook", "/api/event-webhooks", { url: `http://127.0.0.1:9/${marker}`, types: ["CHAT_DELETED"] })
   await make("ChatFolder", "/api/chat-folders", named("Folder"))
   for (const n of [1, 2, 3]) await make("ChatTag", "/api/chat-tags", named(`Tag ${n}`))
   for (const n of [1, 2, 3, 4, 5]) {

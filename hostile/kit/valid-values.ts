@@ -28,6 +28,8 @@ const texts: Record<string, Arbitrary<unknown>> = {
   // Nothing listens there, and the server must not call it.
   apiCallUrl: fc.constant("http://127.0.0.1:9/tool"),
   resourceUrl: fc.constant("http://127.0.0.1:9/page"),
+  url: fc.constant("http://127.0.0.1:9/events"),
+  query: fc.constantFrom("{ id type payload }", "When do you open?"),
   include: fc.constantFrom("lastMessage", "assistant,manager"),
   gte: day(),
   lte: day(),
