@@ -138,7 +138,7 @@ async function createData(url: string, token: string, marker: string, pools: Poo
   for (const { id } of toolCalls.nodes) pools.keep("ToolCall", id)
   const knowledge = { assistantId, ...named("Knowledge"), kind: "text", resourceContent: `Opening hours ${marker}`, isVector: true }
   await make("Knowledge", "/api/assistant-knowledge-new", knowledge)
-  await make("EventWebhook", "/api/event-webhooks", { url: `http://127.0.0.1:9/${marker}`, types: ["CHAT_DELETED"] })
+  const webhookId = await make("EventWebhook", "/api/event-webhooks", { url: `http://127.0.0.1:9/${marker}`, types: ["CHAT_DELETED"] })
   await make("ChatFolder", "/api/chat-folders", named("Folder"))
   for (const n of [1, 2, 3]) await make("ChatTag", "/api/chat-tags", named(`Tag ${n}`))
   for (const n of [1, 2, 3, 4, 5]) {
@@ -153,9 +153,21 @@ async function createData(url: string, token: string, marker: string, pools: Poo
   const media = (await upload.json()) as { id: string; url: string }
   pools.keep("Media", media.id)
   pools.keep("mediaUrl", new URL(media.url).pathname + new URL(media.url).search)
+  pools.keep("EventDelivery", await failedDelivery(url, token, webhookId))
   const { chats } = await graphql(url, token, "{ chats(first: 2) { pageInfo { endCursor } } }")
   pools.keep("cursor", chats.pageInfo.endCursor)
   return assistantId
+}
+
+/** A delivery to an endpoint for events, which nothing answers. */
+async function failedDelivery(url: string, token: string, webhookId: string): Promise<string> {
+  const { id } = await post(`${url}/api/chats`, token, { messenger: "playground", fromId: "playground", externalId: "deleted" })
+  await fetch(`${url}/api/chats/${id}`, { method: "DELETE", headers: { "x-access-token": token } })
+  const query = `{ eventDeliveries(webhookId: "${webhookId}") { nodes { id } } }`
+  for (;;) {
+    const [delivery] = (await graphql(url, token, query)).eventDeliveries.nodes
+    if (delivery) return delivery.id
+  }
 }
 
 /** Posts JSON; throws when it was not accepted. */

@@ -27,6 +27,7 @@ const ownerOfPart: Record<string, string> = {
   "chat-folders": "ChatFolder",
   "chat-tags": "ChatTag",
   messages: "Message",
+  "event-webhooks": "EventWebhook",
 }
 
 /** The types of the objects that routes create. */
@@ -40,6 +41,7 @@ const made: Record<string, string> = {
   "POST /api/chat-folders": "ChatFolder",
   "POST /api/chat-tags": "ChatTag",
   "POST /api/companies/{companyId}/access-tokens": "AccessToken",
+  "POST /api/event-webhooks": "EventWebhook",
 }
 
 /** Every route of the OpenAPI document that takes JSON or nothing; uploads are generated elsewhere. */

@@ -43,6 +43,8 @@ const typeOfId: Record<string, string> = {
   commentId: "ChatComment",
   replyToMessageId: "Message",
   tokenId: "AccessToken",
+  webhookId: "EventWebhook",
+  deliveryId: "EventDelivery",
 }
 
 /** An ID by its name; `owner` is the type that the operation is about. */
