@@ -6,7 +6,7 @@ import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
   const w = world()
-  const { acme, globex, sql, clock } = w
+  const { acme, globex, gql, sql, clock } = w
   const rest = bothProtocols(w)
 
   const post = (fields: object, credential = acme.token) => rest.as(credential).post("/api/messages", { text: "Hello", ...fields })
@@ -61,7 +61,10 @@ describe("over both protocols:", () => {
 
     it("has its user as author, and none under a token or from a customer", async () => {
       const { id: chatId } = await acme.chat()
-      expect((await post({ chatId }, acme.member.jwt).expect(201)).body.authorId).toBe(acme.member.id)
+      const { body } = await post({ chatId }, acme.member.jwt).expect(201)
+      expect(body.authorId).toBe(acme.member.id)
+      const shown = await gql(acme.token, "query ($id: UUID!) { message(id: $id) { author { id name } } }", { id: body.id })
+      expect(shown.data).toEqual({ message: { author: { id: acme.member.id, name: expect.any(String) } } })
       expect((await post({ chatId, role: "Customer" }, acme.member.jwt).expect(201)).body.authorId).toBeNull()
       expect((await post({ chatId }).expect(201)).body.authorId).toBeNull()
     })

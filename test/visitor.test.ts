@@ -18,7 +18,7 @@ async function opened(credential: string, path: "/graphql" | "/ws" = "/graphql")
 describe("a widget's visitor", () => {
   let chatId: string
   let visitorToken: string
-  const shown = `id text role authorId sources { knowledgeId } chat { id } functionCall { name } replyTo { id authorId }`
+  const shown = `id text role authorId author { id } sources { knowledgeId } chat { id } functionCall { name } replyTo { id authorId }`
 
   beforeAll(async () => {
     const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Is anybody there?" }).expect(201)
@@ -61,16 +61,21 @@ describe("a widget's visitor", () => {
       {
         type: "MESSAGE_CREATED",
         chat: null,
-        message: { ...hidden, text: "A person", chat: null },
+        message: { ...hidden, author: null, text: "A person", chat: null },
         payload: { ...hidden, text: "A person" },
       },
       {
         type: "MESSAGE_CREATED",
         chat: null,
-        message: { ...hidden, text: "The assistant", chat: null },
+        message: { ...hidden, author: null, text: "The assistant", chat: null },
         payload: { ...hidden, text: "The assistant" },
       },
-      { type: "MESSAGE_CREATED", chat: null, message: { ...hidden, text: "Last", chat: null }, payload: { ...hidden, text: "Last" } },
+      {
+        type: "MESSAGE_CREATED",
+        chat: null,
+        message: { ...hidden, author: null, text: "Last", chat: null },
+        payload: { ...hidden, text: "Last" },
+      },
     ])
     socket.socket.terminate()
   })
@@ -85,7 +90,7 @@ describe("a widget's visitor", () => {
     expect(texts).not.toContain("A note")
     expect(texts).not.toContain(null)
     for (const node of [...data.messages.nodes, ...data.messages.edges.map(({ node }: { node: object }) => node)]) {
-      expect(node).toMatchObject({ authorId: null, sources: [], chat: null, functionCall: null })
+      expect(node).toMatchObject({ authorId: null, author: null, sources: [], chat: null, functionCall: null })
       expect(node.replyTo?.authorId ?? null).toBeNull()
     }
     const socket = await opened(visitorToken, "/ws")

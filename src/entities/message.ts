@@ -9,6 +9,7 @@ import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { MessageMedia } from "./media.js"
+import { User } from "./user.js"
 
 /** Author of a message. */
 export const MessageRoleEnum = words("MessageRole", "Author of a message.", {
@@ -192,6 +193,9 @@ export class Message extends CompanyOwned {
   })
   @Property({ type: "uuid", nullable: true })
   authorId: string | null = null
+
+  @Field(() => User, { nullable: true, description: "The user who wrote the message." })
+  author?: User | null
 
   @Field(() => UUID, {
     nullable: true,

@@ -36,7 +36,7 @@ export async function listMessages(
     const [found] = await Promise.all([connection(context.reader, messageReadModel, selection, walk, ofChat(chatId)), chatExists])
     return found
   }
-  const { chat: _hidden, ...visible } = nodesOf(selection)
+  const { chat: _chat, author: _author, ...visible } = nodesOf(selection)
   const allowed = { ...selection, nodes: visible, edges: {} }
   const [found] = await Promise.all([connection(context.reader, messageReadModel, allowed, walk, ofChatForVisitors(chatId)), chatExists])
   return {

@@ -4,6 +4,7 @@ import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
 import { chatReadModel } from "./chat.js"
+import { userReadModel } from "./company.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { schemaLimits } from "./limits.js"
@@ -12,6 +13,7 @@ import { mediaIds, messageMedia } from "./media.js"
 export const messageReadModel: ReadModel<"Message"> = readModel("Message", {
   replyTo: belongsTo(() => messageReadModel, "replyToMessageId"),
   chat: belongsTo(() => chatReadModel, "chatId"),
+  author: belongsTo(() => userReadModel, "authorId"),
   messageMedia,
   mediaIds,
 })
@@ -74,5 +76,12 @@ export const isForVisitors = ({ role, functionCall, functionCallOutput }: Messag
 /** A message as the visitor of a widget sees it: without author, sources and chat. */
 export function forVisitor(row: MessageRow): MessageRow {
   const quoted = row["replyTo"] as MessageRow | null | undefined
-  return { ...row, authorId: null, sources: [], chat: null, replyTo: quoted && isForVisitors(quoted) ? forVisitor(quoted) : null }
+  return {
+    ...row,
+    authorId: null,
+    author: null,
+    sources: [],
+    chat: null,
+    replyTo: quoted && isForVisitors(quoted) ? forVisitor(quoted) : null,
+  }
 }
