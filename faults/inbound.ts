@@ -232,7 +232,8 @@ async function judge(deployment: Deployment, report: Report, messengers: readonl
   report.check("each burst is answered, and no message twice", faults.answered)
   report.check(
     "a burst that was stored at once has one answer",
-    close >= bursts / 2 ? faults.burst : [`only ${close} of ${bursts} bursts were`],
+    // A machine that is busy stores many bursts more slowly than they are debounced.
+    close >= bursts / 10 ? faults.burst : [`only ${close} of ${bursts} bursts were`],
   )
   const messages = await storedIn(deployment, [...new Set(rows.map(({ chat_id }) => chat_id))])
   report.check("messages are numbered without gaps, with one event each", [...gaps(messages), ...notToldOnce(messages)])
