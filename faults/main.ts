@@ -2,8 +2,10 @@ import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
 import { runCampaigns, say } from "../test/kit/campaign/main.js"
 import { Report } from "../test/kit/campaign/report.js"
+import { hasNginx } from "../test/kit/nginx.js"
 import { awayCampaign } from "./away.js"
 import { clockCampaign } from "./clock.js"
+import { deliveriesCampaign } from "./event-webhooks.js"
 import { eventsCampaign } from "./events.js"
 import { freezeCampaign } from "./freeze.js"
 import { inboundCampaign, storedOnce } from "./inbound.js"
@@ -16,24 +18,38 @@ import { type Deployment, openTestBed, type TestBed } from "./kit/test-bed.js"
 import { comesToAnEnd, knowledgeCampaign } from "./knowledge.js"
 import { outboundCampaign } from "./outbound.js"
 import { resumeCampaign } from "./resume.js"
+import { rollingRestartCampaign } from "./rolling-restart.js"
+import { slowEndpointsCampaign } from "./slow-endpoints.js"
 import { nothingAfter, takeOverCampaign } from "./take-over.js"
 import { framesInPairs, toolCampaign } from "./tools.js"
 import { writeCampaign } from "./write.js"
 
 type Campaign = (deployment: Deployment, report: Report, chance: Chance) => Promise<void>
 
-const usage = `npm run test:faults [-- --only ${"take-over,kill,…"}] [--without ${Object.keys(mutations).join("|")}]; SEED=… repeats its choices`
-const given = parseArgs({ options: { only: { type: "string" }, without: { type: "string" } }, strict: true }).values
+const usage = `npm run test:faults [-- --only ${"take-over,kill,…"}] [--full] [--without ${Object.keys(mutations).join("|")}]; SEED=… repeats its choices`
+const given = parseArgs({
+  options: { only: { type: "string" }, full: { type: "boolean", default: false }, without: { type: "string" } },
+  strict: true,
+}).values
 const seed = Number(process.env["SEED"] || randomInt(1_000_000))
 
-/** Each point of the turn five times, in an order by chance. */
-const strikes = chanceOf(seed, "strikes").shuffled([points, points, points, points, points].flat())
+/** The size of a campaign: by default such that all of them together take ten minutes, with `--full` as large as was promised. */
+const sized = <Size>(usual: Size, full: Size): Size => (given.full ? full : usual)
+
+/** Each point of the turn some times, in an order by chance. */
+const strikes = chanceOf(seed, "strikes").shuffled(Array.from({ length: sized(2, 5) }, () => points).flat())
 const kills =
   (lane: string, instances: number, struck: Point[], patienceMs = 60_000): Campaign =>
   (deployment, report, chance) =>
     killCampaign(deployment, report, chance, { lane, instances, points: struck, patienceMs })
 
-const outboundSize = { written: 60, messagesOfEach: 14, asked: 40, questionsOfEach: 7, takenOver: 20, kills: 5, patienceMs: 180_000 }
+const outboundSize = {
+  ...sized(
+    { written: 24, messagesOfEach: 8, asked: 16, questionsOfEach: 4, takenOver: 8, kills: 2 },
+    { written: 60, messagesOfEach: 14, asked: 40, questionsOfEach: 7, takenOver: 20, kills: 5 },
+  ),
+  patienceMs: 180_000,
+}
 
 const smallOutbound = {
   written: 10,
@@ -46,25 +62,27 @@ const smallOutbound = {
   patienceMs: 60_000,
 }
 
-const someEvents = { messages: 5_000, subscribers: 10, cuts: 100, kills: 3 }
+const someEvents = { subscribers: 10, ...sized({ messages: 1_500, cuts: 40, kills: 2 }, { messages: 5_000, cuts: 100, kills: 3 }) }
+const clockSize = sized({ customers: 200, pauseMs: 50, debounceMs: 20_000 }, { customers: 500, pauseMs: 50, debounceMs: 40_000 })
+const toolSize = { kills: sized(6, 15), customers: 3 }
 
 /** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
 const sound: Record<string, Record<string, Campaign>> = {
   "take-over": { "take-overs during slow answers": (...args) => takeOverCampaign(...args, 50) },
   kill: {
-    "kill -9, first half": kills("first", 1, strikes.slice(0, 15)),
-    "kill -9, second half": kills("second", 1, strikes.slice(15)),
+    "kill -9, first half": kills("first", 1, strikes.slice(0, strikes.length / 2)),
+    "kill -9, second half": kills("second", 1, strikes.slice(strikes.length / 2)),
   },
   "kill-one-of-two": {
     "kill -9 of one of two instances": kills("pair", 2, [...points]),
     "a worker that stands still": (...args) => freezeCampaign(...args, 4),
   },
   clock: {
-    "an instance is killed with 500 due times": (...args) => clockCampaign(...args, { customers: 500, pauseMs: 50, debounceMs: 40_000 }),
+    "an instance is killed with hundreds of due times": (...args) => clockCampaign(...args, clockSize),
   },
   tools: {
-    "kill -9 during turns with a tool, first half": (...args) => toolCampaign(...args, { lane: "first", kills: 15, customers: 3 }),
-    "kill -9 during turns with a tool, second half": (...args) => toolCampaign(...args, { lane: "second", kills: 15, customers: 3 }),
+    "kill -9 during turns with a tool, first half": (...args) => toolCampaign(...args, { lane: "first", ...toolSize }),
+    "kill -9 during turns with a tool, second half": (...args) => toolCampaign(...args, { lane: "second", ...toolSize }),
   },
   resume: { "subscribers that are cut": (...args) => resumeCampaign(...args, { messages: 500, cuts: 20 }) },
   events: {
@@ -73,16 +91,22 @@ const sound: Record<string, Record<string, Campaign>> = {
   ...(hasRedis && {
     "events-redis-lost": {
       "the same with Redis, which is stopped in the middle": (...args) =>
-        eventsCampaign(...args, { ...someEvents, redisStoppedMs: 20_000 }),
+        eventsCampaign(...args, { ...someEvents, redisStoppedMs: sized(6_000, 20_000) }),
     },
   }),
   knowledge: {
     "knowledge that is indexed while its worker is killed": (...args) =>
-      knowledgeCampaign(...args, { good: 280, poisonedOfEach: 4, kills: 10, patienceMs: 60_000 }),
+      knowledgeCampaign(...args, {
+        ...sized({ good: 120, poisonedOfEach: 2, kills: 5 }, { good: 280, poisonedOfEach: 4, kills: 10 }),
+        patienceMs: 60_000,
+      }),
   },
   inbound: {
     "updates that are sent three times while the server is killed": (...args) =>
-      inboundCampaign(...args, { customers: 200, updatesOfEach: 10, kills: 5, patienceMs: 90_000 }),
+      inboundCampaign(...args, {
+        ...sized({ customers: 80, updatesOfEach: 6, kills: 3 }, { customers: 200, updatesOfEach: 10, kills: 5 }),
+        patienceMs: 90_000,
+      }),
   },
   outbound: {
     "messages that vendors refuse while the server is killed": (...args) => outboundCampaign(...args, outboundSize),
@@ -91,8 +115,22 @@ const sound: Record<string, Record<string, Campaign>> = {
     "take-overs between the beginning of a delivery and its request": (...args) => outboundCampaign(...args, smallOutbound),
   },
   write: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) },
+  "event-webhooks": {
+    "kill -9 during deliveries of events": (...args) => deliveriesCampaign(...args, { endpoints: 6, kills: sized(10, 30) }),
+  },
+  "slow-endpoints": {
+    "endpoints that never answer beside others": (...args) =>
+      slowEndpointsCampaign(...args, { companies: 4, endpointsOfEach: 50, hangingOfEach: 5, eventsOfEach: sized(4, 20) }),
+  },
+  ...(hasNginx && {
+    "rolling-restart": {
+      "two instances behind nginx are restarted one after the other": (...args) =>
+        rollingRestartCampaign(...args, { requestsPerSecond: 100, visitors: 440, subscribers: { graphqlWs: 40, socketIo: 20 }, rounds: 2 }),
+    },
+  }),
   away: {
-    "PostgreSQL is stopped under load": (...args) => awayCampaign(...args, { seconds: [3, 30, 120], customers: 40, between: 400 }),
+    "PostgreSQL is stopped under load": (...args) =>
+      awayCampaign(...args, { ...sized({ seconds: [3, 10], between: 200 }, { seconds: [3, 30, 120], between: 400 }), customers: 40 }),
   },
 }
 
@@ -117,6 +155,7 @@ const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
 /** Runs a campaign on a new deployment; one that throws has failed. */
 async function run(testBed: TestBed, title: string, campaign: Campaign, without?: MutationName): Promise<Report> {
   const report = new Report(title)
+  const begin = performance.now()
   const deployment = await testBed.deployment(without)
   try {
     await campaign(deployment, report, chanceOf(seed, title))
@@ -125,6 +164,7 @@ async function run(testBed: TestBed, title: string, campaign: Campaign, without?
   } finally {
     await deployment.close()
   }
+  report.note(`took ${Math.round((performance.now() - begin) / 1_000)} s`)
   if (report.failed.length > 0 && !without) report.note(`the servers logged:\n${deployment.log().slice(-4_000)}`)
   return report
 }
@@ -170,9 +210,12 @@ async function runAll(testBed: TestBed): Promise<boolean[]> {
 }
 
 const without = given.without as MutationName | undefined
+/** Campaigns that need a program of the machine, which is missing. */
+const skipped = [...(hasRedis ? [] : ["events-redis-lost (no Redis)"]), ...(hasNginx ? [] : ["rolling-restart (no nginx)"])]
 const names = given.only?.split(",") ?? Object.keys(sound)
 if ((without && !Object.hasOwn(mutations, without)) || names.some((name) => !Object.hasOwn(sound, name))) {
   say(usage)
   process.exit(2)
 }
+for (const each of skipped) say(`skipped: ${each}`)
 await runCampaigns(seed, openTestBed, runAll)

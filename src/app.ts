@@ -12,6 +12,7 @@ import type { OperationEngine } from "./graphql/engine.js"
 import { graphqlHandler, startApollo } from "./http/graphql.js"
 import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
+import { LastResponses } from "./http/last-responses.js"
 import { httpLimits } from "./http/limits.js"
 import { mediaRouter } from "./http/media.js"
 import { metricsRouter, observeRequests } from "./http/metrics.js"
@@ -19,6 +20,7 @@ import { oneAtATime } from "./http/pipeline.js"
 import { answerRefused } from "./http/refused.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
+import { acceptWaiting } from "./http/waiting-connections.js"
 import { Running } from "./jobs/kit/running.js"
 import { SampledLog } from "./observability/sampled-log.js"
 import { operatorError } from "./operator-error.js"
@@ -70,12 +72,14 @@ export async function createApp(
 
   const handle = app.callback()
   const requests = new Running(log)
+  const responses = new LastResponses()
   const addressOf = (request: IncomingMessage) => app.createContext(request, new ServerResponse(request)).ip
   const socketIo = new SocketIo(services, sockets, addressOf, httpLimits.crossOriginSeconds)
   // A request without Host is refused like others, by requestMiddleware().
   const http = createServer(
     { requireHostHeader: false },
     oneAtATime((request, response) => {
+      responses.add(response)
       if (request.url?.split("?")[0] === socketIoPath) socketIo.handle(request, response)
       else void requests.add(handle(request, response))
     }),
@@ -87,8 +91,10 @@ export async function createApp(
   serveUpgrades(http, { "/graphql": graphqlWs, "/ws": graphqlWs, [socketIoPath]: socketIo }, lines)
   return {
     http,
-    /** Closes in order: accepts no new requests, asks sockets to reconnect, and finishes running requests. */
+    /** Closes in order: accepts no new connections, asks sockets to reconnect, and finishes running requests. */
     async close() {
+      responses.stop()
+      await acceptWaiting(http)
       const closed = new Promise<void>((resolve) => http.close(() => resolve()))
       await Promise.all([graphqlWs.close(), socketIo.close()])
       http.closeIdleConnections()

@@ -1,11 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
 import { upload } from "./kit/files.js"
-import { freePort } from "./kit/free-port.js"
+import { hasNginx, type Nginx, startNginx } from "./kit/nginx.js"
 import { socketIo } from "./kit/socket-io.js"
 import { rawSocket } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
@@ -83,38 +80,16 @@ it.each(["SECURITY.md", "docs/channels.md", "docs/prompt-injection.md", "docs/op
   },
 )
 
-const hasNginx = spawnSync("nginx", ["-v"]).status === 0
-
 ;(hasNginx ? describe : describe.skip)(`deploy/nginx.conf${hasNginx ? "" : " (skipped: there is no nginx on this machine)"}`, () => {
   const w = world({ TRUST_PROXY: "on", RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000" })
-  const folder = mkdtempSync(join(tmpdir(), "nginx-test-"))
-  let nginx: ChildProcess
+  let nginx: Nginx
   let url: string
 
   beforeAll(async () => {
-    const port = await freePort()
-    url = `http://127.0.0.1:${port}`
-    // As root, nginx serves as another user, who stores large bodies below the folder.
-    chmodSync(folder, 0o755)
-    const file = join(folder, "nginx.conf")
-    // Only the addresses and the folder differ; nginx before 1.27.3 resolves no name in an upstream.
-    const conf = nginxConf
-      .replace("listen 8080;", `listen 127.0.0.1:${port};`)
-      .replace("server api:4000 resolve;", `server ${new URL(w.url).host};`)
-      .replaceAll("/tmp/", `${folder}/`)
-      .replace("/dev/stderr", join(folder, "error.log"))
-      .replace("/dev/stdout", join(folder, "access.log"))
-    writeFileSync(file, conf)
-    const tested = spawnSync("nginx", ["-t", "-c", file, "-p", folder], { encoding: "utf8" })
-    if (tested.status !== 0) throw new Error(tested.stderr)
-    nginx = spawn("nginx", ["-c", file, "-p", folder, "-g", "daemon off;"], { stdio: "ignore" })
-    while (!(await fetch(`${url}/health/live`).catch(() => null))?.ok) await new Promise((later) => setTimeout(later, 50))
+    nginx = await startNginx([new URL(w.url).host])
+    url = nginx.url
   })
-  afterAll(async () => {
-    nginx.kill("SIGTERM")
-    await once(nginx, "exit")
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => nginx.stop())
 
   it("passes requests and sockets on, and keeps metrics for itself", async () => {
     const response = await fetch(`${url}/api/chats`, { headers: { "X-Access-Token": w.acme.token } })
@@ -168,7 +143,7 @@ const hasNginx = spawnSync("nginx", ["-v"]).status === 0
 
   it("logs no query: the URLs of files are signed there", async () => {
     await fetch(`${url}/api/media/x?signature=private`)
-    const log = readFileSync(join(folder, "access.log"), "utf8")
+    const log = nginx.log("access")
     expect(log).toContain("/api/media/x")
     expect(log).not.toContain("private")
   })

@@ -1,5 +1,7 @@
 import { once } from "node:events"
 import { connect } from "node:net"
+import { until } from "./kit/poll-until.js"
+import { serverProcess } from "./kit/server-process.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -72,4 +74,47 @@ it("a client that resets its connection leaves nothing to do", async () => {
   await rest.as(acme.owner.jwt).get("/api/chats").expect(200)
   socket.resetAndDestroy()
   await rest.as(acme.owner.jwt).get("/api/chats").expect(200)
+})
+
+it("at a stop each response is the last one of its connection, so that a proxy that keeps connections does not hold the stop up", async () => {
+  const server = await w.another()
+  const { port } = new URL(server.url)
+  const socket = connect(Number(port), "127.0.0.1").setEncoding("latin1")
+  let received = ""
+  socket.on("data", (part) => (received += part))
+  const body = JSON.stringify({ name: "Last" })
+  const head = `POST /api/chat-folders HTTP/1.1\r\nHost: x\r\nX-Access-Token: ${acme.token}\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
+  await until(() => received.includes("100 Continue"))
+  const stopped = server.stop()
+  await until(() =>
+    fetch(`${server.url}/health/live`).then(
+      () => false,
+      () => true,
+    ),
+  )
+  const ended = once(socket, "end")
+  socket.write(body)
+  await ended
+  expect(received).toMatch(/^HTTP\/1\.1 201 [\s\S]*\r\nConnection: close\r\n/m)
+  await stopped
+})
+
+it("at a stop the connections that wait to be accepted are answered", async () => {
+  const server = await serverProcess(w)
+  const { port } = new URL(server.url)
+  // The system opens the connections; the process learns of them together with the signal.
+  server.freeze(true)
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), "127.0.0.1").setEncoding("latin1"))
+  await Promise.all(sockets.map((socket) => once(socket, "connect")))
+  const answers = sockets.map(async (socket) => {
+    socket.write(get("/health/live"))
+    const [text] = await once(socket, "data")
+    return text.slice(0, 15)
+  })
+  const stopped = server.stop()
+  server.freeze(false)
+  expect(await Promise.all(answers)).toEqual(sockets.map(() => "HTTP/1.1 200 OK"))
+  for (const socket of sockets) socket.destroy()
+  await stopped
 })

@@ -8,7 +8,16 @@ export interface Heard {
   message: { id: string; chatId: string; sequence: number; role: string; text: string } | null
 }
 
+/** How a subscriber connects. */
+export interface ClientOptions {
+  /** Address of this machine that it connects from; with Socket.IO that of its WebSockets. */
+  localAddress?: string
+  /** Pause before it connects again. */
+  reconnectMs?: number
+}
+
 const query = "subscription ($after: String) { events(after: $after) { id type message { id chatId sequence role text } } }"
+/** Pause before a connection that was cut is opened again. */
 const reconnectMs = 30
 
 /** A subscriber over graphql-transport-ws that reconnects after every cut and resumes after its last event. */
@@ -16,6 +25,8 @@ export class Listener {
   readonly heard: Heard[] = []
   /** Errors and close codes, of which there should be none. */
   readonly refusals: string[] = []
+  /** Connections that were not opened, by their error. */
+  readonly unopened: string[] = []
   cuts = 0
   /** Whether it takes a 503 like a cut, and comes back; otherwise that is a refusal. */
   isPatient = false
@@ -28,6 +39,7 @@ export class Listener {
     private readonly credentials: Record<string, string>,
     private after: string | null,
     private readonly onEvent: () => void = () => {},
+    private readonly options: ClientOptions = {},
   ) {
     this.connect()
   }
@@ -47,9 +59,12 @@ export class Listener {
 
   private connect() {
     if (this.#closed) return
-    const socket = new WebSocket(`${this.url().replace("http", "ws")}/graphql`, "graphql-transport-ws")
+    const { localAddress } = this.options
+    const socket = new WebSocket(`${this.url().replace("http", "ws")}/graphql`, "graphql-transport-ws", {
+      ...(localAddress && { localAddress }),
+    })
     this.#socket = socket
-    socket.on("error", () => {})
+    socket.on("error", ({ message }) => socket.readyState === WebSocket.CONNECTING && this.unopened.push(message))
     socket.on("open", () => socket.send(JSON.stringify({ type: "connection_init", payload: this.credentials })))
     socket.on("message", (data) => this.#socket === socket && this.take(socket, JSON.parse(String(data))))
     socket.on("close", (code, reason) => {
@@ -60,7 +75,7 @@ export class Listener {
 
   private leave() {
     this.#socket = null
-    if (!this.#closed) setTimeout(() => this.connect(), reconnectMs)
+    if (!this.#closed) setTimeout(() => this.connect(), this.options.reconnectMs ?? reconnectMs)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: frames of the protocol.

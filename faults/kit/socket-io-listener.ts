@@ -1,5 +1,5 @@
 import { io, type Socket } from "socket.io-client"
-import type { Heard } from "./listener.js"
+import type { ClientOptions, Heard } from "./listener.js"
 
 const reconnectMs = 30
 
@@ -8,6 +8,8 @@ export class SocketIoListener {
   readonly heard: Heard[] = []
   /** Refused connections, of which there should be none. */
   readonly refusals: string[] = []
+  /** Connections that were not opened, by their error. */
+  readonly unopened: string[] = []
   cuts = 0
   #socket: Socket | null = null
   #closed = false
@@ -18,6 +20,7 @@ export class SocketIoListener {
     private readonly token: string,
     private after: string,
     private readonly onEvent: () => void = () => {},
+    private readonly options: ClientOptions = {},
   ) {
     this.connect()
   }
@@ -38,7 +41,9 @@ export class SocketIoListener {
     // Every second connection begins with polling.
     const transports = this.cuts % 2 ? ["polling", "websocket"] : ["websocket"]
     const auth = { token: this.token, lastEventId: this.after }
-    const socket = io(`${this.url()}/ws`, { transports, auth, reconnection: false, forceNew: true })
+    const { localAddress } = this.options
+    const options = { transports, auth, reconnection: false, forceNew: true, ...(localAddress && { localAddress }) }
+    const socket = io(`${this.url()}/ws`, options)
     this.#socket = socket
     socket.onAny((type: string, { id, payload }: { id: string; payload: Heard["message"] }) => {
       if (this.#socket !== socket) return
@@ -46,9 +51,10 @@ export class SocketIoListener {
       this.heard.push({ id, type, at: performance.now(), message: payload })
       this.onEvent()
     })
-    socket.on("connect_error", (error: Error & { data?: { statusCode: number } }) => {
+    socket.on("connect_error", (error: Error & { data?: { statusCode: number }; description?: { message: string } }) => {
       // Without data nobody answered: the instance was killed.
       if (error.data) this.refusals.push(`refused with ${JSON.stringify(error.data)}`)
+      else this.unopened.push(error.description?.message ?? error.message)
       if (this.#socket === socket) this.leave()
     })
     socket.on("disconnect", () => this.#socket === socket && this.leave())
@@ -58,6 +64,6 @@ export class SocketIoListener {
     const socket = this.#socket
     this.#socket = null
     socket?.disconnect()
-    if (!this.#closed) setTimeout(() => this.connect(), reconnectMs)
+    if (!this.#closed) setTimeout(() => this.connect(), this.options.reconnectMs ?? reconnectMs)
   }
 }

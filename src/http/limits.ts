@@ -12,4 +12,8 @@ export const httpLimits = {
   refusedRequestMs: 1_000,
   /** Pipelined requests that wait on a connection before it is not read any more; ours. */
   pipelinedRequests: 100,
+  /** How long a stop goes on accepting connections while more and more arrive; ours. */
+  acceptAtStopMs: 3_000,
+  /** Longest round of the event loop in which the process counts as idle; ours. */
+  idleRoundMs: 1,
 } as const

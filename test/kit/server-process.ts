@@ -9,6 +9,8 @@ export interface ServerProcess {
   ended(): string | null
   /** Its standard error. */
   log(): string
+  /** Pauses the process, or lets it continue. */
+  freeze(isFrozen: boolean): void
   stop(): Promise<void>
 }
 
@@ -52,6 +54,7 @@ export async function serverProcess(world: World, env: Record<string, string> = 
     url,
     ended,
     log: () => logged,
+    freeze: (isFrozen) => void child.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
     async stop() {
       if (ended() !== null) return
       child.kill("SIGTERM")

@@ -1,0 +1,98 @@
+import type { Instance } from "../test/kit/campaign/instance.js"
+import type { Report } from "../test/kit/campaign/report.js"
+import { must, sleep } from "../test/kit/campaign/wait.js"
+import { type Chance, count } from "./kit/chance.js"
+import { EventReceiver } from "./kit/event-receiver.js"
+import { type Deployment, post } from "./kit/test-bed.js"
+import { openChats } from "./resume.js"
+
+/** How many endpoints there are and never answer, and how many events each company has. */
+export interface EndpointsSize {
+  companies: number
+  endpointsOfEach: number
+  /** Endpoints of each company that hang. */
+  hangingOfEach: number
+  eventsOfEach: number
+}
+
+interface Company {
+  token: string
+  chatId: string
+  name: string
+}
+
+/**
+ * Deliveries take a second at most, although some endpoints hang. A slow machine takes longer for so many requests also when nobody hangs, so
+ * that the same events are delivered without hanging endpoints first: there the bound is a multiple of what that took.
+ */
+const bound = { ms: 1_000, times: 3 }
+
+/** Events are sent to endpoints of which some never answer; the others get theirs as fast as if all answered. */
+export async function slowEndpointsCampaign(deployment: Deployment, report: Report, _chance: Chance, size: EndpointsSize) {
+  const receiver = await EventReceiver.start()
+  try {
+    const instance = await deployment.start("endpoints")
+    const companies = await Promise.all(count(size.companies).map((index) => company(deployment, instance, index)))
+    for (const { token, name } of companies)
+      await Promise.all(count(size.endpointsOfEach).map((index) => receiver.register(instance.url, token, `${name}-${index}`)))
+    const hangs = (endpoint: string) => Number(endpoint.split("-")[1]) < size.hangingOfEach
+    // The first events compile code and fill caches.
+    await deliver(instance, receiver, companies, { phase: "first", events: 1, waitsFor: () => true })
+    const { eventsOfEach: events } = size
+    const before = await deliver(instance, receiver, companies, { phase: "before", events, waitsFor: () => true })
+    receiver.answering = ({ endpoint }) => (hangs(endpoint) ? "hang" : { status: 200, afterMs: 0 })
+    const after = await deliver(instance, receiver, companies, { phase: "hanging", events, waitsFor: (endpoint) => !hangs(endpoint) })
+    const hanging = receiver.arrivals.filter(({ endpoint, text }) => hangs(endpoint) && text.startsWith("hanging"))
+    const [all, many] = [size.companies * size.endpointsOfEach, size.companies * size.hangingOfEach]
+    report.note(`${all} endpoints of ${size.companies} companies, ${events} events of each company`)
+    report.note(`when all answer: median ${before.median} ms, worst ${before.worst} ms`)
+    report.note(
+      `when ${many} hang: median ${after.median} ms, worst ${after.worst} ms of those that answer; ${hanging.length} requests hang`,
+    )
+    const mostMs = Math.max(bound.ms, bound.times * before.worst)
+    const isLate = after.worst > mostMs
+    report.check("hanging endpoints delay no others", isLate ? [`the worst took ${after.worst} ms, ${mostMs} ms at most`] : [])
+    const reached = new Set(hanging.map(({ endpoint }) => endpoint)).size
+    report.check("each of those had requests that hang", reached === many ? [] : [`only ${reached}`])
+    report.check("each request is signed with the secret of its endpoint", receiver.forged)
+  } finally {
+    receiver.close()
+  }
+}
+
+/** A company with a chat: that of the deployment, or a further one. */
+async function company(deployment: Deployment, instance: Instance, index: number): Promise<Company> {
+  let { token } = deployment
+  if (index > 0) {
+    const { id } = await deployment.administer(["company:create", "--name", `Company ${index}`])
+    token = (await deployment.administer(["token:create", "--company", id, "--name", "Campaign"])).token
+  }
+  const [chatId] = await openChats({ ...deployment, token }, instance, 1)
+  return { token, chatId: chatId!, name: `company${index}` }
+}
+
+/** Between two events: each goes to all endpoints of its company, and the next one is not to find them busy. */
+const pauseMs = 1_000
+
+/** Writes events of all companies in turn, and waits until the endpoints have them; answers how long that took, in milliseconds. */
+async function deliver(
+  instance: Instance,
+  receiver: EventReceiver,
+  companies: Company[],
+  { phase, events, waitsFor }: { phase: string; events: number; waitsFor(endpoint: string): boolean },
+) {
+  const arrived = () => receiver.arrivals.filter(({ endpoint, text }) => text.startsWith(phase) && waitsFor(endpoint))
+  const registered = receiver.endpoints.filter(waitsFor).length
+  for (const index of count(events)) {
+    for (const { token, chatId, name } of companies) {
+      const { status } = await post(`${instance.url}/api/messages`, token, { chatId, role: "User", text: `${phase} ${name} ${index}` })
+      if (status !== 201) throw new Error(`A message was refused with ${status}`)
+      await sleep(pauseMs)
+    }
+  }
+  await must("all endpoints that answer have all events", () => arrived().length >= registered * events)
+  const times = arrived()
+    .map(({ afterMs }) => afterMs)
+    .sort((one, other) => one - other)
+  return { median: times[Math.floor(times.length / 2)]!, worst: times.at(-1)! }
+}
