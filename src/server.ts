@@ -25,6 +25,9 @@ import { inRestWords, platformSchema } from "./graphql/schema.js"
 import { readTrustedDocuments } from "./graphql/trusted-documents.js"
 import { operationObserver } from "./http/operation-observer.js"
 import { autoResume } from "./jobs/auto-resume.js"
+import { call } from "./jobs/call.js"
+import { callLines } from "./jobs/call-lines.js"
+import { callRecord } from "./jobs/call-record.js"
 import { channelItem } from "./jobs/channel-item.js"
 import { deliver } from "./jobs/deliver.js"
 import { fetchMedia } from "./jobs/fetch-media.js"
@@ -115,8 +118,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => documents.close())
   const toolSchemas = new ToolSchemas(log)
   stack.defer(() => toolSchemas.close())
-  const work = [reply, voiceAgent, indexKnowledge, deliver, fetchMedia, channelItem, pollChannelWork, sendEvents]
-  const sweeps = [...work.map((each) => each.sweep), quietChats, lostToolCalls, retention, strayFiles]
+  const work = [reply, voiceAgent, indexKnowledge, deliver, fetchMedia, channelItem, pollChannelWork, sendEvents, call, callRecord]
+  const sweeps = [...work.map((each) => each.sweep), quietChats, callLines, lostToolCalls, retention, strayFiles]
   const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())

@@ -251,6 +251,8 @@ describe("the separation of companies", () => {
     "audit_entry.actor_id": "a user or a token; kept after they are gone",
     "audit_entry.subject_id": "an entry outlives the row that it is about",
     "assistant.text_model_id": "text models are configuration, not rows",
+    "call.line_work_id": "the fence of work on a call, which is no row",
+    "call.record_work_id": "the fence of work on the record of a call, which is no row",
     "assistant.voice_work_id": "the fence of work on a voice agent, which is no row",
     "channel.poll_id": "the fence of a poll, which is no row",
     "channel_item.handling_id": "the fence of work on an item, which is no row",

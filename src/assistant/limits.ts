@@ -58,6 +58,8 @@ export const assistantLimits = {
   toolRounds: 8,
   /** Time for tool calls in one turn, in seconds; after it the model answers without tools. */
   turnSeconds: 60,
+  /** How often the log is asked whether a client has answered on a call, in milliseconds; ours. */
+  clientPollMs: 250,
   /** Most tools that a model is offered; ours, as of the vendors. */
   offeredTools: 128,
   /** Most tags that a model is offered to suggest; ours. */

@@ -37,7 +37,7 @@ const voiceRetry: Retry = {
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
 })
 @Audited<Assistant>({
-  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voice"],
+  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voiceOnDemand", "voice"],
   isBeingDeleted: ({ voiceAgentStatus }) => voiceAgentStatus === "terminating",
 })
 export class Assistant extends AssistantRow {

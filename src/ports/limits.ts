@@ -145,4 +145,14 @@ export const portLimits = {
   documentDepth: 256,
   /** Longest wait before the second attempt of a request to a remote storage, in milliseconds; it doubles with each; ours. */
   storageRetryMs: 200,
+  /** How long a simulated telephone rings, in milliseconds. */
+  simulatedRingMs: 500,
+  /** How long a simulated conversation takes without the time of the model, in milliseconds. */
+  simulatedTalkMs: 2_500,
+  /** Words a second on a simulated call. */
+  simulatedWordsPerSecond: 2.5,
+  /** Samples a second of a simulated recording. */
+  simulatedSampleRate: 8_000,
+  /** Longest simulated recording. */
+  simulatedRecordingSeconds: 30,
 } as const
