@@ -4,6 +4,7 @@ import type { Demo } from "./admin/demo.js"
 import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
 import { ToolSchemas } from "./assistant/tool-schemas.js"
+import { callGauges } from "./calls/gauges.js"
 import { type Config, publicUrl } from "./config.js"
 import { rateLimits, redisForLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
@@ -154,7 +155,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     arrivals: join(config.dataDir, "media", "tmp"),
     metrics,
     models: (await textModels(config)).map((model) => observedModel(model, metrics)),
-    voices: voiceProviders(),
+    voices: await voiceProviders(config),
     embedding: await embedding(config),
     toolSchemas,
     vectors: await vectorSearch(database, log),
@@ -170,6 +171,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   addProcessGauges(metrics, database.pool, () => sockets.size)
   addWorkGauges(services, work)
   waitingDeliveries(services)
+  callGauges(services)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
   const app = await createApp(services, engine, schema, restSchema, sockets, startPage)

@@ -12,7 +12,7 @@ let other: { id: string }
 beforeAll(async () => {
   other = await acme.makeAssistant({ name: "Other" })
   const day = (date: string) => new Date(`${date}T12:00:00Z`)
-  const make = async (name: string, fields: object) => Object.assign(calls, { [name]: (await acme.call(fields)).id })
+  const make = async (name: string, fields: Record<string, unknown>) => Object.assign(calls, { [name]: (await acme.call(fields)).id })
   await make("busy", { callDate: day("2026-01-01"), status: "busy", endedReason: "busy", duration: null, phoneNumber: "+15550001111" })
   await make("short", { callDate: day("2026-01-02"), duration: 10, source: "dashboard", employeeName: "Ann_Lee 100%" })
   await make("long", { callDate: new Date("2026-01-03T23:59:59.999Z"), duration: 300, status: "transcribed", assistantId: other.id })

@@ -269,7 +269,6 @@ describe("the separation of companies", () => {
     "member.user_id": "users belong to no company; this row is what says so",
     "message.author_id": "users belong to no company; kept, without the name, when the user is gone",
     "message.context_id": "names an archive of messages, which is the number that they share and no row",
-    "tool_call.call_id": "calls of the voice side are not kept as rows yet",
     "tool_call.turn_id": "the fence of a turn, by which its calls are found again",
     "message.reply_to_message_id": "looked up in the same chat in the transaction that stores it",
   }

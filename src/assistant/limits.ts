@@ -52,6 +52,8 @@ export const assistantLimits = {
   turnRenewMs: 3_000,
   /** How often the lease of a voice agent's work is renewed, in milliseconds; ours. */
   voiceRenewMs: 20_000,
+  /** Pause before the removal of a voice agent asks again whether its calls have ended, in milliseconds; ours. */
+  liveCallsPollMs: 2_000,
   /** Timeout of a voice provider's request, in milliseconds; ours, well within the lease. */
   voiceProviderMs: 30_000,
   /** Most rounds of tool calls in one turn; after them the model answers without tools. */

@@ -29,7 +29,7 @@ export interface CallAssistant {
 const chatTools: string[] = [turnOffAiMode.name, setChatTags.name]
 
 /** Whether a tool may be called on a call. */
-const isOnCalls = ({ isSystem, declaration }: OfferedTool) => !(isSystem && chatTools.includes(declaration.name))
+export const isOnCalls = ({ isSystem, declaration }: OfferedTool) => !(isSystem && chatTools.includes(declaration.name))
 
 /** Reads the assistant of a call; null when it is gone. */
 export async function assistantOfCall(tx: RequestContext, call: Call): Promise<CallAssistant | null> {

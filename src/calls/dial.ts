@@ -12,6 +12,7 @@ import { sendHooks } from "./hooks.js"
 import { callLimits } from "./limits.js"
 import { type ClaimedCall, dialAccepted, requestSignal } from "./line.js"
 import { giveLines } from "./lines.js"
+import { ensureAgent } from "./on-demand.js"
 import { systemVariables } from "./originate.js"
 import { endCall } from "./settle.js"
 import { variablesOfResponse } from "./variables.js"
@@ -21,6 +22,7 @@ export async function dial(lease: Lease<Call>, claimed: ClaimedCall, provider: V
   const { context } = lease
   const initial = await initialVariables(lease, claimed)
   if (!initial) return
+  await ensureAgent(context, claimed.callId, provider, requestSignal(lease))
   const request = await intend(context, claimed, initial, provider)
   if (request === "lost") return
   if (!request) return cancel(lease)
@@ -61,7 +63,7 @@ function intend(
     if (!assistant || assistant.isTerminating) return null
     call.dynamicVariables = { ...call.dynamicVariables, ...initial, ...systemVariables(call, assistant, caller, company.name) }
     const speaker = (await assistantOfCall(tx, call))!
-    const agent = agentOfCall(tx, speaker, provider)
+    const agent = agentOfCall(speaker, provider)
     call.intendToDial(call.dynamicVariables, speaker.unresolved, agent.maxDurationSeconds)
     if (speaker.unresolved.length > 0) tx.request.log.warn({ callId, names: speaker.unresolved }, "placeholders of a call have no value")
     const fromNumber = caller?.vaRegistration?.phoneNumber ?? null

@@ -130,7 +130,7 @@ export async function settle(tx: RequestContext, call: Call, facts: CallFacts): 
     if (call.isOnLine) waitForNextLook(call)
     return
   }
-  if (facts.replies) call.heard ??= facts.replies
+  if (facts.replies && call.hear(facts.replies) && call.isEnded) call.expectWork(call.record, clock.now())
   if (await endCall(tx, call, end)) await giveLines(tx, call.companyId)
 }
 

@@ -18,7 +18,7 @@ async function play(lease: Lease<Call>, claimed: ClaimedCall, provider: VoicePro
   const { callId, runId, providerCallId } = claimed
   const read = await context.transaction(async (tx) => {
     const speaker = await assistantOfCall(tx, await tx.find(Call, callId))
-    return speaker && { speaker, agent: agentOfCall(tx, speaker, provider) }
+    return speaker && { speaker, agent: agentOfCall(speaker, provider) }
   })
   // The assistant was deleted while no worker had the call.
   if (!read) return failed(claimed)

@@ -89,6 +89,7 @@ export class Assistant extends AssistantRow {
   /** Sets, changes or removes the voice settings; the voice agent is updated in the background. */
   setVoice(registration: VaRegistration | null) {
     this.vaRegistration = registration
+    this.voiceOnDemand = false
     this.voiceAgentStatus = registration ? "provisioning" : "none"
     this.expectVoiceWork()
   }
@@ -98,6 +99,34 @@ export class Assistant extends AssistantRow {
     if (!this.vaRegistration) return
     if (this.voiceAgentStatus === "failed") this.voiceAgentStatus = "provisioning"
     this.expectVoiceWork()
+  }
+
+  /** Schedules an update of the voice agent after a change of a tool, which is no change of the assistant. */
+  toolsChanged() {
+    this.keepUpdatedAt()
+    this.resyncVoice()
+  }
+
+  /** Puts the removal of the voice agent off, because a call still uses it. */
+  voiceWaits(ms: number) {
+    this.keepUpdatedAt()
+    this.voice.dueAt = later(ms)
+  }
+
+  /** Whether a call must create a voice agent at this provider; its name is noted, so that the agent is removed with the assistant. */
+  needsAgentOnDemand(provider: string): boolean {
+    const isFree = this.voiceAgentProvider === null || (this.voiceOnDemand && this.voiceAgentProvider === provider)
+    if (this.vaRegistration || this.isTerminating || !isFree || this.voiceAgentId) return false
+    this.keepUpdatedAt()
+    this.voiceAgentProvider = provider
+    this.voiceOnDemand = true
+    return true
+  }
+
+  /** Stores the ID of an agent that a call has created. */
+  agentCreatedOnDemand(agentId: string) {
+    this.keepUpdatedAt()
+    if (this.voiceOnDemand) this.voiceAgentId = agentId
   }
 
   /** Whether the assistant has voice settings, or a voice agent at a provider. */
@@ -123,9 +152,9 @@ export class Assistant extends AssistantRow {
 
   /** The next task. An unwanted voice agent is removed first, because an assistant has at most one. */
   voiceTask(): VoiceTask | null {
-    const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? null)
+    const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? (this.voiceOnDemand ? this.voiceAgentProvider : null))
     if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
-    if (wanted) return "provision"
+    if (wanted && this.vaRegistration) return "provision"
     return this.isTerminating ? "remove" : null
   }
 

@@ -111,6 +111,13 @@ export class Call extends CallRow {
     return this.chargedMinutes
   }
 
+  /** Notes what the provider reports as said; returns false when it was known. */
+  hear(replies: CallReply[]): boolean {
+    if (this.heard !== null) return false
+    this.heard = replies
+    return true
+  }
+
   /** Stores what was said. Without a word the status stays. */
   transcribe(replies: CallReply[]) {
     if (this.status !== "completed" || replies.length === 0) return

@@ -155,4 +155,10 @@ export const portLimits = {
   simulatedSampleRate: 8_000,
   /** Longest simulated recording. */
   simulatedRecordingSeconds: 30,
+  /** Timeout of a request to a voice provider. */
+  voiceRequestMs: 30_000,
+  /** Oldest signature of a voice provider's webhook that is accepted. */
+  voiceWebhookSeconds: 30 * 60,
+  /** Longest part of a voice provider's words that is shown; ours. */
+  voiceWordsCharacters: 200,
 } as const

@@ -54,7 +54,7 @@ export interface DialRequest {
   ringSeconds: number
 }
 
-/** What came of a dial. `in_doubt`: it may have been dialed. `refused`: it was not; `busy` when it may be asked again. */
+/** The outcome of a dial. `in_doubt`: it may have been dialed. `refused`: it was not; `busy` when it may be asked again. */
 export type DialResult =
   | { kind: "dialed"; providerCallId: string; reference: string | null }
   | { kind: "refused"; reason: string; busy: boolean; retryAfterMs: number }

@@ -212,6 +212,9 @@ export const databaseKitStaysInside = imports(
 /** Callers of unscoped(), each with the reason why it reads across companies. */
 export const unscopedCallers: Record<string, string> = {
   "src/context/authenticate.ts": "finds the company of credentials",
+  "src/calls/receive.ts": "finds the company of a call, by the IDs in a report that its provider has signed",
+  "src/calls/agent-tools.ts": "finds the company of a tool, by its ID in the URL; the secret of its assistant is checked then",
+  "src/calls/gauges.ts": "counts calls of all companies, and reads no content",
   "src/channels/connection.ts":
     "finds the company of a connection, by the ID in a hook's URL; of assistants and chats only those of that company",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and delivers to each only events of its companies",
@@ -398,6 +401,8 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/ports/embedding/offline": /^(128|512|20_000)$/,
   // Meta's error codes.
   "src/ports/channel/meta-errors": /./,
+  // Tones in hertz, and the middle of an 8-bit sample.
+  "src/ports/voice/simulated-sound": /^(440|330|128)$/,
   // Statuses of SIP responses.
   "src/calls/outcome": /^(486|600|480)$/,
   // The longest duration of a stop.
