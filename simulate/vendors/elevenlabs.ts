@@ -59,7 +59,9 @@ export class ElevenLabsVendor {
       [`POST ${base}/agents/create`]: known(({ json }) => ({ json: { agent_id: this.add(this.agents, "agent", json) } })),
       [`GET ${base}/agents`]: known(({ query }) => ({
         json: {
-          agents: [...this.agents].flatMap(([agent_id, { name }]) => (name.includes(query.get("search") ?? "") ? [{ agent_id, name }] : [])),
+          agents: [...this.agents].flatMap(([agent_id, { name }]) =>
+            name.includes(query.get("search") ?? "") ? [{ agent_id, name }] : [],
+          ),
         },
       })),
       [`GET ${base}/agents/:id`]: known(({ params }) => this.shown(this.agents, "agent_id", params["id"]!)),
@@ -68,7 +70,9 @@ export class ElevenLabsVendor {
       [`POST ${base}/tools`]: known(({ json }) => ({ json: { id: this.add(this.tools, "tool", json) } })),
       [`PATCH ${base}/tools/:id`]: known(({ params, json }) => this.patched(this.tools, "id", params["id"]!, json)),
       [`DELETE ${base}/tools/:id`]: known(({ params }) => (this.tools.delete(params["id"]!) ? { json: {} } : refusal(404, "not_found"))),
-      [`GET ${base}/secrets`]: known(() => ({ json: { secrets: [...this.secrets].map(([secret_id, { name }]) => ({ secret_id, name })) } })),
+      [`GET ${base}/secrets`]: known(() => ({
+        json: { secrets: [...this.secrets].map(([secret_id, { name }]) => ({ secret_id, name })) },
+      })),
       [`POST ${base}/secrets`]: known(({ json }) => ({ json: { secret_id: this.add(this.secrets, "secret", json) } })),
       [`GET ${base}/phone-numbers`]: known(() => ({ json: this.numbers })),
       [`POST ${base}/twilio/outbound-call`]: known(({ json }) => this.dial(json, "callSid")),
@@ -95,7 +99,10 @@ export class ElevenLabsVendor {
   }
 
   /** The call ends. */
-  end(conversation: VendorConversation, { status = "done", reason = "Call ended by remote party", seconds = 30, said = [] }: VendorEnd = {}) {
+  end(
+    conversation: VendorConversation,
+    { status = "done", reason = "Call ended by remote party", seconds = 30, said = [] }: VendorEnd = {},
+  ) {
     conversation.status = status
     conversation.transcript = said.map(([role, message], index) => ({ role, message, time_in_call_secs: index * 2 }))
     Object.assign(conversation.metadata, { call_duration_secs: seconds, termination_reason: reason })
