@@ -3,6 +3,7 @@ import { parseArgs } from "node:util"
 import { runCampaigns, say } from "../test/kit/campaign/main.js"
 import { Report } from "../test/kit/campaign/report.js"
 import { awayCampaign } from "./away.js"
+import { callCampaign, dialedOnce } from "./calls.js"
 import { clockCampaign } from "./clock.js"
 import { eventsCampaign } from "./events.js"
 import { freezeCampaign } from "./freeze.js"
@@ -48,6 +49,8 @@ const smallOutbound = {
 
 const someEvents = { messages: 5_000, subscribers: 10, cuts: 100, kills: 3 }
 
+const someCalls = { calls: 40, lines: 6, kills: 4, waitMs: 30_000, patienceMs: 90_000 }
+
 /** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
 const sound: Record<string, Record<string, Campaign>> = {
   "take-over": { "take-overs during slow answers": (...args) => takeOverCampaign(...args, 50) },
@@ -90,6 +93,7 @@ const sound: Record<string, Record<string, Campaign>> = {
   "outbound-take-over": {
     "take-overs between the beginning of a delivery and its request": (...args) => outboundCampaign(...args, smallOutbound),
   },
+  calls: { "calls on few lines while the server is killed around their dials": (...args) => callCampaign(...args, someCalls) },
   write: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) },
   away: {
     "PostgreSQL is stopped under load": (...args) => awayCampaign(...args, { seconds: [3, 30, 120], customers: 40, between: 400 }),
@@ -111,6 +115,10 @@ const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
   },
   "sending-mark": { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: marked },
   withdrawal: { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: nothingAfterwards },
+  "dial-intent": {
+    campaign: (...args) => callCampaign(...args, { ...someCalls, calls: 8, kills: 4, patienceMs: 20_000 }),
+    notices: dialedOnce,
+  },
   frames: { campaign: (...args) => toolCampaign(...args, { lane: "frames", kills: 5, customers: 4 }), notices: framesInPairs },
 }
 

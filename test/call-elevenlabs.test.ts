@@ -67,6 +67,9 @@ const lines = async () => (await sql("select count(*)::int as n from call where 
 /** A call that the vendor has dialed. */
 async function dialed(): Promise<{ id: string; conversation: VendorConversation }> {
   const id = await accept()
+  // The agent of the first call is created on demand.
+  await voiceAgent.sweep.run(w.services)
+  await w.services.running.idle()
   await work()
   return { id, conversation: conversationOf(id) }
 }
@@ -153,8 +156,7 @@ it("a process that dies after the dial left the intent: the call is looked up, a
 
 it("a provider without a free line gets the call again until its wait is over", async () => {
   vendor.faults.next({ fault: "429", on: "outbound-call", retryAfter: 8 })
-  const id = await accept()
-  await work()
+  const { id } = await dialed()
   expect(await look(id)).toMatchObject({ status: "queued" })
   await work()
   expect(vendor.dialed).toHaveLength(0)
@@ -205,10 +207,7 @@ it("an agent calls a tool of its assistant on a live call, and no other", async 
   const tool = await acme.tool({ name: "getOrder", apiCallUrl: integrator.url, webhookSecret: "word" })
   integrator.answer({ json: { status: "shipped" } })
   const { id, conversation } = await dialed()
-  await sql("update assistant set voice_agent_id = null, voice_agent_provider = null, voice_on_demand = false")
   vendor.answer(conversation)
-  await accept()
-  await work()
   const [secret] = [...vendor.secrets.values()].filter(({ name }) => name.endsWith(acme.assistant.id))
   const address = `${w.url}/hooks/voice/elevenlabs/tools/${tool.id}`
   const ask = (headers: Record<string, string>, callId = id) =>

@@ -137,10 +137,10 @@ it("a model that fails ends the call as an error of the provider", async () => {
 
 it("a client runs its tool during a call", async () => {
   const ada = await acme.makeAssistant({ name: "Ada" })
-  await acme.tool({ assistantId: ada.id, name: "openDoor", type: "webhook_client", apiCallUrl: null })
+  await acme.tool({ assistantId: ada.id, name: "startPump", type: "webhook_client", apiCallUrl: null })
   openAi.reply = async ({ body }) =>
-    body.messages.at(-1).role === "tool" ? { text: "The door is open." } : { toolCalls: [{ name: "openDoor", arguments: {} }] }
-  const id = await originate(ada.id, { dynamicVariables: { simulate_says: "Open the door, please." } })
+    body.messages.at(-1).role === "tool" ? { text: "The pump is running." } : { toolCalls: [{ name: "startPump", arguments: {} }] }
+  const id = await originate(ada.id, { dynamicVariables: { simulate_says: "Start the pump, please." } })
   const asked = await until(async () => {
     const rows = await sql(
       "select payload -> 'value' as value from event where type = 'TOOL_CALL_REQUESTED' and payload #>> '{value,callId}' = $1",
@@ -148,10 +148,10 @@ it("a client runs its tool during a call", async () => {
     )
     return rows[0]
   })
-  expect(asked.value).toMatchObject({ chatId: null, callId: id, name: "openDoor" })
+  expect(asked.value).toMatchObject({ chatId: null, callId: id, name: "startPump" })
   const mutation = "mutation ($id: UUID!) { answerToolCall(toolCallId: $id, output: { done: true }) { status callId } }"
   const { data } = await w.gql(acme.token, mutation, { id: asked.value.toolCallId })
   expect(data.answerToolCall).toEqual({ status: "SUCCESS", callId: id })
   await reported(id)
-  expect((await look(id)).replies.at(-1)).toMatchObject({ role: "agent", text: "The door is open." })
+  expect((await look(id)).replies.at(-1)).toMatchObject({ role: "agent", text: "The pump is running." })
 })

@@ -54,6 +54,10 @@ export const assistantLimits = {
   voiceRenewMs: 20_000,
   /** Pause before the removal of a voice agent asks again whether its calls have ended, in milliseconds; ours. */
   liveCallsPollMs: 2_000,
+  /** How much longer an agent waits for a tool than this server does, in seconds. */
+  voiceToolMarginSeconds: 5,
+  /** Longest silence and longest call of an agent without voice settings, in seconds. */
+  voiceDefaults: { silenceTimeoutSeconds: 30, maxDurationSeconds: 600 },
   /** Timeout of a voice provider's request, in milliseconds; ours, well within the lease. */
   voiceProviderMs: 30_000,
   /** Most rounds of tool calls in one turn; after them the model answers without tools. */

@@ -1,14 +1,15 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { agentTools } from "../calls/agent-tools.js"
 import type { Lease } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Assistant, type VoiceTask } from "../entities/assistant.js"
 import { Call } from "../entities/call.js"
 import { onLine } from "../entities/kit/call-words.js"
+import type { VaRegistration } from "../entities/kit/va-registration.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import { type VoiceAgentSettings, VoiceFailure } from "../ports/voice.js"
 import { assistantLimits } from "./limits.js"
 import { freeChats, removeAssistant } from "./removal.js"
+import { voiceToolsOf } from "./voice-tools.js"
 
 /** A task of a voice agent that a worker has claimed. */
 interface ClaimedTask {
@@ -61,9 +62,17 @@ const hasLiveCalls = async (context: RequestContext, assistantId: string, provid
 
 const providerOf = (context: RequestContext, { provider }: ClaimedTask) => context.services.voices.find(({ name }) => name === provider)
 
+/** Voice settings of an assistant that has none. */
+const onDemand: Partial<VaRegistration> & Omit<VaRegistration, "provider" | "firstMessage"> = {
+  voiceId: null,
+  phoneNumber: null,
+  interruptible: true,
+  ...assistantLimits.voiceDefaults,
+}
+
 async function settingsOf(tx: RequestContext, assistant: Assistant): Promise<VoiceAgentSettings> {
   const model = tx.services.models.find(({ id }) => id === assistant.textModelId)
-  const { provider: _asked, firstMessage, ...voice } = assistant.vaRegistration!
+  const { provider = assistant.voiceAgentProvider!, firstMessage = null, ...voice } = assistant.vaRegistration ?? onDemand
   return {
     ...voice,
     assistantId: assistant.id,
@@ -74,7 +83,7 @@ async function settingsOf(tx: RequestContext, assistant: Assistant): Promise<Voi
     language: assistant.language,
     model: model && model.provider !== "offline" ? model.name : null,
     temperature: assistant.temperature,
-    tools: await agentTools(tx, assistant),
+    tools: await voiceToolsOf(tx, assistant, provider),
   }
 }
 

@@ -1,41 +1,16 @@
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { timingSafeEqual } from "node:crypto"
 import { LockMode } from "@mikro-orm/postgresql"
-import { toolsOf } from "../assistant/tools.js"
-import { type RequestContext, systemContext } from "../context/request-context.js"
+import { voiceToolSecret } from "../assistant/voice-tools.js"
+import { systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
-import type { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { Call } from "../entities/call.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { NotFound, Unauthenticated } from "../errors.js"
-import type { VoiceTool } from "../ports/voice.js"
-import { isOnCalls } from "./conversation.js"
-import { callLimits } from "./limits.js"
 import { runToolOnCall } from "./tool-call.js"
-
-/** The tools that an agent at a provider calls at this server; none without a public address. */
-export async function agentTools(tx: RequestContext, assistant: Assistant): Promise<VoiceTool[]> {
-  const { config, secrets } = tx.services
-  if (!config.publicUrl) return []
-  const offered = (await toolsOf(tx.unit, assistant)).filter(isOnCalls)
-  const rows = await tx.em.find(AssistantTool, { id: { $in: offered.map(({ id }) => id) } }, { fields: ["id", "timeoutSeconds"] })
-  const timeouts = new Map(rows.map(({ id, timeoutSeconds }) => [id, timeoutSeconds]))
-  return offered.map(({ id, declaration }) => ({
-    id,
-    name: declaration.name,
-    description: declaration.description,
-    parameters: declaration.parameters as Record<string, unknown>,
-    timeoutSeconds: (timeouts.get(id) ?? 0) + callLimits.toolTimeoutMarginSeconds,
-    url: `${config.publicUrl}/hooks/voice/elevenlabs/tools/${id}`,
-    secret: secretOf(secrets.encryptionKey, assistant.id).toString("hex"),
-  }))
-}
-
-/** The secret of an assistant's tools at a provider; it is derived, so that it is stored nowhere. */
-const secretOf = (key: Buffer, assistantId: string) => createHmac("sha256", key).update(`voice-tools:${assistantId}`).digest()
 
 const find: Statement<RowOf<"AssistantTool", "id" | "company_id" | "assistant_id">> = {
   name: "voice-tool",
@@ -74,7 +49,7 @@ function mayCall({ secrets }: Services, assistantId: string, given: string): boo
   const bytes = Buffer.from(given, "hex")
   const keys = [secrets.encryptionKey, secrets.encryptionKeyPrevious].filter((key) => key != null)
   return keys.some((key) => {
-    const expected = secretOf(key, assistantId)
+    const expected = voiceToolSecret(key, assistantId)
     return bytes.length === expected.length && timingSafeEqual(bytes, expected)
   })
 }

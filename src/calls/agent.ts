@@ -1,6 +1,6 @@
+import { assistantLimits } from "../assistant/limits.js"
 import type { VoiceAgentSettings, VoiceProvider } from "../ports/voice.js"
 import type { CallAssistant } from "./conversation.js"
-import { callLimits } from "./limits.js"
 
 /** The prompt of an agent that does not run on this server, with the knowledge that is given as a whole. */
 const withKnowledge = ({ settings, knowledge }: CallAssistant["configuration"]) =>
@@ -20,8 +20,8 @@ export function agentOfCall(speaker: CallAssistant, provider: VoiceProvider): Vo
     voiceId: voice?.voiceId ?? null,
     phoneNumber: voice?.phoneNumber ?? null,
     interruptible: voice?.interruptible ?? true,
-    silenceTimeoutSeconds: voice?.silenceTimeoutSeconds ?? callLimits.silenceSeconds,
-    maxDurationSeconds: voice?.maxDurationSeconds ?? callLimits.maxDurationSeconds,
+    silenceTimeoutSeconds: voice?.silenceTimeoutSeconds ?? assistantLimits.voiceDefaults.silenceTimeoutSeconds,
+    maxDurationSeconds: voice?.maxDurationSeconds ?? assistantLimits.voiceDefaults.maxDurationSeconds,
     model: model.provider === "offline" ? null : model.name,
     temperature: assistant.temperature,
   }

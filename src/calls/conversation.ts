@@ -3,11 +3,11 @@ import { type AssistantConfiguration, readConfiguration } from "../assistant/con
 import { answerOf, runToolLoop } from "../assistant/tool-loop.js"
 import type { OfferedTool } from "../assistant/tools.js"
 import { Usage } from "../assistant/usage.js"
+import { isOnCalls } from "../assistant/voice-tools.js"
 import { LeaseLost } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { Call } from "../entities/call.js"
-import { setChatTags, turnOffAiMode } from "../entities/kit/system-tools.js"
 import { resultLost, ToolCall } from "../entities/tool-call.js"
 import type { ModelMessage, ModelToolCall, TextModel } from "../ports/text-model.js"
 import type { SaidText, VoiceHost } from "../ports/voice.js"
@@ -24,12 +24,6 @@ export interface CallAssistant {
   /** Placeholders without a value. */
   unresolved: string[]
 }
-
-/** Tools that need a chat. */
-const chatTools: string[] = [turnOffAiMode.name, setChatTags.name]
-
-/** Whether a tool may be called on a call. */
-export const isOnCalls = ({ isSystem, declaration }: OfferedTool) => !(isSystem && chatTools.includes(declaration.name))
 
 /** Reads the assistant of a call; null when it is gone. */
 export async function assistantOfCall(tx: RequestContext, call: Call): Promise<CallAssistant | null> {

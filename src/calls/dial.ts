@@ -8,13 +8,12 @@ import { clock } from "../entities/kit/clock.js"
 import type { DialRequest, DialResult, VoiceProvider } from "../ports/voice.js"
 import { agentOfCall } from "./agent.js"
 import { assistantOfCall } from "./conversation.js"
+import { endCall } from "./end-call.js"
 import { sendHooks } from "./hooks.js"
 import { callLimits } from "./limits.js"
 import { type ClaimedCall, dialAccepted, requestSignal } from "./line.js"
 import { giveLines } from "./lines.js"
-import { ensureAgent } from "./on-demand.js"
 import { systemVariables } from "./originate.js"
-import { endCall } from "./settle.js"
 import { variablesOfResponse } from "./variables.js"
 
 /** Dials a call once: its variables are completed, the intent to dial is committed, then the provider is asked. */
@@ -22,7 +21,6 @@ export async function dial(lease: Lease<Call>, claimed: ClaimedCall, provider: V
   const { context } = lease
   const initial = await initialVariables(lease, claimed)
   if (!initial) return
-  await ensureAgent(context, claimed.callId, provider, requestSignal(lease))
   const request = await intend(context, claimed, initial, provider)
   if (request === "lost") return
   if (!request) return cancel(lease)

@@ -34,16 +34,10 @@ export const callLimits = {
   leaseMs: 10_000,
   /** How often the lease is renewed; ours. */
   renewMs: 3_000,
-  /** How much longer an agent waits for a tool than this server does, in seconds. */
-  toolTimeoutMarginSeconds: 5,
   /** Largest request of a voice provider's webhook: long transcripts. */
   hookBytes: 16 * 1024 * 1024,
   /** Largest arguments of a tool that an agent calls; ours. */
   toolHookBytes: 1024 * 1024,
   /** Timeout of a request to a voice provider. */
   providerMs: 30_000,
-  /** Default of the longest call, where an assistant has no voice settings. */
-  maxDurationSeconds: 600,
-  /** Default of the longest silence, where an assistant has no voice settings. */
-  silenceSeconds: 30,
 } as const

@@ -6,12 +6,12 @@ import { clock } from "../entities/kit/clock.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import { type CallFacts, VoiceFailure, type VoiceProvider } from "../ports/voice.js"
 import { dial } from "./dial.js"
+import { endCall } from "./end-call.js"
 import { callLimits } from "./limits.js"
 import { giveLines } from "./lines.js"
 import { endOf } from "./outcome.js"
 import { playCall } from "./play.js"
 import { takeReports } from "./reports.js"
-import { endCall } from "./settle.js"
 
 /** A call on its line, as its worker claimed it. */
 export interface ClaimedCall {
@@ -66,7 +66,7 @@ export const requestSignal = (lease: Lease<Call>) => AbortSignal.any([lease.sign
 /** Finds out whether a call in doubt was dialed: it is never dialed again unless its provider knows all calls and not this one. */
 async function findDialed(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvider): Promise<void> {
   const facts = await lookUp(lease, call, provider)
-  if (facts?.providerCallId) return void (await lease.store((row, tx) => settle(tx, row, facts)))
+  if (facts?.providerCallId) return void (await lease.store((row, tx) => storeFacts(tx, row, facts)))
   if (!facts && provider.capabilities.exactLookUp) return dial(lease, call, provider)
   const overAt = call.dialedAt!.getTime() + callLimits.ringSeconds * 1000 + callLimits.doubtMs
   if (clock.now().getTime() < overAt) return askLater(lease)
@@ -79,7 +79,7 @@ async function poll(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvid
   const answerBy = call.dialedAt!.getTime() + callLimits.ringSeconds * 1000 + callLimits.doubtMs
   const endBy = (call.answeredAt ?? call.dialedAt)!.getTime() + call.maxDurationSeconds * 1000 + callLimits.overdueMs
   if (facts && facts.state !== "dialing") {
-    if (facts.state === "ended" || now < endBy) return void (await lease.store((row, tx) => settle(tx, row, facts)))
+    if (facts.state === "ended" || now < endBy) return void (await lease.store((row, tx) => storeFacts(tx, row, facts)))
   } else if (!call.answeredAt && now >= answerBy) return presume(lease, "no_answer", "no_answer")
   if (now < endBy) return askLater(lease)
   if (provider.capabilities.hangUp) await provider.hangUp(call.providerCallId!, requestSignal(lease))
@@ -122,7 +122,7 @@ const presume = async (lease: Lease<Call>, status: "failed" | "no_answer", ended
   }))
 
 /** Stores what the provider reports about a locked call: its answer, its end, and who gets its line. */
-export async function settle(tx: RequestContext, call: Call, facts: CallFacts): Promise<void> {
+export async function storeFacts(tx: RequestContext, call: Call, facts: CallFacts): Promise<void> {
   if (facts.providerCallId) call.dialed(facts.providerCallId, facts.reference)
   if (facts.state === "in_progress") call.answered()
   const end = endOf(facts, call)
@@ -137,7 +137,7 @@ export async function settle(tx: RequestContext, call: Call, facts: CallFacts): 
 /** Stores that a provider dials, and what it reported before it said so. */
 export async function dialAccepted(tx: RequestContext, call: Call, providerCallId: string, reference: string | null): Promise<void> {
   call.dialed(providerCallId, reference)
-  for (const facts of await takeReports(tx, call)) await settle(tx, call, facts)
+  for (const facts of await takeReports(tx, call)) await storeFacts(tx, call, facts)
 }
 
 /** Logs why a step failed. A call whose provider is gone, or refuses for good, ends. */

@@ -4,8 +4,8 @@ import { Assistant } from "../entities/assistant.js"
 import { Call } from "../entities/call.js"
 import { Subscription } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
+import { endCall } from "./end-call.js"
 import { callLimits } from "./limits.js"
-import { endCall } from "./settle.js"
 import { lockLines } from "./statements.js"
 
 /**
@@ -44,6 +44,12 @@ async function place(tx: RequestContext, call: Call, now: Date, { mayCall, free 
   if (!assistant || assistant.isTerminating) return end(tx, call, "failed", "cancelled")
   if (free <= 0 || (call.queuedUntil && call.queuedUntil > now)) return 0
   if (!mayCall) return end(tx, call, "failed", "cancelled")
+  const needsAgent = tx.services.voices.find(({ name }) => name === call.provider)?.capabilities.agents ?? false
+  if (needsAgent && !(assistant.voiceAgentProvider === call.provider && assistant.voiceAgentId)) {
+    // It is being created, or cannot be.
+    const isExpected = assistant.voiceOnDemand || assistant.voiceAgentStatus === "provisioning"
+    return isExpected ? 0 : end(tx, call, "failed", "provider_error")
+  }
   if (assistant.vaRegistration?.provider === call.provider) {
     if (assistant.voiceAgentStatus === "provisioning") return 0
     if (assistant.voiceAgentStatus === "failed") return end(tx, call, "failed", "provider_error")

@@ -9,7 +9,7 @@ import type { CallVariables } from "../entities/call-row.js"
 import { Subscription } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
 import { User } from "../entities/user.js"
-import { BadUserInput, Forbidden } from "../errors.js"
+import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import { callReadModel, type OriginateCallInput } from "../schema/call.js"
 import { giveLines } from "./lines.js"
 import { lockLines } from "./statements.js"
@@ -19,20 +19,38 @@ import { readVariables } from "./variables.js"
 export async function originateCall(context: RequestContext, assistantId: string, input: OriginateCallInput, selection: Selection) {
   const variables = readVariables(input.dynamicVariables)
   return context.transaction(async (tx) => {
-    const assistant = await tx.find(Assistant, assistantId, "Assistant", LockMode.PESSIMISTIC_READ)
+    const assistants = await lockAssistants(tx, [assistantId, input.callerAssistantId ?? assistantId])
+    const assistant = assistants.get(assistantId)
+    if (!assistant) throw new NotFound("Assistant")
+    const caller = assistants.get(input.callerAssistantId ?? assistantId)
+    if (caller?.companyId !== assistant.companyId) throw notOfCompany()
     const request = { assistantId, ...input }
-    const result = await idempotent(tx, tx.unit, "Call", request, () => accept(tx, assistant, input, variables))
+    const result = await idempotent(tx, tx.unit, "Call", request, () => accept(tx, assistant, caller, input, variables))
     if (!(result instanceof Call)) return completed(tx, "Call", result, selection)
     await giveLines(tx, assistant.companyId)
     return tx.reader.byId(callReadModel, result.id, selection)
   })
 }
 
-async function accept(tx: RequestContext, assistant: Assistant, input: OriginateCallInput, variables: CallVariables): Promise<Call> {
+/** Locks assistants in the order of their IDs, so that two requests cannot wait for each other. */
+async function lockAssistants(tx: RequestContext, ids: string[]): Promise<Map<string, Assistant>> {
+  const options = { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE } as const
+  return new Map((await tx.em.find(Assistant, { id: { $in: ids } }, options)).map((assistant) => [assistant.id, assistant]))
+}
+
+const notOfCompany = () => {
+  const message = "does not exist in this company"
+  return new BadUserInput(`callerAssistantId ${message}`, [{ path: "callerAssistantId", message }])
+}
+
+async function accept(
+  tx: RequestContext,
+  assistant: Assistant,
+  caller: Assistant,
+  input: OriginateCallInput,
+  variables: CallVariables,
+): Promise<Call> {
   const { companyId } = assistant
-  const caller = input.callerAssistantId
-    ? await tx.referred(Assistant, input.callerAssistantId, "callerAssistantId", companyId, LockMode.PESSIMISTIC_READ)
-    : assistant
   assistant.refuseWhileDeleted()
   caller.refuseWhileDeleted()
   // The calls of a company are accepted one after the other: their dates are their order.
@@ -51,6 +69,8 @@ async function accept(tx: RequestContext, assistant: Assistant, input: Originate
   })
   call.dynamicVariables = { ...variables, ...systemVariables(call, assistant, caller, company.name) }
   tx.em.persist(call)
+  const provider = tx.services.voices.find(({ name }) => name === call.provider)
+  if (provider?.capabilities.agents) assistant.wantAgentOnDemand(provider.name)
   return call
 }
 

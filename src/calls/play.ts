@@ -5,12 +5,12 @@ import { ModelFailure } from "../ports/text-model.js"
 import type { CallFacts, VoiceProvider } from "../ports/voice.js"
 import { agentOfCall } from "./agent.js"
 import { assistantOfCall, CallConversation } from "./conversation.js"
-import { type ClaimedCall, settle } from "./line.js"
+import { type ClaimedCall, storeFacts } from "./line.js"
 
 /** Plays a call whose conversation this server leads, from what was said before to its end. */
 export async function playCall(lease: Lease<Call>, claimed: ClaimedCall, provider: VoiceProvider): Promise<void> {
   const facts = await play(lease, claimed, provider)
-  await lease.store((call, tx) => settle(tx, call, facts))
+  await lease.store((call, tx) => storeFacts(tx, call, facts))
 }
 
 async function play(lease: Lease<Call>, claimed: ClaimedCall, provider: VoiceProvider): Promise<CallFacts> {

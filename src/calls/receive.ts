@@ -11,7 +11,7 @@ import { isUuid } from "../entities/kit/scalars.js"
 import { storableJson } from "../entities/kit/storable.js"
 import type { CallReportFacts } from "../ports/voice.js"
 import { callLimits } from "./limits.js"
-import { settle } from "./line.js"
+import { storeFacts } from "./line.js"
 
 const find: Statement<RowOf<"Call", "id" | "company_id">> = {
   name: "call-of-report",
@@ -43,7 +43,7 @@ async function report(services: Services, provider: string, facts: CallReportFac
   if (!known) return false
   await systemContext(services, known.company_id).transaction(async (tx) => {
     const call = await tx.em.findOne(Call, { id: known.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    if (call) await settle(tx, call, facts)
+    if (call) await storeFacts(tx, call, facts)
   })
   return true
 }

@@ -96,7 +96,7 @@ export class Assistant extends AssistantRow {
 
   /** Schedules an update of the voice agent after a change of a field that it uses; the agent takes calls meanwhile. */
   resyncVoice() {
-    if (!this.vaRegistration) return
+    if (!this.vaRegistration && !this.voiceOnDemand) return
     if (this.voiceAgentStatus === "failed") this.voiceAgentStatus = "provisioning"
     this.expectVoiceWork()
   }
@@ -113,20 +113,14 @@ export class Assistant extends AssistantRow {
     this.voice.dueAt = later(ms)
   }
 
-  /** Whether a call must create a voice agent at this provider; its name is noted, so that the agent is removed with the assistant. */
-  needsAgentOnDemand(provider: string): boolean {
-    const isFree = this.voiceAgentProvider === null || (this.voiceOnDemand && this.voiceAgentProvider === provider)
-    if (this.vaRegistration || this.isTerminating || !isFree || this.voiceAgentId) return false
+  /** Requests a voice agent for calls of an assistant without voice settings; it is removed with the assistant. */
+  wantAgentOnDemand(provider: string) {
+    const isFree = this.voiceAgentProvider === null || this.voiceAgentProvider === provider
+    if (this.vaRegistration || this.voiceOnDemand || !isFree) return
     this.keepUpdatedAt()
     this.voiceAgentProvider = provider
     this.voiceOnDemand = true
-    return true
-  }
-
-  /** Stores the ID of an agent that a call has created. */
-  agentCreatedOnDemand(agentId: string) {
-    this.keepUpdatedAt()
-    if (this.voiceOnDemand) this.voiceAgentId = agentId
+    this.expectVoiceWork()
   }
 
   /** Whether the assistant has voice settings, or a voice agent at a provider. */
@@ -154,7 +148,7 @@ export class Assistant extends AssistantRow {
   voiceTask(): VoiceTask | null {
     const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? (this.voiceOnDemand ? this.voiceAgentProvider : null))
     if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
-    if (wanted && this.vaRegistration) return "provision"
+    if (wanted) return "provision"
     return this.isTerminating ? "remove" : null
   }
 
@@ -163,7 +157,7 @@ export class Assistant extends AssistantRow {
     this.keepUpdatedAt()
     const task = this.voiceTask()
     // Stored before the request: if the server stops during the request, the agent can still be removed.
-    if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
+    if (task === "provision" && this.vaRegistration) this.voiceAgentProvider = this.vaRegistration.provider
     return task
   }
 
@@ -173,7 +167,7 @@ export class Assistant extends AssistantRow {
     this.voiceAgentError = null
     this.voiceAgentId = agentId
     // The assistant changed meanwhile: the voice agent is ready only after the next run.
-    if (!this.voice.dueAt) this.showVoice("ready")
+    if (!this.voice.dueAt && this.vaRegistration) this.showVoice("ready")
   }
 
   /** Stores that the provider removed the voice agent; the next task is due at once. */
@@ -191,7 +185,11 @@ export class Assistant extends AssistantRow {
 
   /** Marks the voice agent as failed; it is not tried again before the assistant changes. */
   voiceFailed() {
-    this.showVoice("failed")
+    if (this.vaRegistration) return this.showVoice("failed")
+    // What may have been created for calls is removed; later calls try again.
+    this.keepUpdatedAt()
+    this.voiceOnDemand = false
+    this.voice.dueAt = clock.now()
   }
 
   private showVoice(status: VoiceAgentStatus) {
