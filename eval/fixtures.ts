@@ -5,6 +5,7 @@ import { AccessToken } from "../src/entities/access-token.js"
 import { Company, Subscription } from "../src/entities/company.js"
 import { clock } from "../src/entities/kit/clock.js"
 import { reply } from "../src/jobs/reply.js"
+import type { ModelMessage } from "../src/ports/text-model.js"
 import type { Script } from "./script.js"
 import type { Endpoints, TestServer } from "./test-server.js"
 
@@ -14,13 +15,20 @@ export interface Client {
   rest(method: string, path: string, body?: unknown): Promise<any>
   // biome-ignore lint/suspicious/noExplicitAny: answers of any shape.
   gql(query: string, variables: object): Promise<any>
+  /** The messages of a call that has ended, with its tool calls; null while it runs. */
+  conversationOf(callId: string): Promise<ModelMessage[] | null>
   /** Takes the turns that are due, and waits until they are done; the job scheduler would look up to seconds later. */
   runDue(): Promise<void>
 }
 
-/** Creates a company with a subscription and a token. */
+/** Voice balance of the company of a script. */
+const minutes = 1_000
+
+const conversation = "select conversation, status from call where id = $1 and reported_at is not null"
+
+/** Creates a company with a subscription, a voice balance and a token. */
 export async function createCompany({ server, url }: TestServer): Promise<Client> {
-  const company = Object.assign(new Company(), { name: "Evaluation" })
+  const company = Object.assign(new Company(), { name: "Evaluation", voiceBalance: minutes })
   const inCompany = { companyId: company.id }
   const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "eval", status: "active", startsAt: clock.now() })
   const token = AccessToken.issue(company.id, "eval", null)
@@ -36,6 +44,11 @@ export async function createCompany({ server, url }: TestServer): Promise<Client
   return {
     rest: send,
     gql: async (query, variables) => ((await send("POST", "/graphql", { query, variables })) as { data: unknown }).data,
+    async conversationOf(callId) {
+      const { rows } = await server.services.database.pool.query(conversation, [callId])
+      if (rows[0] && rows[0].status !== "transcribed") throw new Error(`The call ended as ${rows[0].status}`)
+      return rows[0]?.conversation ?? null
+    },
     async runDue() {
       await reply.sweep.run(server.services)
       await server.services.running.idle()

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Client } from "./fixtures.js"
 import type { Reaction } from "./judge.js"
+import { playCall } from "./play-call.js"
 import type { Line, Script } from "./script.js"
 
 /** Longest wait for the answer to one line; longer than the server's own retries. */
@@ -9,8 +10,11 @@ const pollMs = 50
 
 const chatState = `query ($id: UUID!) { chat(id: $id) { isUnderAiControl assistantTurns { outcome inputTokens outputTokens startedAt endedAt } } }`
 
-/** Replays one conversation in a new chat; returns the assistant's reaction to each line. */
-export async function play(client: Client, assistantId: string, conversation: Script["conversations"][number]): Promise<Reaction[]> {
+/** Replays one conversation, in a new chat or as a call; returns the assistant's reaction to each line. */
+export const play = (client: Client, assistantId: string, conversation: Script["conversations"][number]): Promise<Reaction[]> =>
+  conversation.call ? playCall(client, assistantId, conversation) : playChat(client, assistantId, conversation)
+
+async function playChat(client: Client, assistantId: string, conversation: Script["conversations"][number]): Promise<Reaction[]> {
   const chat = { messenger: "playground", fromId: "eval", name: conversation.name, assistantId }
   const { id } = await client.rest("POST", "/api/chats", chat)
   const reactions: Reaction[] = []

@@ -37,7 +37,16 @@ const scriptShape = z.strictObject({
   assistant: z.strictObject({ name: z.string(), prompt: z.string(), greeting: z.string().optional(), language: z.string().optional() }),
   knowledge: z.array(item).default([]),
   tools: z.array(tool).default([]),
-  conversations: z.array(z.strictObject({ name: z.string(), lines: z.array(line).min(1) })).min(1),
+  conversations: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        /** Plays the conversation as a call on the simulated line, with these values for placeholders; absent: in a chat. */
+        call: z.strictObject({ dynamicVariables: z.record(z.string(), z.unknown()).default({}) }).optional(),
+        lines: z.array(line).min(1),
+      }),
+    )
+    .min(1),
 })
 
 /** A file of conversations: the assistant, its knowledge and tools, and the expectations. */

@@ -4,6 +4,7 @@ import { runCampaigns, say } from "../test/kit/campaign/main.js"
 import { Report } from "../test/kit/campaign/report.js"
 import { hasNginx } from "../test/kit/nginx.js"
 import { awayCampaign } from "./away.js"
+import { callCampaign, dialedOnce } from "./calls.js"
 import { clockCampaign } from "./clock.js"
 import { deliveriesCampaign } from "./event-webhooks.js"
 import { eventsCampaign } from "./events.js"
@@ -66,6 +67,8 @@ const someEvents = { subscribers: 10, ...sized({ messages: 1_500, cuts: 40, kill
 const clockSize = sized({ customers: 200, pauseMs: 50, debounceMs: 20_000 }, { customers: 500, pauseMs: 50, debounceMs: 40_000 })
 const toolSize = { kills: sized(6, 15), customers: 3 }
 
+const someCalls = { calls: 40, lines: 6, kills: 4, waitMs: 30_000, patienceMs: 90_000 }
+
 /** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
 const sound: Record<string, Record<string, Campaign>> = {
   "take-over": { "take-overs during slow answers": (...args) => takeOverCampaign(...args, 50) },
@@ -114,6 +117,7 @@ const sound: Record<string, Record<string, Campaign>> = {
   "outbound-take-over": {
     "take-overs between the beginning of a delivery and its request": (...args) => outboundCampaign(...args, smallOutbound),
   },
+  calls: { "calls on few lines while the server is killed around their dials": (...args) => callCampaign(...args, someCalls) },
   write: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) },
   "event-webhooks": {
     "kill -9 during deliveries of events": (...args) => deliveriesCampaign(...args, { endpoints: 6, kills: sized(10, 30) }),
@@ -149,6 +153,10 @@ const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
   },
   "sending-mark": { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: marked },
   withdrawal: { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: nothingAfterwards },
+  "dial-intent": {
+    campaign: (...args) => callCampaign(...args, { ...someCalls, calls: 8, kills: 4, patienceMs: 20_000 }),
+    notices: dialedOnce,
+  },
   frames: { campaign: (...args) => toolCampaign(...args, { lane: "frames", kills: 5, customers: 4 }), notices: framesInPairs },
 }
 

@@ -77,6 +77,8 @@ export interface Config {
   /** Age after which tool calls lose their bodies. */
   readonly toolLogRetentionDays: number
   readonly auditRetentionDays: number
+  /** Age at which recordings of calls are deleted; 0 is never. */
+  readonly recordingRetentionDays: number
   /** Bearer token of `/metrics`; null allows only clients on this machine. */
   readonly metricsToken: string | null
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
@@ -205,6 +207,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     messageRetentionDays: values.MESSAGE_RETENTION_DAYS,
     toolLogRetentionDays: values.TOOL_LOG_RETENTION_DAYS,
     auditRetentionDays: values.AUDIT_RETENTION_DAYS,
+    recordingRetentionDays: values.RECORDING_RETENTION_DAYS,
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,

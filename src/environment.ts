@@ -129,6 +129,7 @@ const variables = z.object({
   MESSAGE_RETENTION_DAYS: days.default(0),
   TOOL_LOG_RETENTION_DAYS: days.default(rootLimits.toolLogRetentionDays),
   AUDIT_RETENTION_DAYS: days.default(rootLimits.auditRetentionDays),
+  RECORDING_RETENTION_DAYS: days.default(0),
   METRICS_TOKEN: text.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: web.optional(),
   LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),

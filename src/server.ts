@@ -4,6 +4,7 @@ import type { Demo } from "./admin/demo.js"
 import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
 import { ToolSchemas } from "./assistant/tool-schemas.js"
+import { callGauges } from "./calls/gauges.js"
 import { type Config, publicUrl } from "./config.js"
 import { rateLimits, redisForLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
@@ -25,6 +26,9 @@ import { inRestWords, platformSchema } from "./graphql/schema.js"
 import { readTrustedDocuments } from "./graphql/trusted-documents.js"
 import { operationObserver } from "./http/operation-observer.js"
 import { autoResume } from "./jobs/auto-resume.js"
+import { call } from "./jobs/call.js"
+import { callLines } from "./jobs/call-lines.js"
+import { callRecord } from "./jobs/call-record.js"
 import { channelItem } from "./jobs/channel-item.js"
 import { deliver } from "./jobs/deliver.js"
 import { fetchMedia } from "./jobs/fetch-media.js"
@@ -115,8 +119,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => documents.close())
   const toolSchemas = new ToolSchemas(log)
   stack.defer(() => toolSchemas.close())
-  const work = [reply, voiceAgent, indexKnowledge, deliver, fetchMedia, channelItem, pollChannelWork, sendEvents]
-  const sweeps = [...work.map((each) => each.sweep), quietChats, lostToolCalls, retention, strayFiles]
+  const work = [reply, voiceAgent, indexKnowledge, deliver, fetchMedia, channelItem, pollChannelWork, sendEvents, call, callRecord]
+  const sweeps = [...work.map((each) => each.sweep), quietChats, callLines, lostToolCalls, retention, strayFiles]
   const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())
@@ -151,7 +155,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     arrivals: join(config.dataDir, "media", "tmp"),
     metrics,
     models: (await textModels(config)).map((model) => observedModel(model, metrics)),
-    voices: voiceProviders(),
+    voices: await voiceProviders(config),
     embedding: await embedding(config),
     toolSchemas,
     vectors: await vectorSearch(database, log),
@@ -167,6 +171,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   addProcessGauges(metrics, database.pool, () => sockets.size)
   addWorkGauges(services, work)
   waitingDeliveries(services)
+  callGauges(services)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
   const app = await createApp(services, engine, schema, restSchema, sockets, startPage)

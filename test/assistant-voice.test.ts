@@ -129,6 +129,7 @@ describe("a voice agent", () => {
     const { provider: _named, ...settings } = assistant.vaRegistration
     expect(fake.agents.get(assistant.id)?.settings).toEqual({
       ...settings,
+      ...{ model: null, temperature: null, tools: [] },
       assistantId: assistant.id,
       agentId: null,
       name: "Ada",

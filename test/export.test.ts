@@ -185,6 +185,7 @@ describe("company:export", () => {
       ToolCallTally: "made from the tool calls",
       MediaTally: "made from the files",
       MessageMedia: "in the records of the messages",
+      CallReport: "reports about calls that are not known yet, for a day",
       Event: "a log of 24 hours of the same records",
       EventLog: "of all companies",
       EventFanOut: "of all companies",

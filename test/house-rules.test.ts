@@ -251,6 +251,8 @@ describe("the separation of companies", () => {
     "audit_entry.actor_id": "a user or a token; kept after they are gone",
     "audit_entry.subject_id": "an entry outlives the row that it is about",
     "assistant.text_model_id": "text models are configuration, not rows",
+    "call.line_work_id": "the fence of work on a call, which is no row",
+    "call.record_work_id": "the fence of work on the record of a call, which is no row",
     "assistant.voice_work_id": "the fence of work on a voice agent, which is no row",
     "channel.poll_id": "the fence of a poll, which is no row",
     "channel_item.handling_id": "the fence of work on an item, which is no row",
@@ -267,7 +269,6 @@ describe("the separation of companies", () => {
     "member.user_id": "users belong to no company; this row is what says so",
     "message.author_id": "users belong to no company; kept, without the name, when the user is gone",
     "message.context_id": "names an archive of messages, which is the number that they share and no row",
-    "tool_call.call_id": "calls of the voice side are not kept as rows yet",
     "tool_call.turn_id": "the fence of a turn, by which its calls are found again",
     "message.reply_to_message_id": "looked up in the same chat in the transaction that stores it",
   }

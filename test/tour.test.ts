@@ -200,6 +200,7 @@ describe("the README", () => {
     )
     expect(shown["Take over."]).toMatch(new RegExp(`^manual\nUser\n${uuid}\nCustomer: And what does delivery cost\\?$`))
     expect(shown["Give it back."]).toMatch(/^true\n(.*\n)*live: ASSISTANT: .*warranty of 3 years/)
+    expect(shown["Call me."]).toMatch(/^Agent: Hello! I am Lumen's assistant\..*\nCustomer: (.*\n)+Customer: Thank you, goodbye\./)
     expect(JSON.parse(shown["List chats over GraphQL."]!)).toMatchObject({
       data: {
         chats: { totalCount: 3, nodes: [{ messenger: "WIDGET", isUnderAiControl: true, lastMessage: { role: "ASSISTANT" } }, {}, {}] },

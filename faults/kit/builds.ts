@@ -58,6 +58,12 @@ export const mutations = {
     line: "await markSending(lease, delivery);",
     instead: "",
   },
+  /** A call is dialed without a record of the intent: a worker that finds it after a crash does not know that it was dialed. */
+  "dial-intent": {
+    file: "dist/src/entities/call.js",
+    line: "dialedAt: clock.now(), dynamicVariables: variables",
+    instead: "dynamicVariables: variables",
+  },
   /** A message is sent although a take-over has cancelled it since its delivery began. */
   withdrawal: {
     file: "dist/src/channels/deliver.js",

@@ -15,6 +15,7 @@ import { User } from "../entities/user.js"
 import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
 import { demoKnowledge, demoPrompt } from "./demo-shop.js"
+import { adminLimits } from "./limits.js"
 
 /** Ids and credentials of the demo company; stored in DATA_DIR/demo.json, readable by the file's owner alone. */
 export interface Demo {
@@ -56,7 +57,7 @@ export async function prepareDemo(services: Services): Promise<Demo | null> {
 async function makeDemo(services: Services): Promise<Demo> {
   const password = randomBytes(9).toString("base64url")
   const passwordHash = await hashPassword(password)
-  const company = Object.assign(new Company(), { name: "Lumen Lamps (demo)" })
+  const company = Object.assign(new Company(), { name: "Lumen Lamps (demo)", voiceBalance: adminLimits.demoVoiceBalance })
   const inCompany = { companyId: company.id }
   const owner = Object.assign(new User(), { email: "owner@demo.example", name: "Demo Owner", passwordHash })
   const member = Object.assign(new Member(), { ...inCompany, userId: owner.id, role: "owner" })

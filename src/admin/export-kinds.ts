@@ -19,6 +19,7 @@ export const companyKinds = [
   "ChatTag",
   "Chat",
   "Message",
+  "Call",
   "ToolCall",
   "Media",
 ] as const

@@ -10,4 +10,6 @@ export const adminLimits = {
   vendorMs: 60_000,
   /** Rows that an export reads, and writes, at once; ours. */
   exportBatch: 200,
+  /** Voice balance of the demo company, in minutes; ours. */
+  demoVoiceBalance: 60,
 } as const

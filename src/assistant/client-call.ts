@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises"
 import { LockMode } from "@mikro-orm/postgresql"
 import type { RequestContext } from "../context/request-context.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
@@ -14,6 +15,18 @@ import { shownToModel } from "./webhook.js"
 
 /** The time until which a client may answer. */
 const expiryOf = (tool: AssistantTool, call: ToolCall) => new Date(call.createdAt.getTime() + tool.timeoutSeconds * 1000)
+
+/** The payload of TOOL_CALL_REQUESTED on a voice call. */
+export const requestOnCall = (callId: string, tool: AssistantTool, call: ToolCall) => ({
+  toolCallId: call.id,
+  chatId: null,
+  callId,
+  assistantId: tool.assistantId,
+  toolId: tool.id,
+  name: tool.name,
+  arguments: call.params,
+  expiresAt: expiryOf(tool, call).toISOString(),
+})
 
 /** The payload of TOOL_CALL_REQUESTED, which asks a client to run a tool call (contract, section 6). */
 export const requestOfClient = (chat: Chat, tool: AssistantTool, call: ToolCall) => ({
@@ -47,11 +60,25 @@ export async function awaitClient(context: RequestContext, tool: AssistantTool, 
       end()
     }
   }
-  const error = stopping.aborted
-    ? "The server was stopped before the client had answered"
-    : `The client did not answer within ${tool.timeoutSeconds} s`
+  const error = notAnswered(context, tool)
   return { success: false, status: null, latencyMs: Math.round(performance.now() - begin), body: null, error }
 }
+
+/** Waits until a client has answered a call that has no chat, until its timeout, or until this process stops; returns as `awaitClient` does. */
+export async function awaitClientOnCall(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
+  const begin = performance.now()
+  const over = AbortSignal.any([AbortSignal.timeout(tool.timeoutSeconds * 1000), context.services.stopping])
+  while (!over.aborted) {
+    if (!(await isPending(context, call.id))) return null
+    await pause(assistantLimits.clientPollMs, undefined, { signal: over }).catch(() => {})
+  }
+  const error = notAnswered(context, tool)
+  return { success: false, status: null, latencyMs: Math.round(performance.now() - begin), body: null, error }
+}
+
+/** Why there is no answer. */
+const notAnswered = ({ services: { stopping } }: RequestContext, { timeoutSeconds }: AssistantTool) =>
+  stopping.aborted ? "The server was stopped before the client had answered" : `The client did not answer within ${timeoutSeconds} s`
 
 const isOutputOf = ({ snapshot }: LoggedEvent, callId: string) =>
   snapshot?.type === "Message" && snapshot.row.functionCallOutput?.callId === callId

@@ -30,7 +30,7 @@ export function configurationOf(context: RequestContext, assistantId: string, ve
   const remembered = rememberedOf(context.services.database)
   const known = remembered.get(assistantId)
   if (known?.version === version) return known.configuration
-  const fresh = { version, configuration: context.transaction(({ unit }) => read(unit, assistantId)) }
+  const fresh = { version, configuration: context.transaction(({ unit }) => readConfiguration(unit, assistantId)) }
   // Turns that begin meanwhile share the reading, whose size is not known yet.
   remembered.set(assistantId, fresh, { size: 1 })
   const isCurrent = () => remembered.peek(assistantId) === fresh
@@ -44,7 +44,8 @@ export function configurationOf(context: RequestContext, assistantId: string, ve
 /** Its size in characters; one whose size is above the maximum is read for every turn. */
 const sizeOf = (configuration: AssistantConfiguration) => JSON.stringify(configuration).length
 
-async function read(unit: UnitOfWork, assistantId: string): Promise<AssistantConfiguration> {
+/** Reads the configuration of an assistant. */
+export async function readConfiguration(unit: UnitOfWork, assistantId: string): Promise<AssistantConfiguration> {
   const assistant = await unit.em.findOneOrFail(Assistant, { id: assistantId })
   const { id, prompt, greeting, language, temperature } = assistant
   const items = await unit.em.find(Knowledge, { assistantId, isVector: false }, { orderBy: { createdAt: "asc", id: "asc" } })

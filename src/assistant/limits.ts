@@ -52,12 +52,20 @@ export const assistantLimits = {
   turnRenewMs: 3_000,
   /** How often the lease of a voice agent's work is renewed, in milliseconds; ours. */
   voiceRenewMs: 20_000,
+  /** Pause before the removal of a voice agent asks again whether its calls have ended, in milliseconds; ours. */
+  liveCallsPollMs: 2_000,
+  /** How much longer an agent waits for a tool than this server does, in seconds. */
+  voiceToolMarginSeconds: 5,
+  /** Longest silence and longest call of an agent without voice settings, in seconds. */
+  voiceDefaults: { silenceTimeoutSeconds: 30, maxDurationSeconds: 600 },
   /** Timeout of a voice provider's request, in milliseconds; ours, well within the lease. */
   voiceProviderMs: 30_000,
   /** Most rounds of tool calls in one turn; after them the model answers without tools. */
   toolRounds: 8,
   /** Time for tool calls in one turn, in seconds; after it the model answers without tools. */
   turnSeconds: 60,
+  /** How often the log is asked whether a client has answered on a call, in milliseconds; ours. */
+  clientPollMs: 250,
   /** Most tools that a model is offered; ours, as of the vendors. */
   offeredTools: 128,
   /** Most tags that a model is offered to suggest; ours. */

@@ -1,14 +1,13 @@
-import type { RequestContext } from "../context/request-context.js"
 import { clock } from "../entities/kit/clock.js"
 import { storableText } from "../entities/kit/storable.js"
 import { turnOffAiMode } from "../entities/kit/system-tools.js"
 import type { MessageSource } from "../entities/message.js"
-import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelToolCall } from "../ports/text-model.js"
+import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelToolCall, type TextModel } from "../ports/text-model.js"
+import type { AssistantConfiguration } from "./configuration.js"
 import { assistantLimits } from "./limits.js"
 import { sourcesOf } from "./sources.js"
-import { noSuchTool, runTool } from "./tool-run.js"
 import type { OfferedTool } from "./tools.js"
-import type { Turn } from "./turn.js"
+import type { Usage } from "./usage.js"
 
 /** The result of a turn: an answer, a hand-off, or both. */
 export interface Conclusion {
@@ -18,6 +17,31 @@ export interface Conclusion {
   sources: MessageSource[]
 }
 
+/** What the model is asked: in a chat and on a call alike. */
+export interface Asking {
+  configuration: AssistantConfiguration
+  /** What was said, oldest first. */
+  messages: readonly ModelMessage[]
+  /** Sentences about hand-offs and returns. */
+  notes: string[]
+  /** Rounds of tool calls by earlier workers. */
+  rounds: number
+  model: TextModel
+  usage: Usage
+  progress: { onText?(text: string): void }
+}
+
+/** The result of a call as the model receives it. */
+export interface ModelToolResult {
+  output: unknown
+}
+
+/** Executes a tool call of the model in a round, counted from 1, and returns its result; null when the turn was lost. */
+export type ToolRunner = (tool: OfferedTool, call: ModelToolCall, round: number) => Promise<ModelToolResult | null>
+
+/** The result of a call of an unknown tool. */
+export const noSuchTool: ModelToolResult = { output: { error: "There is no such tool" } }
+
 /** The text of an answer as it is stored; empty when there is none. */
 export const answerOf = (text: string | null) => storableText(text ?? "").trim()
 
@@ -25,7 +49,7 @@ export const answerOf = (text: string | null) => storableText(text ?? "").trim()
  * Calls the model, outside any transaction, and executes the tools that it calls, until it answers or hands off; returns null when the turn
  * was lost. After `toolRounds` or `turnSeconds` the model must answer without tools.
  */
-export async function runToolLoop(context: RequestContext, turn: Turn, signal: AbortSignal): Promise<Conclusion | null> {
+export async function runToolLoop(turn: Asking, run: ToolRunner, signal: AbortSignal): Promise<Conclusion | null> {
   const messages: ModelMessage[] = [...turn.messages]
   const toolsUntil = clock.now().getTime() + assistantLimits.turnSeconds * 1000
   for (let round = turn.rounds + 1; ; round += 1) {
@@ -41,7 +65,7 @@ export async function runToolLoop(context: RequestContext, turn: Turn, signal: A
       if (tool?.isSystem && call.name === turnOffAiMode.name) return { text: answer.text, handOver: call, sources: [] }
       // Checked between calls, so that none is sent for a lost turn or from a stopping process.
       signal.throwIfAborted()
-      const result = tool ? await runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call) : noSuchTool
+      const result = tool ? await run(tool, call, round) : noSuchTool
       if (!result) return null
       results.push({ role: "result", callId: call.callId, name: call.name, output: result.output })
     }
@@ -50,7 +74,7 @@ export async function runToolLoop(context: RequestContext, turn: Turn, signal: A
   }
 }
 
-function ask(turn: Turn, messages: ModelMessage[], tools: OfferedTool[], signal: AbortSignal): Promise<ModelAnswer> {
+function ask(turn: Asking, messages: ModelMessage[], tools: OfferedTool[], signal: AbortSignal): Promise<ModelAnswer> {
   const { configuration, notes } = turn
   const { settings, knowledge } = configuration
   const { prompt: instructions, greeting, language, temperature } = settings

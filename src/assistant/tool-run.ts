@@ -11,17 +11,10 @@ import { awaitClient, requestOfClient } from "./client-call.js"
 import { searchFor } from "./search-call.js"
 import { tagChat } from "./tag-chat.js"
 import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered } from "./tool-log.js"
+import { type ModelToolResult, noSuchTool } from "./tool-loop.js"
 import { openAtOnce, recordAtOnce } from "./tool-statements.js"
 import type { OfferedTool } from "./tools.js"
 import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
-
-/** The result of a call as the model receives it. */
-interface ModelToolResult {
-  output: unknown
-}
-
-/** The result of a call of an unknown tool. */
-export const noSuchTool: ModelToolResult = { output: { error: "There is no such tool" } }
 
 /** Executes a call of the model once and returns its result; null when the turn was lost. */
 export async function runTool(
@@ -43,7 +36,7 @@ export async function runTool(
 }
 
 /** The faults of a call's arguments; while the company's budget for checks is used up, the model is told so. */
-async function faultsOf({ services, companyIds }: RequestContext, tool: OfferedTool, asked: ModelToolCall): Promise<Detail[]> {
+export async function faultsOf({ services, companyIds }: RequestContext, tool: OfferedTool, asked: ModelToolCall): Promise<Detail[]> {
   try {
     return await services.toolSchemas.faultsOfArguments(companyIds[0]!, tool.declaration.parameters as ToolArguments, asked.arguments)
   } catch (error) {

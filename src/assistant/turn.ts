@@ -14,6 +14,7 @@ import { notesOf } from "./notes.js"
 import { TurnProgress } from "./progress.js"
 import { open, record } from "./tool-log.js"
 import { answerOf, type Conclusion, runToolLoop } from "./tool-loop.js"
+import { runTool } from "./tool-run.js"
 import { handedOver } from "./tools.js"
 
 /** A running turn: what the model is given, and the progress that subscribers receive. */
@@ -35,7 +36,11 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
   using _typing = showTyping(context, claimed.chatId, claimed.messenger)
   try {
     const turn = await prepare(context, claimed, progress)
-    const conclusion = await runToolLoop(context, turn, lease.signal)
+    const conclusion = await runToolLoop(
+      turn,
+      (tool, call, round) => runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call),
+      lease.signal,
+    )
     if (!conclusion) throw new LeaseLost()
     const isStored =
       (await storeAnswerAtOnce(context, turn, conclusion)) || (await lease.store((chat, tx) => conclude(tx.unit, chat, turn, conclusion)))

@@ -2,10 +2,14 @@ import { LockMode } from "@mikro-orm/postgresql"
 import type { Lease } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Assistant, type VoiceTask } from "../entities/assistant.js"
+import { Call } from "../entities/call.js"
+import { onLine } from "../entities/kit/call-words.js"
+import type { VaRegistration } from "../entities/kit/va-registration.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import { type VoiceAgentSettings, VoiceFailure } from "../ports/voice.js"
 import { assistantLimits } from "./limits.js"
 import { freeChats, removeAssistant } from "./removal.js"
+import { voiceToolsOf } from "./voice-tools.js"
 
 /** A task of a voice agent that a worker has claimed. */
 interface ClaimedTask {
@@ -20,11 +24,11 @@ interface ClaimedTask {
 }
 
 /** Claims the next task of a voice agent, with the input for its provider; null when there is none. */
-export function beginVoiceTask(_tx: RequestContext, assistant: Assistant): ClaimedTask | null {
+export async function beginVoiceTask(tx: RequestContext, assistant: Assistant): Promise<ClaimedTask | null> {
   const task = assistant.beginVoiceTask()
   if (!task) return null
   const { id: assistantId, isTerminating, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
-  const settings = task === "provision" ? settingsOf(assistant) : null
+  const settings = task === "provision" ? await settingsOf(tx, assistant) : null
   return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, settings }
 }
 
@@ -39,6 +43,8 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
   // Not the lease's signal: if the lease is lost, the ID of a new agent is still needed to remove it.
   const signal = AbortSignal.any([AbortSignal.timeout(assistantLimits.voiceProviderMs), context.services.stopping])
   if (!claimed.settings) {
+    if (await hasLiveCalls(context, id, claimed.provider))
+      return void (await lease.store((assistant) => assistant.voiceWaits(assistantLimits.liveCallsPollMs)))
     await provider.tearDown(claimed.agent, signal)
     await lease.store((assistant) => assistant.voiceTornDown())
     return
@@ -50,10 +56,23 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
   if (assistant?.voiceAgentProvider !== provider.name) await provider.tearDown({ ...claimed.agent, agentId }, signal)
 }
 
+/** Whether calls use the voice agent: it is removed when they have ended. */
+const hasLiveCalls = async (context: RequestContext, assistantId: string, provider: string) =>
+  (await context.transaction((tx) => tx.em.count(Call, { assistantId, provider, status: { $in: [...onLine] } }))) > 0
+
 const providerOf = (context: RequestContext, { provider }: ClaimedTask) => context.services.voices.find(({ name }) => name === provider)
 
-function settingsOf(assistant: Assistant): VoiceAgentSettings {
-  const { provider: _asked, firstMessage, ...voice } = assistant.vaRegistration!
+/** Voice settings of an assistant that has none. */
+const onDemand: Partial<VaRegistration> & Omit<VaRegistration, "provider" | "firstMessage"> = {
+  voiceId: null,
+  phoneNumber: null,
+  interruptible: true,
+  ...assistantLimits.voiceDefaults,
+}
+
+async function settingsOf(tx: RequestContext, assistant: Assistant): Promise<VoiceAgentSettings> {
+  const model = tx.services.models.find(({ id }) => id === assistant.textModelId)
+  const { provider = assistant.voiceAgentProvider!, firstMessage = null, ...voice } = assistant.vaRegistration ?? onDemand
   return {
     ...voice,
     assistantId: assistant.id,
@@ -62,6 +81,9 @@ function settingsOf(assistant: Assistant): VoiceAgentSettings {
     instructions: assistant.prompt,
     firstMessage: firstMessage ?? assistant.greeting,
     language: assistant.language,
+    model: model && model.provider !== "offline" ? model.name : null,
+    temperature: assistant.temperature,
+    tools: await voiceToolsOf(tx, assistant, provider),
   }
 }
 

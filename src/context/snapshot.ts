@@ -18,6 +18,7 @@ export function withMedia<R extends PlainRow>(row: R, urlOf: (id: string) => str
     shown.mediaIds ??= idsOf(shown.messageMedia)
     shown.messageMedia = withUrls(shown.messageMedia, urlOf)
   }
+  if ("recordingId" in shown) Object.assign(shown, { recordingUrl: shown["recordingId"] ? urlOf(String(shown["recordingId"])) : null })
   if (shown.replyTo) shown.replyTo = withMedia(shown.replyTo, urlOf)
   if (shown.lastMessage) shown.lastMessage = withMedia(shown.lastMessage, urlOf)
   return shown

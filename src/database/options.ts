@@ -8,6 +8,8 @@ import { AssistantFolder } from "../entities/assistant-folder.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { AssistantTurn } from "../entities/assistant-turn.js"
 import { AuditEntry } from "../entities/audit-entry.js"
+import { Call } from "../entities/call.js"
+import { CallReport } from "../entities/call-report.js"
 import { Channel } from "../entities/channel.js"
 import { ChannelItem } from "../entities/channel-item.js"
 import { ChannelMessage } from "../entities/channel-message.js"
@@ -57,6 +59,8 @@ export const entities = {
   AssistantTurn,
   ToolCall,
   ToolCallTally,
+  Call,
+  CallReport,
   Message,
   MessagePart,
   Media,

@@ -87,6 +87,10 @@ export abstract class AssistantRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   voiceAgentId: string | null = null
 
+  /** Whether the voice agent was created for a call, without voice settings. */
+  @Property({ type: "boolean", default: false })
+  voiceOnDemand: boolean = false
+
   /** Work state of the voice agent; `failures` counts requests that the provider refused. */
   @Embedded(() => VoiceState, { prefix: false })
   voice: WorkState = new VoiceState()

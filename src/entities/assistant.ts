@@ -37,7 +37,7 @@ const voiceRetry: Retry = {
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
 })
 @Audited<Assistant>({
-  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voice"],
+  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voiceOnDemand", "voice"],
   isBeingDeleted: ({ voiceAgentStatus }) => voiceAgentStatus === "terminating",
 })
 export class Assistant extends AssistantRow {
@@ -89,14 +89,37 @@ export class Assistant extends AssistantRow {
   /** Sets, changes or removes the voice settings; the voice agent is updated in the background. */
   setVoice(registration: VaRegistration | null) {
     this.vaRegistration = registration
+    this.voiceOnDemand = false
     this.voiceAgentStatus = registration ? "provisioning" : "none"
     this.expectVoiceWork()
   }
 
   /** Schedules an update of the voice agent after a change of a field that it uses; the agent takes calls meanwhile. */
   resyncVoice() {
-    if (!this.vaRegistration) return
+    if (!this.vaRegistration && !this.voiceOnDemand) return
     if (this.voiceAgentStatus === "failed") this.voiceAgentStatus = "provisioning"
+    this.expectVoiceWork()
+  }
+
+  /** Schedules an update of the voice agent after a change of a tool, which is no change of the assistant. */
+  toolsChanged() {
+    this.keepUpdatedAt()
+    this.resyncVoice()
+  }
+
+  /** Puts the removal of the voice agent off, because a call still uses it. */
+  voiceWaits(ms: number) {
+    this.keepUpdatedAt()
+    this.voice.dueAt = later(ms)
+  }
+
+  /** Requests a voice agent for calls of an assistant without voice settings; it is removed with the assistant. */
+  wantAgentOnDemand(provider: string) {
+    const isFree = this.voiceAgentProvider === null || this.voiceAgentProvider === provider
+    if (this.vaRegistration || this.voiceOnDemand || !isFree) return
+    this.keepUpdatedAt()
+    this.voiceAgentProvider = provider
+    this.voiceOnDemand = true
     this.expectVoiceWork()
   }
 
@@ -123,7 +146,7 @@ export class Assistant extends AssistantRow {
 
   /** The next task. An unwanted voice agent is removed first, because an assistant has at most one. */
   voiceTask(): VoiceTask | null {
-    const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? null)
+    const wanted = this.isTerminating ? null : (this.vaRegistration?.provider ?? (this.voiceOnDemand ? this.voiceAgentProvider : null))
     if (this.voiceAgentProvider && this.voiceAgentProvider !== wanted) return "tearDown"
     if (wanted) return "provision"
     return this.isTerminating ? "remove" : null
@@ -134,7 +157,7 @@ export class Assistant extends AssistantRow {
     this.keepUpdatedAt()
     const task = this.voiceTask()
     // Stored before the request: if the server stops during the request, the agent can still be removed.
-    if (task === "provision") this.voiceAgentProvider = this.vaRegistration!.provider
+    if (task === "provision" && this.vaRegistration) this.voiceAgentProvider = this.vaRegistration.provider
     return task
   }
 
@@ -144,7 +167,7 @@ export class Assistant extends AssistantRow {
     this.voiceAgentError = null
     this.voiceAgentId = agentId
     // The assistant changed meanwhile: the voice agent is ready only after the next run.
-    if (!this.voice.dueAt) this.showVoice("ready")
+    if (!this.voice.dueAt && this.vaRegistration) this.showVoice("ready")
   }
 
   /** Stores that the provider removed the voice agent; the next task is due at once. */
@@ -162,7 +185,11 @@ export class Assistant extends AssistantRow {
 
   /** Marks the voice agent as failed; it is not tried again before the assistant changes. */
   voiceFailed() {
-    this.showVoice("failed")
+    if (this.vaRegistration) return this.showVoice("failed")
+    // What may have been created for calls is removed; later calls try again.
+    this.keepUpdatedAt()
+    this.voiceOnDemand = false
+    this.voice.dueAt = clock.now()
   }
 
   private showVoice(status: VoiceAgentStatus) {

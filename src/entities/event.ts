@@ -12,6 +12,9 @@ export const EventTypeEnum = words("EventType", "Type of an event.", {
   CHAT_MODE_CHANGED: "AI control of a chat changed.",
   CHANNEL_UPDATED: "A channel connection changed: its channel refuses the credentials, or accepts them again.",
   TOOL_CALL_REQUESTED: "The assistant called a tool of type WEBHOOK_CLIENT; a client must answer with answerToolCall.",
+  CALL_STARTED: "The customer answered a call.",
+  CALL_ENDED: "A call ended, also one that was not connected or never dialed.",
+  CALL_TRANSCRIBED: "The replies of a call were stored.",
   EVENT_WEBHOOK_DISABLED: "The server disabled an endpoint for events, because it failed for days or asked for no more.",
   EVENT_WEBHOOK_TEST: "A test of an endpoint for events; sent to that endpoint alone.",
 })

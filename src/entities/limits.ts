@@ -64,6 +64,10 @@ export const entityLimits = {
   voiceRetryBaseMs: 2_000,
   /** Longest pause between two tries; ours. */
   voiceRetryMaxMs: 10 * 60_000,
+  /** A call costs parts of a minute: one of this many. */
+  chargedMinuteShare: 10_000,
+  /** Seconds of a minute of the voice balance. */
+  secondsPerMinute: 60,
   /** Random bytes of an endpoint's secret. */
   eventWebhookSecretBytes: 32,
   /** How long the secret before a rotation signs too. */

@@ -47,6 +47,7 @@ export const resultLost = "The result is unknown: the call may or may not have b
   name: "tool_call_body",
   expression: "create index tool_call_body on tool_call (created_at) where params <> '{}' or response is not null",
 })
+@Index({ name: "tool_call_call", expression: "create index tool_call_call on tool_call (call_id) where call_id is not null" })
 @Index({ name: "tool_call_chat", expression: "create index tool_call_chat on tool_call (chat_id) where chat_id is not null" })
 export class ToolCall {
   @Field(() => UUID, {

@@ -11,6 +11,7 @@ import { AssistantResolver } from "../resolvers/assistant.js"
 import { AssistantFolderResolver } from "../resolvers/assistant-folder.js"
 import { AssistantToolResolver } from "../resolvers/assistant-tool.js"
 import { AuditEntryResolver } from "../resolvers/audit-entry.js"
+import { CallResolver } from "../resolvers/call.js"
 import { ChannelResolver } from "../resolvers/channel.js"
 import { ChatResolver } from "../resolvers/chat.js"
 import { ChatFolderResolver } from "../resolvers/chat-folder.js"
@@ -53,6 +54,7 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   ChatResolver,
   MessageResolver,
   MediaResolver,
+  CallResolver,
   EventResolver,
   EventWebhookResolver,
   EventDeliveryResolver,

@@ -1,4 +1,7 @@
 import Router, { type RouterContext } from "@koa/router"
+import { callFromAgent } from "../calls/agent-tools.js"
+import { callLimits } from "../calls/limits.js"
+import { receiveReport } from "../calls/receive.js"
 import { connectionOf } from "../channels/connection.js"
 import { type HookConnection, hookConnection } from "../channels/hook-connection.js"
 import { inTurn } from "../channels/hook-queue.js"
@@ -20,6 +23,8 @@ import { readRaw } from "./raw-body.js"
 export function hookRouter(services: Services): Router {
   const router = new Router()
     .post("/hooks/widget/:connectionId", (ctx) => fromWidget(services, ctx))
+    .post("/hooks/voice/:provider", (ctx) => fromVoice(services, ctx))
+    .post("/hooks/voice/:provider/tools/:toolId", (ctx) => fromVoiceAgent(services, ctx))
     .post("/hooks/:messenger/:connectionId", (ctx) => fromChannel(services, ctx, ctx["params"].messenger!))
   for (const messenger of messengers.filter((each) => services.channels.adapter(each)?.challenge))
     router.get(`/hooks/${messenger}/:connectionId`, (ctx) => challenge(services, ctx, messenger))
@@ -60,6 +65,30 @@ async function fromChannel(services: Services, ctx: RouterContext, named: string
   const stored = await inTurn(services, connection.id, body.length, () => receive(services, connection, events, json))
   ctx.status = adapter.hookStatus
   ctx.body = stored ?? {}
+}
+
+/** A report of a voice provider about a call; a repeated one changes nothing. */
+async function fromVoice(services: Services, ctx: RouterContext) {
+  const provider = services.voices.find(({ name, capabilities }) => capabilities.webhooks && name === ctx["params"].provider)
+  if (!provider) throw new NotFound("Voice provider")
+  const body = await readRaw(ctx, callLimits.hookBytes)
+  if (!provider.verifyWebhook({ headers: ctx.headers, body }, clock.now())) throw await stranger(services, ctx)
+  const json = jsonOf(body)
+  const facts = json && typeof json === "object" ? provider.parseWebhook(json) : null
+  if (facts) await receiveReport(services, provider.name, facts)
+  ctx.body = {}
+}
+
+/** A tool that an agent at a voice provider calls. */
+async function fromVoiceAgent(services: Services, ctx: RouterContext) {
+  const { provider, toolId = "" } = ctx["params"]
+  if (!services.voices.some(({ name, capabilities }) => capabilities.agents && name === provider)) throw new NotFound("Voice provider")
+  const body = await readRaw(ctx, callLimits.toolHookBytes)
+  const secret = ctx.get("X-Voice-Tool-Secret")
+  if (!secret) throw await stranger(services, ctx)
+  const json = jsonOf(body)
+  if (!json || typeof json !== "object" || Array.isArray(json)) throw new BadUserInput("The request body must be a JSON object")
+  ctx.body = await callFromAgent(services, toolId, secret, json as Record<string, unknown>)
 }
 
 /** Counts a request without a right signature; returns the error that it is answered with. */

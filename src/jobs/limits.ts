@@ -12,6 +12,10 @@ export const jobLimits = {
   turnCompanyShare: 3 / 4,
   /** Concurrent tasks of voice agents in a process, in all and per company; ours. */
   voiceSlots: { instance: 40, company: 30 },
+  /** Calls that a process follows at once, in all and per company; ours. */
+  callSlots: { instance: 100, company: 80 },
+  /** How often a sweep looks for due work on calls, and for waiting calls; ours. */
+  callSweepSeconds: 1,
   /** How often a sweep looks for due replies; ours. */
   replySweepSeconds: 1,
   /** Claims of a kind of work that an instance runs at once, so that requests always find a database connection; ours. */

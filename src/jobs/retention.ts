@@ -99,6 +99,20 @@ const clearAuditEntries = {
   ) returning 1`,
 }
 
+/** Takes old recordings from their calls; their files are removed like any other that is not used. */
+const clearRecordings = {
+  name: "clear-recordings",
+  text: `with old as (
+      select id, recording_id from call where recording_id is not null and ended_at < $1 limit $2 for update skip locked
+    ), unused as (
+      update media set forget_at = $3 from old where media.id = old.recording_id
+    )
+    update call set recording_id = null from old where call.id = old.id returning 1`,
+}
+
+/** Deletes reports about calls that never became known. */
+const clearCallReports = { name: "clear-call-reports", text: "delete from call_report where expires_at < $1" }
+
 type Deleting = Pick<Services, "database" | "stopping">
 
 /** Repeats a statement, each time as its own transaction, until it finds less than a batch; its last parameter is the size of a batch. */
@@ -125,12 +139,18 @@ async function clearOldMessages({ database, stopping }: Deleting, before: Date) 
   }
 }
 
+async function clearOldRecordings({ database, stopping }: Deleting, before: Date, now: Date) {
+  const { mediaBatch } = jobLimits
+  while (!stopping.aborted && (await unscoped(database, clearRecordings, [before, mediaBatch, now])).length === mediaBatch);
+}
+
 /** Deletes what the operator limits to a number of days; 0 keeps it for ever. */
 async function clearByAge(services: Deleting & Pick<Services, "config">, now: Date) {
-  const { messageRetentionDays, toolLogRetentionDays, auditRetentionDays } = services.config
+  const { messageRetentionDays, toolLogRetentionDays, auditRetentionDays, recordingRetentionDays } = services.config
   const daysBefore = (days: number) => new Date(now.getTime() - days * 24 * 60 * 60 * 1000)
   if (messageRetentionDays) await clearOldMessages(services, daysBefore(messageRetentionDays))
   if (toolLogRetentionDays) await inBatches(services, clearToolBodies, [daysBefore(toolLogRetentionDays)], jobLimits.toolBodyBatch)
+  if (recordingRetentionDays) await clearOldRecordings(services, daysBefore(recordingRetentionDays), now)
   if (auditRetentionDays) await inBatches(services, clearAuditEntries, [daysBefore(auditRetentionDays)])
 }
 
@@ -153,6 +173,7 @@ export const retention: Sweep = {
     await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await unscoped(database, clearRefreshTokens, [now])
     await inBatches(services, clearChannelItems, [now])
+    await unscoped(database, clearCallReports, [now])
     await clearByAge(services, now)
     for (const row of await unscoped(database, companiesWithDueMedia, [now]))
       if (!stopping.aborted) await forgetMedia(services, row.company_id)

@@ -74,6 +74,24 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  /** Ended calls by provider, status and reason. */
+  readonly calls = new Counter({
+    name: "platform_calls_total",
+    help: "Ended calls.",
+    labelNames: ["provider", "status", "reason"],
+    registers: [this.registry],
+  })
+
+  /** Time from the acceptance of a call until it got a line. */
+  readonly callWait = this.histogram("platform_call_wait_seconds", "Time from the acceptance of a call until it got a line.", [])
+
+  /** Requests to voice providers, by operation and outcome. */
+  readonly voiceRequests = this.histogram("platform_voice_request_duration_seconds", "Duration of requests to voice providers.", [
+    "provider",
+    "operation",
+    "outcome",
+  ])
+
   /** Events to which the sequencer of this instance assigned positions. */
   readonly eventsPlaced = new Counter({
     name: "platform_events_placed_total",

@@ -37,9 +37,11 @@ export async function textModels(config: Config): Promise<TextModel[]> {
   ]
 }
 
-/** The voice providers of this deployment: the simulated one always. */
-export function voiceProviders(): VoiceProvider[] {
-  return [simulatedVoice()]
+/** The voice providers of this deployment, the default first: ElevenLabs where it is configured, the simulated one always. */
+export async function voiceProviders({ elevenlabs }: Config): Promise<VoiceProvider[]> {
+  if (!elevenlabs) return [simulatedVoice()]
+  const { elevenLabsVoice } = await import("./voice/elevenlabs.js")
+  return [elevenLabsVoice(elevenlabs), simulatedVoice()]
 }
 
 /** The embedding of this deployment: the configured service, else the built-in one. */

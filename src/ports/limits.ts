@@ -145,4 +145,20 @@ export const portLimits = {
   documentDepth: 256,
   /** Longest wait before the second attempt of a request to a remote storage, in milliseconds; it doubles with each; ours. */
   storageRetryMs: 200,
+  /** How long a simulated telephone rings, in milliseconds. */
+  simulatedRingMs: 500,
+  /** How long a simulated conversation takes without the time of the model, in milliseconds. */
+  simulatedTalkMs: 2_500,
+  /** Words a second on a simulated call. */
+  simulatedWordsPerSecond: 2.5,
+  /** Samples a second of a simulated recording. */
+  simulatedSampleRate: 8_000,
+  /** Longest simulated recording. */
+  simulatedRecordingSeconds: 30,
+  /** Timeout of a request to a voice provider. */
+  voiceRequestMs: 30_000,
+  /** Oldest signature of a voice provider's webhook that is accepted. */
+  voiceWebhookSeconds: 30 * 60,
+  /** Longest part of a voice provider's words that is shown; ours. */
+  voiceWordsCharacters: 200,
 } as const

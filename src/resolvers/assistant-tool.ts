@@ -46,6 +46,12 @@ const check = <N extends "Assistant" | "AssistantTool">(
     }),
   )
 
+/** Schedules an update of the voice agent of a tool's assistant. */
+async function resyncAgent({ em }: RequestContext, { assistantId }: AssistantTool) {
+  const assistant = await em.findOne(Assistant, { id: assistantId })
+  assistant?.toolsChanged()
+}
+
 /** Writes a tool and reads it as the mutation returns it. */
 async function written(tx: RequestContext, tool: AssistantTool, info: GraphQLResolveInfo) {
   await tx.unit.flush()
@@ -101,6 +107,7 @@ export class AssistantToolResolver {
     return context.transaction(async (tx) => {
       const assistant = await tx.referred(Assistant, assistantId, "assistantId")
       const tool = Object.assign(new AssistantTool(), { assistantId, companyId: assistant.companyId })
+      assistant.toolsChanged()
       tx.em.persist(applyInput(tx, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
       return written(tx, tool, info)
     })
@@ -119,7 +126,9 @@ export class AssistantToolResolver {
       const { webhookSecret: _secret, ...columns } = input
       const tool = await findToChange(tx, AssistantTool, id, columns, "Tool")
       tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
-      return written(tx, applyInput(tx, tool, input), info)
+      const changed = applyInput(tx, tool, input)
+      await resyncAgent(tx, tool)
+      return written(tx, changed, info)
     })
   }
 
@@ -128,6 +137,7 @@ export class AssistantToolResolver {
   async deleteAssistantTool(@Ctx() context: RequestContext, @IdArg("tool") id: string) {
     const tool = await context.find(AssistantTool, id, "Tool")
     tool.mustBeDeletable()
+    await resyncAgent(context, tool)
     return deleted(context, tool)
   }
 

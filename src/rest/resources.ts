@@ -6,11 +6,17 @@ export interface Resource {
   nulls?: string[]
   /** Fields that expire: they are computed when the row is returned, and never stored. */
   expiring?: string[]
+  /** Columns that are stored beside the fields, because fields that expire are computed from them. */
+  stored?: string[]
 }
 
 const quotedMessage = `id companyId chatId sequence role type text source fromId status sentAt deliveredAt deliveryError externalId authorId
   sender { externalId name } contextId replyToMessageId mediaIds messageMedia { id mediaId media { ...Media } } sources { knowledgeId knowledgeName chunkId }
   functionCall { callId name arguments } functionCallOutput { callId output status } createdAt updatedAt`
+
+/** A call in the list: everything but its replies. */
+export const callSummary = `id companyId assistantId callerAssistantId workflowId status duration recordingUrl transcript dynamicVariables phoneNumber
+  employeeName callDate source endedReason createdAt updatedAt`
 
 /** The REST representation of each type, by its name in the schema. */
 export const resources: Record<string, Resource> = {
@@ -28,6 +34,11 @@ export const resources: Record<string, Resource> = {
   },
   // No route returns it; exports do.
   AuditEntry: { fields: "id companyId actorKind actorId action subjectType subjectId changed address requestId createdAt" },
+  Call: {
+    fields: `${callSummary} replies { role text startSeconds endSeconds }`,
+    expiring: ["recordingUrl"],
+    stored: ["recordingId"],
+  },
   Channel: { fields: "id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt" },
   Chat: {
     fields: `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId

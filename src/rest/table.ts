@@ -1,6 +1,7 @@
 import { accessTokenRoutes } from "./access-token.js"
 import { assistantRoutes } from "./assistant.js"
 import { assistantToolRoutes } from "./assistant-tool.js"
+import { callRoutes } from "./call.js"
 import { chatRoutes } from "./chat.js"
 import { chatFolderRoutes } from "./chat-folder.js"
 import { chatInboxRoutes } from "./chat-inbox.js"
@@ -26,5 +27,6 @@ export const routeTable = [
   ...chatTagRoutes,
   ...messageRoutes,
   ...mediaRoutes,
+  ...callRoutes,
   ...eventWebhookRoutes,
 ]

@@ -90,7 +90,6 @@ export const ChatSortEnum = words("ChatSort", "Sort key of chats.", {
   lastMessageAt: "Most recent activity: the last message, or the creation of a chat without messages.",
   createdAt: "Creation.",
 })
-export const SortOrderEnum = words("SortOrder", "Sort order.", { ASC: "Ascending: oldest first.", DESC: "Descending: newest first." })
 
 const ShortText = Trimmed({ min: 0, max: entityLimits.chatText })
 const RequiredText = Trimmed({ max: entityLimits.chatText })

@@ -16,7 +16,7 @@ export class EventShape {
   createdAt!: string
 
   @Field(() => JSONValue, {
-    description: "Details of the event; for a message or a chat, its REST representation at the time of the event.",
+    description: "Details of the event; for a message, a chat or a call, its REST representation at the time of the event.",
   })
   payload!: unknown
 

@@ -5,6 +5,7 @@ import type { Services } from "../../src/context/services.js"
 import type { UnitOfWork } from "../../src/database/unit-of-work.js"
 import { AccessToken } from "../../src/entities/access-token.js"
 import { Assistant } from "../../src/entities/assistant.js"
+import { Call } from "../../src/entities/call.js"
 import { Channel } from "../../src/entities/channel.js"
 import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus } from "../../src/entities/company.js"
 import { clock } from "../../src/entities/kit/clock.js"
@@ -66,6 +67,10 @@ export interface CompanyFixture extends CompanyRows {
   person(role?: MemberRole, who?: Person): Promise<Person>
   /** The value of a new access token. */
   anotherToken(name?: string): Promise<string>
+  /** Sets the voice balance in minutes, and the number of lines. */
+  voice(fields: { balance?: number; lines?: number }): Promise<void>
+  /** A finished call of the assistant. */
+  call(fields?: Fields): Promise<{ id: string }>
   /** Sets the subscription; null removes it. */
   subscription(status: SubscriptionStatus | null, endsAt?: Date | null): Promise<void>
 }
@@ -171,6 +176,19 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
         const token = AccessToken.issue(company.id, name, company.owner.id)
         unit.em.persist(token)
         return token.token!
+      }),
+    voice: ({ balance, lines }) =>
+      inTransaction(async ({ em }) => {
+        const row = await em.findOneOrFail(Company, { id: company.id })
+        Object.assign(row, { ...(balance !== undefined && { voiceBalance: balance }), ...(lines !== undefined && { voiceLines: lines }) })
+      }),
+    call: (fields = {}) =>
+      inTransaction(async ({ em }) => {
+        const finished = { status: "completed", endedReason: "customer_hung_up", duration: 61, source: "api", provider: "simulated" }
+        const of = { companyId: company.id, assistantId: company.assistant.id, phoneNumber: "+380441234567" }
+        const call = Object.assign(new Call(), of, finished, fields)
+        em.persist(call)
+        return { id: call.id }
       }),
     subscription: (status, endsAt = null) =>
       inTransaction(async ({ unit }) => {

@@ -140,6 +140,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
     "test/hostile-requests.test.ts",
     "bytes that are not HTTP, and requests that are cut, do no harm",
   ],
+  "src/ports/voice/simulated.ts: Readable.from": ["Bytes in memory, which the storage of the recording reads."],
   "src/jobs/kit/scheduler.ts: new Pool": [
     "The pool replaces the connection.",
     "test/health.test.ts",

@@ -1,3 +1,4 @@
+import { simulatedVoice } from "../../src/ports/voice/simulated.js"
 import type { VoiceAgentSettings, VoiceProvider } from "../../src/ports/voice.js"
 
 /** A call of a fake voice provider. */
@@ -46,6 +47,7 @@ export function fakeVoice(name = "fake"): FakeVoice {
       return { next: async (): Promise<HeldVoiceCall> => came.shift() ?? new Promise((resolve) => awaited.push(resolve)) }
     },
     provider: {
+      ...simulatedVoice(),
       name,
       async provision(settings, signal) {
         const call = { task: "provision" as const, assistantId: settings.assistantId, agentId: settings.agentId, settings, signal }

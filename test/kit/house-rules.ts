@@ -212,6 +212,9 @@ export const databaseKitStaysInside = imports(
 /** Callers of unscoped(), each with the reason why it reads across companies. */
 export const unscopedCallers: Record<string, string> = {
   "src/context/authenticate.ts": "finds the company of credentials",
+  "src/calls/receive.ts": "finds the company of a call, by the IDs in a report that its provider has signed",
+  "src/calls/agent-tools.ts": "finds the company of a tool, by its ID in the URL; the secret of its assistant is checked then",
+  "src/calls/gauges.ts": "counts calls of all companies, and reads no content",
   "src/channels/connection.ts":
     "finds the company of a connection, by the ID in a hook's URL; of assistants and chats only those of that company",
   "src/events/hub.ts": "reads the log once for all subscribers of this instance, and delivers to each only events of its companies",
@@ -220,6 +223,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/kit/worker.ts": "finds and counts due rows of all companies, each is then claimed in its own; renews the leases of its runs",
   "src/assistant/claim.ts": "claims due chats of several companies, each by its ID and its company",
   "src/jobs/lost-tool-calls.ts": "ends calls that a crash left pending, in all companies, only by age",
+  "src/jobs/call-lines.ts": "finds companies with waiting calls; each gives its lines in its own company",
   "src/jobs/quiet-chats.ts": "finds quiet chats of all companies; each is then returned in its own company",
   "src/knowledge/indexing.ts": "makes items with another embedding due, in all companies",
   "src/jobs/retention.ts": "deletes expired rows, in all companies",
@@ -241,6 +245,7 @@ export const unscopedCallers: Record<string, string> = {
 
 /** Files with their own statements, each with its condition on the companies in reach. */
 export const statementCallers: Record<string, string> = {
+  "src/calls/statements.ts": "lock-voice-lines, count-calls-on-line and charge-call: … and company_id = any($2), of a company id = any($2)",
   "src/messages/create.ts": "append-message: … where company_id = any($6)",
   "src/messages/append.ts": "append-message, inside a transaction",
   "src/messages/inbound.ts":
@@ -309,6 +314,7 @@ export const scopeIsSetInOnePlace = words(
 /** Files with statements that write tables of audited entities, each with the reason why the audit trail lacks no entry. */
 export const auditBypasses: Record<string, string> = {
   "src/chats/chat-tag.ts": "drop-tag-exclusion: recorded with unit.audit.changedByStatement()",
+  "src/calls/statements.ts": "minutes that a call costs; what a person sets goes through the entity",
   "src/assistant/knowledge.ts": "credits that a search spends; what a person sets goes through the entity",
   "src/knowledge/indexing.ts": "makes indexing due",
   "src/channels/pace.ts": "when the next message may leave",
@@ -349,6 +355,7 @@ export const auditBypassesAreListed = words(
 /** Jobs without a row of a company, each with its access to companies. */
 export const sweeps: Record<string, string> = {
   "src/jobs/lost-tool-calls.ts": "reads the age of pending calls, in any company",
+  "src/jobs/call-lines.ts": "finds companies with waiting calls, and gives lines in each",
   "src/jobs/quiet-chats.ts": "finds quiet chats, and returns each in its own company",
   "src/jobs/stray-files.ts": "compares files with rows",
   "src/jobs/retention.ts": "reads only the age of rows",
@@ -394,6 +401,10 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/ports/embedding/offline": /^(128|512|20_000)$/,
   // Meta's error codes.
   "src/ports/channel/meta-errors": /./,
+  // Tones in hertz, and the middle of an 8-bit sample.
+  "src/ports/voice/simulated-sound": /^(440|330|128)$/,
+  // Statuses of SIP responses.
+  "src/calls/outcome": /^(486|600|480)$/,
   // The longest duration of a stop.
   "src/main": /^15_000$/,
 }

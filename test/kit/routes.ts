@@ -35,6 +35,9 @@ export async function belongings(company: CompanyFixture): Promise<Belongings> {
   const chat = await company.chat({ assistantId: assistant.id, managerId: company.member.id })
   const message = await company.message({ chatId: chat.id })
   const tool = await company.tool({ assistantId: assistant.id })
+  const call = await company.call({ assistantId: assistant.id })
+  await company.subscription("active")
+  await company.voice({ balance: 100, lines: 0 })
   const webhook = await webhookOf(company)
   const { body: delivery } = await company.rest.as(company.token).post(`/api/event-webhooks/${webhook.id}/test`).expect(201)
   const tokens = `/api/companies/${company.id}/access-tokens`
@@ -49,6 +52,8 @@ export async function belongings(company: CompanyFixture): Promise<Belongings> {
     "assistants-new": assistant.id,
     "assistant-tools-new": tool.id,
     "assistant-knowledge-new": knowledge.id,
+    assistants: assistant.id,
+    "calls-history": call.id,
     chats: chat.id,
     "chat-folders": folder.id,
     "chat-tags": tag.id,
@@ -119,6 +124,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   },
   "PATCH /api/assistant-knowledge-new/{id}": { name: "Renamed" },
   "POST /api/assistant-knowledge-new/query": { assistantId: own["assistants-new"], query: "When are you open?" },
+  "POST /api/assistants/{id}/originate": { phoneNumber: "+380 (44) 123-45-67" },
   "POST /api/chats": { messenger: "playground", fromId: "playground", externalId: `visitor-${++count}` },
   "PATCH /api/chats/{id}": { name: "Renamed" },
   "PATCH /api/chats/{id}/ai-control": { isUnderAiControl: false },
@@ -156,6 +162,15 @@ export const fullBodies: [route: string, says: string, body: (own: Belongings) =
       assistantId: own["assistants-new"],
       managerId: own.company.member.id,
       sourceChannel: "prom",
+    }),
+  ],
+  [
+    "POST /api/assistants/{id}/originate",
+    "with everything",
+    (own) => ({
+      phoneNumber: "+380441234567",
+      callerAssistantId: own["assistants-new"],
+      dynamicVariables: { name: "Ann", age: 40, isNew: true, note: null },
     }),
   ],
   [

@@ -44,9 +44,10 @@ export function shownOf(type: string): Selection {
 }
 
 function storedFields(type: string): Selection {
-  const { fields, expiring = [] } = resourceOf(type)
+  const { fields, expiring = [], stored = [] } = resourceOf(type)
   const { selectionSet } = parse(`{ ${fields} }`).definitions[0] as OperationDefinitionNode
-  return Object.fromEntries(Object.entries(selected(selectionSet, snapshotOf)).filter(([field]) => !expiring.includes(field)))
+  const lasting = Object.entries(selected(selectionSet, snapshotOf)).filter(([field]) => !expiring.includes(field))
+  return Object.fromEntries([...lasting, ...stored.map((column) => [column, {}])])
 }
 
 const selected = (set: SelectionSetNode | undefined, ofType: (type: string) => Selection): Selection =>

@@ -3,7 +3,7 @@ import { BadUserInput } from "../../errors.js"
 import { schemaLimits } from "../limits.js"
 
 /** The operators of the filter grammar (specification, Calls). */
-export type FilterOperator = "eq" | "in" | "like" | "startsWith" | "gte" | "lte" | "between"
+export type FilterOperator = "eq" | "in" | "nin" | "like" | "startsWith" | "gte" | "lte" | "between"
 
 /** Parses one value of a field; null when the value is invalid. */
 export type ValueReader = (text: string) => unknown | null
@@ -16,7 +16,7 @@ export interface FilterField {
   expects: string
 }
 
-/** A condition: one value for most operators, a list for `in`, two values for `between`. */
+/** A condition: one value for most operators, a list for `in` and `nin`, two values for `between`. */
 export interface Condition {
   field: string
   operator: FilterOperator
@@ -49,7 +49,7 @@ function unescaped(value: string, part: string): string {
   })
 }
 
-const severalValues: FilterOperator[] = ["in", "between"]
+const severalValues: FilterOperator[] = ["in", "nin", "between"]
 
 /** Parses `field:op:value;…` (contract, section 4); an error is a bad input that names the offending part. */
 export function parseFilter(fields: Record<string, FilterField>, text: string): Condition[] {
@@ -133,6 +133,9 @@ export const day: ValueReader = (text) => {
   const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
   return date && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : null
 }
+
+/** Accepts a whole number, 0 or more. */
+export const count: ValueReader = (text) => (/^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : null)
 
 /** Accepts any text. */
 export const text: ValueReader = (value) => value

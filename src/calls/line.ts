@@ -1,0 +1,156 @@
+import type { Lease } from "../context/lease.js"
+import type { RequestContext } from "../context/request-context.js"
+import { Call } from "../entities/call.js"
+import type { CallVariables } from "../entities/call-row.js"
+import { clock } from "../entities/kit/clock.js"
+import type { Failure } from "../entities/kit/work-state.js"
+import { type CallFacts, VoiceFailure, type VoiceProvider } from "../ports/voice.js"
+import { dial } from "./dial.js"
+import { endCall } from "./end-call.js"
+import { callLimits } from "./limits.js"
+import { giveLines } from "./lines.js"
+import { endOf } from "./outcome.js"
+import { playCall } from "./play.js"
+import { takeReports } from "./reports.js"
+
+/** A call on its line, as its worker claimed it. */
+export interface ClaimedCall {
+  runId: string
+  callId: string
+  assistantId: string | null
+  provider: string
+  providerCallId: string | null
+  phoneNumber: string
+  variables: CallVariables
+  dialedAt: Date | null
+  answeredAt: Date | null
+  maxDurationSeconds: number
+  conversation: unknown
+}
+
+/** Claims the next step of a call on its line; null when it has none. */
+export function beginCall(_tx: RequestContext, call: Call, runId: string): ClaimedCall | null {
+  if (!call.isOnLine) return null
+  const { id: callId, assistantId, provider, providerCallId, phoneNumber, dynamicVariables: variables } = call
+  const { dialedAt, answeredAt, maxDurationSeconds, conversation } = call
+  return {
+    runId,
+    callId,
+    assistantId,
+    provider,
+    providerCallId,
+    phoneNumber,
+    variables,
+    dialedAt,
+    answeredAt,
+    maxDurationSeconds,
+    conversation,
+  }
+}
+
+/** Does the next step of a call: dials it, finds out whether it was dialed, plays it, or asks the provider how it stands. */
+export async function followCall(lease: Lease<Call>, call: ClaimedCall): Promise<void> {
+  const provider = providerOf(lease.context, call.provider)
+  if (!provider) throw new VoiceFailure(`The voice provider "${call.provider}" is not configured`, true)
+  if (!call.dialedAt) return dial(lease, call, provider)
+  if (!call.providerCallId) return findDialed(lease, call, provider)
+  if (provider.play) return void (await playCall(lease, call, provider))
+  await poll(lease, call, provider)
+}
+
+export const providerOf = ({ services }: RequestContext, name: string) => services.voices.find((provider) => provider.name === name)
+
+/** The signal of a request to a provider. */
+export const requestSignal = (lease: Lease<Call>) => AbortSignal.any([lease.signal, AbortSignal.timeout(callLimits.providerMs)])
+
+/** Finds out whether a call in doubt was dialed: it is never dialed again unless its provider knows all calls and not this one. */
+async function findDialed(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvider): Promise<void> {
+  const facts = await lookUp(lease, call, provider)
+  if (facts?.providerCallId) return void (await lease.store((row, tx) => storeFacts(tx, row, facts)))
+  if (!facts && provider.capabilities.exactLookUp) return dial(lease, call, provider)
+  const overAt = call.dialedAt!.getTime() + callLimits.ringSeconds * 1000 + callLimits.doubtMs
+  if (clock.now().getTime() < overAt) return askLater(lease)
+  await presume(lease, "failed", "provider_error")
+}
+
+async function poll(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvider): Promise<void> {
+  const facts = await lookUp(lease, call, provider)
+  const now = clock.now().getTime()
+  const answerBy = call.dialedAt!.getTime() + callLimits.ringSeconds * 1000 + callLimits.doubtMs
+  const endBy = (call.answeredAt ?? call.dialedAt)!.getTime() + call.maxDurationSeconds * 1000 + callLimits.overdueMs
+  if (facts && facts.state !== "dialing") {
+    if (facts.state === "ended" || now < endBy) return void (await lease.store((row, tx) => storeFacts(tx, row, facts)))
+  } else if (!call.answeredAt && now >= answerBy) return presume(lease, "no_answer", "no_answer")
+  if (now < endBy) return askLater(lease)
+  if (provider.capabilities.hangUp) await provider.hangUp(call.providerCallId!, requestSignal(lease))
+  await presume(lease, "failed", "provider_error")
+}
+
+/** Asks the provider about a call; a provider that does not answer is asked again later. */
+async function lookUp(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvider): Promise<CallFacts | null> {
+  const { metrics } = lease.context.services
+  const end = metrics.voiceRequests.startTimer({ provider: provider.name, operation: "look_up" })
+  try {
+    const facts = await provider.lookUp(call, requestSignal(lease))
+    end({ outcome: "ok" })
+    return facts
+  } catch (error) {
+    end({ outcome: "failed" })
+    if (!(error instanceof VoiceFailure)) throw error
+    lease.context.request.log.warn({ provider: provider.name, reason: error.message }, "a call could not be looked up")
+    // Unknown, which is not the same as not found.
+    return {
+      ...call,
+      reference: null,
+      state: call.answeredAt ? "in_progress" : "dialing",
+      ending: null,
+      durationSeconds: null,
+      replies: null,
+    }
+  }
+}
+
+const askLater = async (lease: Lease<Call>) => void (await lease.store(waitForNextLook))
+
+const waitForNextLook = (call: Call) => call.expectWork(call.line, new Date(clock.now().getTime() + callLimits.pollMs))
+
+/** Ends a call whose provider has not reported an end in time; a later report replaces that. */
+const presume = async (lease: Lease<Call>, status: "failed" | "no_answer", endedReason: "provider_error" | "no_answer") =>
+  void (await lease.store(async (call, tx) => {
+    await endCall(tx, call, { status, endedReason, duration: null, isPresumed: true })
+    await giveLines(tx, call.companyId)
+  }))
+
+/** Stores what the provider reports about a locked call: its answer, its end, and who gets its line. */
+export async function storeFacts(tx: RequestContext, call: Call, facts: CallFacts): Promise<void> {
+  if (facts.providerCallId) call.dialed(facts.providerCallId, facts.reference)
+  if (facts.state === "in_progress") call.answered()
+  const end = endOf(facts, call)
+  if (!end) {
+    if (call.isOnLine) waitForNextLook(call)
+    return
+  }
+  if (facts.replies && call.hear(facts.replies) && call.isEnded) call.expectWork(call.record, clock.now())
+  if (await endCall(tx, call, end)) await giveLines(tx, call.companyId)
+}
+
+/** Stores that a provider dials, and what it reported before it said so. */
+export async function dialAccepted(tx: RequestContext, call: Call, providerCallId: string, reference: string | null): Promise<void> {
+  call.dialed(providerCallId, reference)
+  for (const facts of await takeReports(tx, call)) await storeFacts(tx, call, facts)
+}
+
+/** Logs why a step failed. A call whose provider is gone, or refuses for good, ends. */
+export function callFailure({ request: { log } }: RequestContext, error: unknown, { provider }: ClaimedCall): Failure {
+  if (error instanceof VoiceFailure) {
+    log.warn({ provider, reason: error.message }, "a step of a call failed")
+    return error.isFinal ? { reason: error.message, tries: 1 } : { reason: error.message, retryAfterMs: error.retryAfterMs }
+  }
+  log.error({ err: error, provider }, "a step of a call failed")
+  return { reason: "The call could not be continued" }
+}
+
+/** Ends a call that cannot be continued. */
+export const giveCallUp = (call: Call) => {
+  if (call.isOnLine) call.end({ status: "failed", endedReason: "provider_error", duration: null })
+}

@@ -1,0 +1,76 @@
+import type { CallEnd } from "../entities/call.js"
+import type { CallEndedReason } from "../entities/kit/call-words.js"
+import type { CallFacts } from "../ports/voice.js"
+
+const busySip = [486, 600]
+const noAnswerSip = [408, 480]
+
+/** What the table needs to know of the call itself. */
+interface CallSettings {
+  maxDurationSeconds: number
+  /** Whether this server has ended the call. */
+  isCancelled: boolean
+}
+
+/** A row of the table: whether it matches, and the end that it stands for. The first row that matches decides. */
+interface Row {
+  matches(facts: CallFacts & { ending: NonNullable<CallFacts["ending"]> }, call: CallSettings): boolean
+  endedReason: CallEndedReason
+  /** Status of a call that was not connected; a connected one is completed. */
+  unconnected: CallEnd["status"]
+}
+
+const hasReason = (pattern: RegExp) => (facts: Parameters<Row["matches"]>[0]) => pattern.test(facts.ending.reason ?? "")
+
+/** The ends of calls by the provider's words. */
+const table: Row[] = [
+  { matches: (_facts, { isCancelled }) => isCancelled, endedReason: "cancelled", unconnected: "failed" },
+  {
+    matches: ({ ending }) => ending.failure === "busy" || busySip.includes(ending.sipStatus ?? 0),
+    endedReason: "busy",
+    unconnected: "busy",
+  },
+  {
+    matches: (facts) =>
+      facts.ending.failure === "no-answer" || noAnswerSip.includes(facts.ending.sipStatus ?? 0) || hasReason(/no answer - timeout/i)(facts),
+    endedReason: "no_answer",
+    unconnected: "no_answer",
+  },
+  {
+    matches: (facts) =>
+      facts.ending.failure !== null ||
+      facts.ending.sipStatus !== null ||
+      facts.ending.isError ||
+      hasReason(/quota|conversation initialization failed/i)(facts),
+    endedReason: "provider_error",
+    unconnected: "failed",
+  },
+  { matches: hasReason(/end_call tool was called/i), endedReason: "assistant_hung_up", unconnected: "failed" },
+  { matches: hasReason(/voicemail_detection tool was called/i), endedReason: "voicemail", unconnected: "failed" },
+  { matches: hasReason(/remote party|client disconnected/i), endedReason: "customer_hung_up", unconnected: "failed" },
+  { matches: hasReason(/seconds of silence/i), endedReason: "silence", unconnected: "failed" },
+  {
+    matches: ({ durationSeconds }, { maxDurationSeconds }) => (durationSeconds ?? 0) >= maxDurationSeconds - 1,
+    endedReason: "max_duration",
+    unconnected: "failed",
+  },
+  { matches: ({ durationSeconds }) => (durationSeconds ?? 0) > 0, endedReason: "customer_hung_up", unconnected: "failed" },
+  { matches: () => true, endedReason: "provider_error", unconnected: "failed" },
+]
+
+/** Ends for which nobody has answered, whatever duration is reported. */
+const neverConnected: readonly CallEndedReason[] = ["busy", "no_answer"]
+
+/** The end that a report of the provider stands for; null before the end. */
+export function endOf(facts: CallFacts, call: CallSettings): CallEnd | null {
+  const { ending } = facts
+  if (facts.state !== "ended" || !ending) return null
+  const { endedReason, unconnected } = table.find(({ matches }) => matches({ ...facts, ending }, call))!
+  const isConnected = !neverConnected.includes(endedReason) && hasTalked(facts, endedReason)
+  if (!isConnected) return { status: unconnected, endedReason, duration: null }
+  return { status: "completed", endedReason, duration: Math.max(0, Math.round(facts.durationSeconds ?? 0)) }
+}
+
+/** Whether the call was connected. Before an error, only words show that. */
+const hasTalked = ({ durationSeconds, replies }: CallFacts, endedReason: CallEndedReason) =>
+  endedReason === "provider_error" ? Boolean(replies?.length) : (durationSeconds ?? 0) > 0 || Boolean(replies?.length)

@@ -1,0 +1,253 @@
+import { ElevenLabsVendor, type VendorConversation } from "../simulate/vendors/elevenlabs.js"
+import { callLimits } from "../src/calls/limits.js"
+import { call as callWork } from "../src/jobs/call.js"
+import { callLines } from "../src/jobs/call-lines.js"
+import { callRecord } from "../src/jobs/call-record.js"
+import { voiceAgent } from "../src/jobs/voice-agent.js"
+import { until } from "./kit/poll-until.js"
+import { receiver } from "./kit/receiver.js"
+import { stillTime, stopScheduler } from "./kit/turns.js"
+import { world } from "./kit/world.js"
+
+const vendor = new ElevenLabsVendor()
+await vendor.server.listen()
+const integrator = await receiver()
+afterAll(() => Promise.all([vendor.server.close(), integrator.close()]))
+
+const w = world({
+  ELEVENLABS_BASE_URL: vendor.server.url,
+  ELEVENLABS_API_KEY: "key",
+  ELEVENLABS_WEBHOOK_SECRET: vendor.webhookSecret,
+  PUBLIC_URL: "https://platform.example",
+})
+const { acme, rest, sql } = w
+const time = stillTime()
+
+beforeAll(async () => {
+  await stopScheduler(w)
+  await acme.subscription("active")
+})
+beforeEach(async () => {
+  await sql("delete from call")
+  await sql("delete from call_report")
+  await acme.voice({ balance: 10, lines: 3 })
+  vendor.dialed.length = 0
+  vendor.conversations.clear()
+  vendor.faults.clear()
+  vendor.onDialed = () => {}
+})
+
+/** Runs due work once by the clock of the test. */
+async function work() {
+  for (const each of [callLines, voiceAgent.sweep, callWork.sweep, callRecord.sweep]) {
+    await each.run(w.services)
+    await w.services.running.idle()
+  }
+}
+/** Lets the time between two look-ups pass, and runs what is due then. */
+async function poll() {
+  time.pass(callLimits.pollMs)
+  await work()
+}
+const accept = async (assistant: { id: string } = acme.assistant): Promise<string> =>
+  (await rest.as(acme.token).post(`/api/assistants/${assistant.id}/originate`, { phoneNumber: "+15557654321" }).expect(200)).body.workflowId
+const look = async (id: string) => (await rest.as(acme.token).get(`/api/calls-history/${id}`).expect(200)).body
+const conversationOf = (id: string) => [...vendor.conversations.values()].find(({ user_id }) => user_id === id)!
+const post = ({ body, headers }: { body: string; headers: Record<string, string> }) =>
+  fetch(`${w.url}/hooks/voice/elevenlabs`, { method: "POST", body, headers })
+const webhook = (conversation: VendorConversation, type = "post_call_transcription") =>
+  vendor.webhook(type, conversation, new Date(time.now()))
+const said: ["user" | "agent", string][] = [
+  ["agent", "Hello!"],
+  ["user", "Hi."],
+]
+const balance = async () => (await sql("select voice_balance from company where id = $1", [acme.id]))[0].voice_balance
+const lines = async () => (await sql("select count(*)::int as n from call where status in ('dialing', 'in_progress')"))[0].n
+
+/** A call that the vendor has dialed. */
+async function dialed(): Promise<{ id: string; conversation: VendorConversation }> {
+  const id = await accept()
+  // The agent of the first call is created on demand.
+  await voiceAgent.sweep.run(w.services)
+  await w.services.running.idle()
+  await work()
+  return { id, conversation: conversationOf(id) }
+}
+
+it("a call is dialed with an agent on demand, followed by look-ups, transcribed and recorded without a webhook", async () => {
+  const { id, conversation } = await dialed()
+  expect(await look(id)).toMatchObject({ status: "dialing" })
+  vendor.answer(conversation)
+  await poll()
+  expect(await look(id)).toMatchObject({ status: "in_progress", duration: null })
+  vendor.end(conversation, { seconds: 90, said })
+  await poll()
+  const call = await look(id)
+  expect(call).toMatchObject({
+    status: "transcribed",
+    endedReason: "customer_hung_up",
+    duration: 90,
+    transcript: "Agent: Hello!\nCustomer: Hi.",
+  })
+  expect((await fetch(call.recordingUrl.replace("https://platform.example", w.url))).headers.get("content-type")).toBe("audio/mpeg")
+  expect(await balance()).toBe(8.5)
+  expect(vendor.dialed).toHaveLength(1)
+})
+
+it("a webhook ends a call at once; a repeated one changes nothing, and a forged one is 401", async () => {
+  const { id, conversation } = await dialed()
+  vendor.end(conversation, { seconds: 60, said })
+  expect((await post(vendor.webhook("post_call_transcription", conversation, new Date(time.now()), "forged"))).status).toBe(401)
+  expect((await post({ body: JSON.stringify({ type: "post_call_transcription", data: conversation }), headers: {} })).status).toBe(401)
+  expect(await look(id)).toMatchObject({ status: "dialing" })
+  expect((await post(webhook(conversation))).status).toBe(200)
+  expect((await post(webhook(conversation))).status).toBe(200)
+  await work()
+  expect((await post(webhook(conversation))).status).toBe(200)
+  await poll()
+  expect(await look(id)).toMatchObject({ status: "transcribed", duration: 60 })
+  expect(await balance()).toBe(9)
+  const events = await sql("select type from event where payload #>> '{call,id}' = $1 order by id", [id])
+  expect(events.map(({ type }) => type)).toEqual(["CALL_STARTED", "CALL_ENDED", "CALL_TRANSCRIBED"])
+})
+
+it("a failure that is reported before the dial is answered is kept, and used when the answer names the call", async () => {
+  vendor.onDialed = async (conversation) => {
+    const { conversation_id, metadata } = conversation
+    const data = { conversation_id, failure_reason: "busy", metadata: { type: "twilio", body: { CallSid: metadata.phone_call.call_sid } } }
+    expect((await post(webhook(data as never, "call_initiation_failure"))).status).toBe(200)
+    expect((await post(webhook(data as never, "call_initiation_failure"))).status).toBe(200)
+  }
+  const { id } = await dialed()
+  expect(await look(id)).toMatchObject({ status: "busy", endedReason: "busy", duration: null })
+  expect(await sql("select 1 from call_report")).toEqual([])
+  expect(await balance()).toBe(10)
+})
+
+it.each(["reset-after", "500"] as const)("a dial whose answer is lost (%s) is looked up, and never repeated", async (fault) => {
+  vendor.faults.next({ fault, on: "outbound-call" })
+  const { id, conversation } = await dialed()
+  expect(await look(id)).toMatchObject({ status: "dialing" })
+  if (conversation) vendor.end(conversation, { seconds: 30, said })
+  for (let pass = 0; pass < 4; pass++) await poll()
+  if (!conversation) {
+    time.pass(callLimits.ringSeconds * 1000 + callLimits.doubtMs)
+    await work()
+  }
+  expect(await look(id)).toMatchObject(
+    conversation ? { status: "transcribed", duration: 30 } : { status: "failed", endedReason: "provider_error" },
+  )
+  expect(vendor.dialed).toHaveLength(conversation ? 1 : 0)
+  expect(await lines()).toBe(0)
+})
+
+it("a process that dies after the dial left the intent: the call is looked up, and not dialed again", async () => {
+  const { id } = await dialed()
+  // What another instance finds: the intent is there, and the answer was never stored.
+  await sql("update call set provider_call_id = null, provider_reference = null, line_due_at = now() - interval '1 day' where id = $1", [
+    id,
+  ])
+  await work()
+  expect(vendor.dialed).toHaveLength(1)
+  expect((await sql("select provider_call_id as conversation from call where id = $1", [id]))[0].conversation).toBe(
+    conversationOf(id).conversation_id,
+  )
+})
+
+it("a provider without a free line gets the call again until its wait is over", async () => {
+  vendor.faults.next({ fault: "429", on: "outbound-call", retryAfter: 8 })
+  const { id } = await dialed()
+  expect(await look(id)).toMatchObject({ status: "queued" })
+  await work()
+  expect(vendor.dialed).toHaveLength(0)
+  time.pass(8_000)
+  await work()
+  expect(await look(id)).toMatchObject({ status: "dialing" })
+  expect(vendor.dialed).toHaveLength(1)
+})
+
+it("a call that never ends by the provider's word ends by time, and a later word replaces that once", async () => {
+  const { id, conversation } = await dialed()
+  time.pass(callLimits.ringSeconds * 1000 + callLimits.doubtMs)
+  await work()
+  expect(await look(id)).toMatchObject({ status: "no_answer", endedReason: "no_answer" })
+  vendor.end(conversation, { seconds: 60, said })
+  await post(webhook(conversation))
+  await work()
+  expect(await look(id)).toMatchObject({ status: "transcribed", endedReason: "customer_hung_up", duration: 60 })
+  expect(await balance()).toBe(9)
+  vendor.end(conversation, { seconds: 600, reason: "end_call tool was called." })
+  await post(webhook(conversation))
+  expect(await look(id)).toMatchObject({ endedReason: "customer_hung_up", duration: 60 })
+  expect(await balance()).toBe(9)
+})
+
+it("a provider that does not answer look-ups is asked again", async () => {
+  const { id, conversation } = await dialed()
+  vendor.end(conversation, { seconds: 6, said })
+  vendor.faults.next({ fault: "500", on: "/conversations/" })
+  await poll()
+  expect(await look(id)).toMatchObject({ status: "dialing" })
+  await poll()
+  expect(await look(id)).toMatchObject({ status: "transcribed", duration: 6 })
+})
+
+it("a recording that fails comes later, and the transcript does not wait for it", async () => {
+  const { id, conversation } = await dialed()
+  vendor.end(conversation, { said })
+  vendor.faults.next({ fault: "500", on: "/audio" })
+  await poll()
+  expect(await look(id)).toMatchObject({ status: "transcribed", recordingUrl: null })
+  time.pass(callLimits.recordRetryBaseMs)
+  await work()
+  expect((await look(id)).recordingUrl).toContain("/media/")
+})
+
+it("an agent calls a tool of its assistant on a live call, and no other", async () => {
+  const tool = await acme.tool({ name: "getOrder", apiCallUrl: integrator.url, webhookSecret: "word" })
+  integrator.answer({ json: { status: "shipped" } })
+  const { id, conversation } = await dialed()
+  vendor.answer(conversation)
+  const [secret] = [...vendor.secrets.values()].filter(({ name }) => name.endsWith(acme.assistant.id))
+  const address = `${w.url}/hooks/voice/elevenlabs/tools/${tool.id}`
+  const ask = (headers: Record<string, string>, callId = id) =>
+    fetch(address, { method: "POST", headers, body: JSON.stringify({ orderId: 77, call_id: callId }) })
+  expect((await ask({})).status).toBe(401)
+  expect((await ask({ "X-Voice-Tool-Secret": "00".repeat(32) })).status).toBe(401)
+  const rightly = { "X-Voice-Tool-Secret": secret!.value }
+  expect((await ask(rightly, acme.assistant.id)).status).toBe(404)
+  const answer = await ask(rightly)
+  expect([answer.status, await answer.json()]).toEqual([200, { status: "shipped" }])
+  expect(JSON.parse(integrator.requests[0]!.body.toString())).toEqual({ orderId: 77 })
+  expect(integrator.requests[0]!.headers["x-signature"]).toMatch(/^sha256=/)
+  const { body } = await rest.as(acme.token).get(`/api/assistant-tools-new/${tool.id}/logs`).expect(200)
+  expect(body.data).toMatchObject([{ callId: id, chatId: null, status: "success" }])
+  // The tool call shows that the customer has answered.
+  expect(await look(id)).toMatchObject({ status: "in_progress" })
+  vendor.end(conversation, { said })
+  await poll()
+  expect((await ask(rightly)).status).toBe(404)
+})
+
+it("the agent of a deleted assistant is removed after its calls have ended", async () => {
+  const ada = await acme.makeAssistant({ name: "Ada", vaRegistration: { provider: "elevenlabs" } })
+  await until(async () => {
+    await work()
+    return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).body.voiceAgentStatus === "ready"
+  })
+  const id = await accept(ada)
+  await work()
+  expect(vendor.agents.has(conversationOf(id).agent_id)).toBe(true)
+  await rest.as(acme.token).delete(`/api/assistants-new/${ada.id}`).expect(200)
+  await work()
+  expect(vendor.agents.has(conversationOf(id).agent_id)).toBe(true)
+  vendor.end(conversationOf(id), { said })
+  await poll()
+  await poll()
+  expect(vendor.agents.has(conversationOf(id).agent_id)).toBe(false)
+  await until(async () => {
+    await work()
+    return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).status === 404
+  })
+  expect(await look(id)).toMatchObject({ status: "transcribed", assistantId: null })
+})
