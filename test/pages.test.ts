@@ -8,7 +8,10 @@ import type { StartPageFacts } from "../src/pages/start-page.js"
 
 const bare: StartPageFacts = { configuration: [["Database", "PostgreSQL"]], metrics: false, schema: true, demo: null }
 let facts = bare
-const { serve, unknownPath } = pages(() => facts)
+const { serve, unknownPath } = pages(
+  () => facts,
+  async () => false,
+)
 
 const app = new Koa({ env: "test" })
 app.silent = true
@@ -98,6 +101,7 @@ describe("the start page", () => {
     expect(text).toContain("sign-in</code> as <code>owner@demo.example</code>")
     expect(text).toContain("curl -s http://127.0.0.1:4000/hooks/widget/w-1 ")
     expect(text.match(/<li>[A-Z][^<]+:<pre><code>[^<]+<\/code><\/pre><\/li>/g)).toHaveLength(4)
+    expect(text).toContain('<a href="/demo">')
     expect(text).not.toMatch(/amp_secret|pass\b/)
   })
 })
