@@ -106,6 +106,25 @@ describe("the start page", () => {
   })
 })
 
+describe("the demo shop", () => {
+  afterAll(() => {
+    facts = bare
+  })
+
+  it("has the widget of the demo, from this server alone", async () => {
+    await request(server).get("/demo").set("Accept", browser).expect("passed on")
+    facts = { ...bare, demo: { email: "owner@demo.example", widgetId: "w-1", commands: [] } }
+    const { text, headers } = await request(server).get("/demo").expect(200)
+    expect(text).toContain('data-connection="w-1"')
+    expect(text).not.toMatch(/<!-- |\{\{|<script[^>]*>[^<]|style=|\bon\w+="|(src|href)="(https?:)?\/\//)
+    expect(headers["content-security-policy"]).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';.* frame-ancestors 'none'$/,
+    )
+    expect(headers["set-cookie"]).toBeUndefined()
+    for (const [, url] of text.matchAll(/(?:src|href)="(\/(?:assets\/|widget)[^"]+)"/g)) await request(server).get(url!).expect(200)
+  })
+})
+
 describe("an unknown address", () => {
   const plain = (name: string) => [name, "/unknown/here"] as const
 

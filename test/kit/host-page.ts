@@ -24,7 +24,7 @@ export async function startHostSite(): Promise<HostSite> {
   return {
     page: (attributes, { html, server: from } = {}) => {
       const data = Object.entries(attributes).map(([name, value]) => [`data-${name}`, value])
-      return `http://127.0.0.1:${port}/?${new URLSearchParams([...data, ...(html ? [["html", html]] : []), ["server", from!]] as string[][])}`
+      return `http://127.0.0.1:${port}/?${new URLSearchParams([...data, ...(html ? [["html", html]] : []), ["server", from!]] as [string, string][])}`
     },
     async close() {
       server.closeAllConnections()

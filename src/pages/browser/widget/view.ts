@@ -3,7 +3,7 @@ import { element, icon } from "./dom.js"
 import { widgetLimits } from "./limits.js"
 import { Log } from "./log.js"
 import { inLanguage } from "./options.js"
-import { strings } from "./strings.js"
+import { type Strings, strings } from "./strings.js"
 import type { Options } from "./types.js"
 
 /** Width up to which the chat covers the whole screen; the stylesheet has the same. */
@@ -16,6 +16,8 @@ export class View {
   readonly #log: Log
   readonly #state: HTMLElement
   readonly #typing: HTMLElement
+  readonly #dots: HTMLElement
+  readonly #texts: Strings
   readonly #field: HTMLTextAreaElement
   readonly #form: HTMLFormElement
 
@@ -28,9 +30,9 @@ export class View {
     const language = strings.de === texts ? "de" : strings.uk === texts ? "uk" : "en"
     this.#log = new Log(texts, language, options.greeting, conversation)
     this.#state = element("p", { class: "state", role: "status" })
-    const dots = element("span", { class: "dots", "aria-hidden": "true" }, element("i"), element("i"), element("i"))
+    this.#texts = texts
+    this.#dots = element("span", { class: "dots", "aria-hidden": "true" }, element("i"), element("i"), element("i"))
     this.#typing = element("p", { class: "typing", role: "status" })
-    this.#typing.dataset["text"] = texts.typing
     this.#field = element("textarea", {
       rows: "1",
       "aria-label": texts.message,
@@ -58,22 +60,21 @@ export class View {
       hidden: "",
     }
     this.dialog = element("section", attributes, header, this.#log.element, this.#typing, this.#state, this.#form)
-    if (options.isPage) this.dialog.classList.add("page")
-    this.#dots = dots
-    this.#texts = texts
+    if (options.isPage) {
+      this.dialog.classList.add("page")
+      Object.assign(document.documentElement, { lang: language, dir: options.direction })
+    }
     this.#listen()
     this.render()
   }
-
-  readonly #dots: HTMLElement
-  readonly #texts: (typeof strings)["en"]
 
   show() {
     this.isShown = true
     this.dialog.hidden = false
     this.dialog.setAttribute("aria-modal", String(!this.options.isPage && matchMedia(narrow).matches))
     this.#log.toEnd()
-    this.#field.focus()
+    // In a frame the focus stays with the page around it until the visitor moves it.
+    if (!this.options.isPage || window.top === window) this.#field.focus()
   }
 
   hide() {
@@ -86,8 +87,7 @@ export class View {
     const { isConnected, isTyping, isGone, hasEnded } = this.conversation
     this.#log.render()
     // Text of a status is announced when it changes, so it is set only then.
-    if (isTyping !== this.#typing.childNodes.length > 0)
-      this.#typing.replaceChildren(...(isTyping ? [this.#dots, this.#typing.dataset["text"]!] : []))
+    if (isTyping !== this.#typing.childNodes.length > 0) this.#typing.replaceChildren(...(isTyping ? [this.#dots, this.#texts.typing] : []))
     const state = isGone ? this.#texts.gone : !isConnected ? this.#texts.reconnecting : hasEnded ? this.#texts.ended : ""
     if (this.#state.textContent !== state) this.#state.textContent = state
     this.#form.hidden = isGone
