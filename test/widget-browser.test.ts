@@ -264,6 +264,28 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     await shows(page, ["Too many"])
   })
 
+  it("sends a message again whose answer was lost, and it is stored once", async () => {
+    const before = `{
+      const send = fetch
+      window.attempts = 0
+      window.fetch = async (url, options) => {
+        const answer = await send(url, options)
+        if (!String(url).includes("/hooks/widget/")) return answer
+        attempts += 1
+        if (attempts % 2) throw new TypeError("The answer was lost")
+        return answer
+      }
+    }`
+    const page = await opened({ before })
+    await say(page, "Did it arrive?")
+    await until(async () => (await page.run("attempts")) === 2)
+    await say(page, "And this?")
+    await until(async () => (await page.run("attempts")) === 4)
+    await shows(page, ["Did it arrive?", "And this?"])
+    expect(await stored("Did it arrive?")).toHaveLength(1)
+    expect(await stored("And this?")).toEqual([{ id: expect.any(String), chat_id: await chatOf("Did it arrive?") }])
+  })
+
   it("is used with the keyboard alone, and gives the focus back", async () => {
     const page = await visit()
     await page.find("button", "Open chat")
@@ -377,7 +399,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     expect(await page.run("heard")).toEqual(["open", "customer: My name?", "user: Ann", "close", "user: Still there?"])
   })
 
-  it("works where the browser keeps nothing, and as a page of its own in a frame of any site", async () => {
+  it("works where the browser keeps nothing, and as a page of its own", async () => {
     const before = 'Object.defineProperty(window, "localStorage", { get() { throw new DOMException("denied", "SecurityError") } })'
     const page = await browser.open(`${w.url}/widget/${acme.widget.id}`, { profile: await browser.profile(), before })
     pages.push(page)

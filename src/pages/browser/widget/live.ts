@@ -63,10 +63,7 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
         complete: again,
         error: (error) => {
           const codes = Array.isArray(error) ? error.map(({ extensions }) => extensions?.code) : []
-          if (
-            (error as Partial<CloseEvent>).code === unauthorized ||
-            codes.some((code) => code === "UNAUTHENTICATED" || code === "FORBIDDEN")
-          ) {
+          if ((error as Partial<CloseEvent>).code === unauthorized || codes.includes("UNAUTHENTICATED")) {
             if (!stopped) listener.ended()
             return
           }

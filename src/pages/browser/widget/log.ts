@@ -57,8 +57,7 @@ export class Log {
   *#entries(): Generator<[key: string, of: unknown, make: () => HTMLElement]> {
     const { messages, pending, hasEarlier } = this.conversation
     if (hasEarlier) yield ["earlier", "earlier", () => this.#earlierButton()]
-    else if (this.greeting)
-      yield ["greeting", "greeting", () => element("div", { class: "bubble theirs", dir: "auto" }, markdown(this.greeting))]
+    else if (this.greeting) yield ["greeting", "greeting", () => this.#greet()]
     // What has no sequence was sent just now.
     const place = ({ sequence }: Message) => sequence ?? Number.MAX_SAFE_INTEGER
     let isPerson = false
@@ -72,6 +71,10 @@ export class Log {
       yield [message.externalId ?? id, message, () => this.#article(message)]
     }
     for (const each of pending.values()) yield [each.messageId, each, () => this.#waiting(each)]
+  }
+
+  #greet(): HTMLElement {
+    return element("div", { class: "bubble theirs" }, element("div", { class: "body", dir: "auto" }, markdown(this.greeting)))
   }
 
   #earlierButton(): HTMLElement {

@@ -17,6 +17,7 @@ export interface OutboxListener {
 /** Sends what the store keeps, in order, one message at a time and from one tab at a time. */
 export class Outbox {
   #running = false
+  #isGone = false
 
   constructor(
     private readonly options: Options,
@@ -26,16 +27,24 @@ export class Outbox {
 
   /** Sends all messages; does nothing while it already does. */
   async flush() {
-    if (this.#running) return
+    if (this.#running || this.#isGone) return
     this.#running = true
     try {
-      // Without the lock (a page without HTTPS) two tabs may send the same message: the server stores it once.
-      const { locks } = navigator
-      if (locks) await locks.request(`assistant-widget:${this.options.connectionId}`, () => this.#sendAll())
-      else await this.#sendAll()
+      // Without the lock (a page without HTTPS, a sandboxed frame) two tabs may send the same message: the server stores it once.
+      let isLocked = false
+      const sendLocked = () => {
+        isLocked = true
+        return this.#sendAll()
+      }
+      await navigator.locks?.request(`assistant-widget:${this.options.connectionId}`, sendLocked).catch((error) => {
+        if (isLocked) throw error
+      })
+      if (!isLocked) await this.#sendAll()
     } finally {
       this.#running = false
     }
+    // Written after the last look, while the lock was being given back.
+    if (!this.#isGone && this.store.outbox.length > 0) void this.flush()
   }
 
   async #sendAll() {
@@ -43,7 +52,10 @@ export class Outbox {
     for (let [first] = this.store.outbox; first; [first] = this.store.outbox) {
       const token = this.store.visitor?.token ?? null
       const outcome = await send(this.options, first, token, this.store.name)
-      if (outcome.kind === "gone") return this.listener.gone()
+      if (outcome.kind === "gone") {
+        this.#isGone = true
+        return this.listener.gone()
+      }
       if (outcome.kind === "later") {
         this.listener.waiting()
         await (outcome.afterMs ? waitAll(outcome.afterMs) : wait(pauseMs(failures)))
