@@ -12,6 +12,27 @@ afterAll(() => openAi.close())
 // A reply is due only where a test makes it due.
 const w = world({ OPENAI_BASE_URL: openAi.url, REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" })
 const { acme, sql } = w
+/** An expression: the articles of the log. */
+const inLog = '[...document.querySelector("assistant-widget").shadowRoot.querySelectorAll("article")]'
+
+/** A function of a page: the elements in `this` whose text has too little contrast with what is behind it, and how many were measured. */
+const contrasts = `function () {
+  const numbers = (color) => color.match(/[\\d.]+/g).map(Number)
+  const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+  const luminance = ([red, green, blue]) => 0.2126 * linear(red / 255) + 0.7152 * linear(green / 255) + 0.0722 * linear(blue / 255)
+  const behind = (element) => {
+    const color = numbers(getComputedStyle(element).backgroundColor)
+    return color[3] === 0 ? behind(element.parentElement) : color
+  }
+  const texts = [...this.querySelectorAll("*")].filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+  const poor = texts.flatMap((each) => {
+    const [light, dark] = [numbers(getComputedStyle(each).color), behind(each)].map(luminance).sort((one, other) => other - one)
+    const ratio = (light + 0.05) / (dark + 0.05)
+    return ratio < 4.5 ? [[each.localName, each.className, ratio]] : []
+  })
+  return { measured: texts.length, poor }
+}`
+
 const inBrowser = chromium ? describe : describe.skip
 
 inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chromium)"}`, () => {
@@ -181,7 +202,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       expect((await chats()).length).toBe(before + 1)
     })
 
-    it("reconnects, and shows what it missed once", async () => {
+    it("reconnects, resumes after the last event, and shows what it missed once", async () => {
       const page = await opened({ server: proxy.url })
       await say(page, "Hold on")
       const chatId = await chatOf("Hold on")
@@ -193,6 +214,12 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       proxy.pass()
       await answer(chatId, "Three")
       await shows(page, ["Hold on", "One", "Two", "Three"])
+      const subscribed = page.frames.map((frame) => JSON.parse(frame).payload).filter((payload) => payload?.query?.includes("WidgetEvents"))
+      expect(subscribed.map(({ variables }) => variables)).toEqual([
+        { chatId, after: null },
+        ...subscribed.slice(1).map(() => ({ chatId, after: expect.any(String) })),
+      ])
+      expect(subscribed.length).toBeGreaterThan(1)
       await until(async () => !(await page.texts("status")).some((text) => text.includes("No connection")))
     })
   })
@@ -373,6 +400,39 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       "rgb(255, 221, 0)",
       "rgb(0, 0, 0)",
     ])
+  })
+
+  it.each(["light", "dark"])("has readable text in the %s scheme: a contrast of at least 4.5", async (scheme) => {
+    const greeting = "Hello, [a link](https://shop.example) and `code`"
+    const page = await opened({ media: { "prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce" }, attributes: { greeting } })
+    const question = `Is it ${scheme}?`
+    await say(page, question)
+    await answer(await chatOf(question), "```\ncode\n```\n- an item\n\nand [a link](https://shop.example)")
+    await until(async () => (await page.count("article")) === 2)
+    const dialog = await page.find("dialog", "Chat")
+    const { measured, poor } = await dialog.call(contrasts)
+    expect(measured).toBeGreaterThan(8)
+    expect(poor).toEqual([])
+  })
+
+  it("shows the newest messages first, and earlier ones when they are asked for", async () => {
+    const page = await opened()
+    await say(page, "The first")
+    const chatId = await chatOf("The first")
+    for (let number = 1; number <= 31; number += 1) await answer(chatId, `Answer ${number}.`)
+    await page.reload()
+    await open(page)
+    await until(async () => (await page.count("article")) === 30)
+    expect(await page.run(`${inLog}.at(-1).innerText`)).toContain("Answer 31.")
+    expect(
+      await page.run(
+        `{ const { scrollTop, clientHeight, scrollHeight } = ${inLog}[0].parentElement; scrollTop + clientHeight > scrollHeight - 2 }`,
+      ),
+    ).toBe(true)
+    await (await page.find("button", "Earlier messages")).click()
+    await until(async () => (await page.count("article")) === 32)
+    expect(await page.run(`${inLog}[0].innerText`)).toContain("The first")
+    expect(await page.count("button", "Earlier messages")).toBe(0)
   })
 
   it("has an API for the host page: open, close, identify, and listeners that can stop", async () => {

@@ -56,6 +56,8 @@ export interface Page {
   problems: string[]
   /** Addresses that the page requested. */
   requested: string[]
+  /** What the page sent over WebSockets. */
+  frames: string[]
   screenshot(): Promise<Buffer>
   reload(): Promise<void>
   close(): Promise<void>
@@ -135,11 +137,13 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   const send = (method: string, params?: object) => client.send(method, params, sessionId)
   const problems: string[] = []
   const requested: string[] = []
+  const frames: string[] = []
   let loads = 0
   client.listen(({ sessionId: of, method, params }) => {
     if (of !== sessionId) return
     if (method === "Page.loadEventFired") loads += 1
     if (method === "Network.requestWillBeSent") requested.push(params.request.url)
+    if (method === "Network.webSocketFrameSent") frames.push(params.response.payloadData)
     if (method === "Network.webSocketCreated") requested.push(params.url)
     if (method === "Runtime.exceptionThrown") problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text)
     if (method === "Log.entryAdded" && params.entry.level === "error" && params.entry.source !== "network") problems.push(params.entry.text)
@@ -150,9 +154,9 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   await send("Emulation.setEmulatedMedia", { features: Object.entries(media).map(([name, value]) => ({ name, value })) })
   if (before) await send("Page.addScriptToEvaluateOnNewDocument", { source: before })
   const loaded = async (go: () => Promise<unknown>) => {
-    const until0 = loads
+    const earlier = loads
     await go()
-    await until(() => loads > until0)
+    await until(() => loads > earlier)
   }
   await loaded(() => send("Page.navigate", { url }))
 
@@ -182,6 +186,7 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   return {
     problems,
     requested,
+    frames,
     async find(role, name) {
       for (;;) {
         const [node] = await nodes(role, name)

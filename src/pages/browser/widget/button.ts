@@ -88,8 +88,9 @@ class Button {
   }
 
   identify({ name }: { name: string }) {
-    this.#name = String(name)
-    this.#chat?.then((chat) => chat.identify(this.#name!)).catch(() => {})
+    if (typeof name !== "string") throw new TypeError('AssistantWidget.identify() needs a name: identify({ name: "Ann" })')
+    this.#name = name
+    this.#chat?.then((chat) => chat.identify(name)).catch(() => {})
   }
 
   on<K extends keyof Listeners>(event: K, listener: Listeners[K]): () => void {
