@@ -206,7 +206,10 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       const page = await opened({ server: proxy.url })
       await say(page, "Hold on")
       const chatId = await chatOf("Hold on")
+      // The last of its subscriptions.
+      await until(() => w.services.progress.isWatched(chatId))
       await answer(chatId, "One")
+      await until(() => page.received.some((frame) => frame.includes('"text":"One"')))
       await shows(page, ["Hold on", "One"])
       proxy.reset()
       await until(async () => (await page.texts("status")).some((text) => text.includes("No connection")))
@@ -214,7 +217,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       proxy.pass()
       await answer(chatId, "Three")
       await shows(page, ["Hold on", "One", "Two", "Three"])
-      const subscribed = page.frames.map((frame) => JSON.parse(frame).payload).filter((payload) => payload?.query?.includes("WidgetEvents"))
+      const subscribed = page.sent.map((frame) => JSON.parse(frame).payload).filter((payload) => payload?.query?.includes("WidgetEvents"))
       expect(subscribed.map(({ variables }) => variables)).toEqual([
         { chatId, after: null },
         ...subscribed.slice(1).map(() => ({ chatId, after: expect.any(String) })),

@@ -56,8 +56,9 @@ export interface Page {
   problems: string[]
   /** Addresses that the page requested. */
   requested: string[]
-  /** What the page sent over WebSockets. */
-  frames: string[]
+  /** What the page sent and received over WebSockets. */
+  sent: string[]
+  received: string[]
   screenshot(): Promise<Buffer>
   reload(): Promise<void>
   close(): Promise<void>
@@ -137,13 +138,15 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   const send = (method: string, params?: object) => client.send(method, params, sessionId)
   const problems: string[] = []
   const requested: string[] = []
-  const frames: string[] = []
+  const sent: string[] = []
+  const received: string[] = []
   let loads = 0
   client.listen(({ sessionId: of, method, params }) => {
     if (of !== sessionId) return
     if (method === "Page.loadEventFired") loads += 1
     if (method === "Network.requestWillBeSent") requested.push(params.request.url)
-    if (method === "Network.webSocketFrameSent") frames.push(params.response.payloadData)
+    if (method === "Network.webSocketFrameSent") sent.push(params.response.payloadData)
+    if (method === "Network.webSocketFrameReceived") received.push(params.response.payloadData)
     if (method === "Network.webSocketCreated") requested.push(params.url)
     if (method === "Runtime.exceptionThrown") problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text)
     if (method === "Log.entryAdded" && params.entry.level === "error" && params.entry.source !== "network") problems.push(params.entry.text)
@@ -186,7 +189,8 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   return {
     problems,
     requested,
-    frames,
+    sent,
+    received,
     async find(role, name) {
       for (;;) {
         const [node] = await nodes(role, name)
