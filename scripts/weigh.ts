@@ -45,7 +45,9 @@ async function starts(folder: string): Promise<boolean> {
 
 async function isComplete(url: string): Promise<boolean> {
   const ready = await fetch(`${url}/health/ready`)
-  const pages = await Promise.all(["/", "/graphql", "/api/docs"].map((path) => fetch(url + path, { headers: { Accept: "text/html" } })))
+  const pages = await Promise.all(
+    ["/", "/graphql", "/api/docs", "/widget.js"].map((path) => fetch(url + path, { headers: { Accept: "text/html" } })),
+  )
   const assets = (await Promise.all(pages.map((page) => page.text()))).flatMap((html) => html.match(/\/assets\/[^"]+/g) ?? [])
   const answers = await Promise.all(assets.map((path) => fetch(url + path)))
   return [ready, ...pages, ...answers].every(({ ok }) => ok) && assets.length > 5

@@ -21,6 +21,7 @@ import { answerRefused } from "./http/refused.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
 import { acceptWaiting } from "./http/waiting-connections.js"
+import { widgetFinder } from "./http/widget-page.js"
 import { Running } from "./jobs/kit/running.js"
 import { SampledLog } from "./observability/sampled-log.js"
 import { operatorError } from "./operator-error.js"
@@ -57,7 +58,7 @@ export async function createApp(
   app.use(crossOrigin(config.corsOrigins))
   const routers = [rest, documents, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
-  const { serve, unknownPath } = pages(() => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }))
+  const { serve, unknownPath } = pages(() => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }), widgetFinder(services))
   app.use(serve)
   const graphql = graphqlHandler(server, contexts)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))

@@ -54,6 +54,7 @@ import { Metrics } from "./observability/metrics.js"
 import { observedModel } from "./observability/observed-model.js"
 import { addProcessGauges } from "./observability/process-gauges.js"
 import { startTracing } from "./observability/tracing.js"
+import { widgetOperations } from "./pages/browser/widget/operations.js"
 import { channels, crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
 import { eventSelections } from "./rest/kit/event-selections.js"
@@ -94,7 +95,9 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
   const hidesSchema = !config.graphqlIntrospection
-  const trusted = config.trustedDocuments ? await readTrustedDocuments(config.trustedDocuments, schema, hidesSchema) : null
+  const trusted = config.trustedDocuments
+    ? await readTrustedDocuments(config.trustedDocuments, schema, hidesSchema, widgetOperations)
+    : null
   if (trusted) log.info({ documents: trusted.size }, "clients can run only the operations of the manifest (TRUSTED_DOCUMENTS)")
   const engine = new OperationEngine(operationObserver(metrics), hidesSchema, trusted)
   const secrets = await loadSecrets(config)

@@ -213,12 +213,26 @@ it("is cut at its end when it is longer than a notification, in any script", asy
   expect((await said(chat)).at(-1)).toBe(`Assistant: ${text}`)
 })
 
-it("is visible only to the chat's company, and not to the visitor", async () => {
+it("is visible only to the chat's company", async () => {
   const chat = await acme.chat()
   await expect((await watch(chat, { url: w.url, credential: globex.token })).next()).rejects.toMatchObject({ code: "NOT_FOUND" })
+})
+
+it("tells the chat's visitor that the assistant is writing, and not what, since a take-over may still drop it; no other visitor", async () => {
   const { body } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
-  const visitor = await watch({ id: body.chatId }, { url: w.url, credential: body.visitorToken })
-  await expect(visitor.next()).rejects.toMatchObject({ code: "FORBIDDEN" })
+  const { body: other } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
+  const chat = { id: body.chatId }
+  await expect((await watch(chat, { url: w.url, credential: other.visitorToken })).next()).rejects.toMatchObject({ code: "FORBIDDEN" })
+  await w.rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: ada.id }).expect(200)
+  const watching = await watch(chat, { url: w.url, credential: body.visitorToken })
+  await known(chat)
+  time.pass(7_000)
+  openAi.reply = async () => ({ text: "We are open" })
+  await w.runDue()
+  const heard = [await watching.next()]
+  while (!heard.at(-1)!.done) heard.push(await watching.next())
+  expect(heard.map(({ text }) => text)).toEqual(heard.map(() => ""))
+  expect((await said(chat)).at(-1)).toBe("Assistant: We are open")
 })
 
 it("publishes the end of a turn without an answer once", async () => {

@@ -8,7 +8,10 @@ import type { StartPageFacts } from "../src/pages/start-page.js"
 
 const bare: StartPageFacts = { configuration: [["Database", "PostgreSQL"]], metrics: false, schema: true, demo: null }
 let facts = bare
-const { serve, unknownPath } = pages(() => facts)
+const { serve, unknownPath } = pages(
+  () => facts,
+  async () => false,
+)
 
 const app = new Koa({ env: "test" })
 app.silent = true
@@ -98,7 +101,27 @@ describe("the start page", () => {
     expect(text).toContain("sign-in</code> as <code>owner@demo.example</code>")
     expect(text).toContain("curl -s http://127.0.0.1:4000/hooks/widget/w-1 ")
     expect(text.match(/<li>[A-Z][^<]+:<pre><code>[^<]+<\/code><\/pre><\/li>/g)).toHaveLength(4)
+    expect(text).toContain('<a href="/demo">')
     expect(text).not.toMatch(/amp_secret|pass\b/)
+  })
+})
+
+describe("the demo shop", () => {
+  afterAll(() => {
+    facts = bare
+  })
+
+  it("has the widget of the demo, from this server alone", async () => {
+    await request(server).get("/demo").set("Accept", browser).expect("passed on")
+    facts = { ...bare, demo: { email: "owner@demo.example", widgetId: "w-1", commands: [] } }
+    const { text, headers } = await request(server).get("/demo").expect(200)
+    expect(text).toContain('data-connection="w-1"')
+    expect(text).not.toMatch(/<!-- |\{\{|<script[^>]*>[^<]|style=|\bon\w+="|(src|href)="(https?:)?\/\//)
+    expect(headers["content-security-policy"]).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';.* frame-ancestors 'none'$/,
+    )
+    expect(headers["set-cookie"]).toBeUndefined()
+    for (const [, url] of text.matchAll(/(?:src|href)="(\/(?:assets\/|widget)[^"]+)"/g)) await request(server).get(url!).expect(200)
   })
 })
 

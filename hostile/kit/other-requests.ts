@@ -68,6 +68,8 @@ const paths = [
   "/health/ready",
   "/metrics",
   "/widget.js",
+  "/demo",
+  "/widget/019ab3d5-4a6b-7c2e-8f10-2d3e4f5a6b7c",
   "/favicon.ico",
   "/nothing",
   "//",

@@ -13,6 +13,7 @@ export function welcome(
   const rows = [
     ["GraphiQL", `${url}/graphql`],
     ["REST docs", `${url}/api/docs`],
+    ...(demo ? [["Demo shop", `${url}/demo`]] : []),
     ["Data directory", config.dataDir],
     ...configurationOf(services),
   ]
@@ -58,7 +59,7 @@ export function demoFacts(url: string, demo: Demo): NonNullable<StartPageFacts["
     title: "Read the access token of the demo",
     command: `TOKEN=$(grep -o 'amp_[0-9A-Za-z_]*' "\${DATA_DIR:-data}/demo.json")`,
   }
-  return { email: demo.email, commands: [readToken, ...commandsOf(url, demo, "$TOKEN")] }
+  return { email: demo.email, widgetId: demo.widgetId, commands: [readToken, ...commandsOf(url, demo, "$TOKEN")] }
 }
 
 /** Three commands to paste: ask as a customer, read the answer, take over. */

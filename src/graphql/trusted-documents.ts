@@ -16,15 +16,18 @@ export interface NamedDocument {
   extensions?: unknown
 }
 
-/** The documents of a manifest: with one, clients run no others on its schema. */
+/** The documents of a manifest: with one, clients run no others on its schema, except those of this server's own pages. */
 export class TrustedDocuments {
   readonly #texts = new Map<string, string>()
   readonly #printed = new Set<string>()
+  readonly #own: Set<string>
 
   constructor(
     private readonly schema: GraphQLSchema,
     documents: { id: string; text: string; document: DocumentNode }[],
+    own: DocumentNode[] = [],
   ) {
+    this.#own = new Set(own.map(printed))
     for (const { id, text, document } of documents) {
       this.#texts.set(id, text).set(sha256Of(text), text)
       this.#printed.add(printed(document))
@@ -38,7 +41,9 @@ export class TrustedDocuments {
 
   /** Whether a document may run on a schema: the operations of REST have a schema of their own. */
   allows(schema: GraphQLSchema, document: DocumentNode): boolean {
-    return schema !== this.schema || this.#printed.has(printed(document))
+    if (schema !== this.schema) return true
+    const text = printed(document)
+    return this.#printed.has(text) || this.#own.has(text)
   }
 
   /** The parameters with the text of the document that they name by its ID; those with a text of their own keep it. */
@@ -76,8 +81,16 @@ function documentsIn(manifest: unknown): { id: string; text: string }[] | null {
   return texts.success ? Object.entries(texts.data).map(([id, text]) => ({ id, text })) : null
 }
 
-/** Reads a manifest; throws an error for the operator unless each of its operations is valid and within the limits. */
-export async function readTrustedDocuments(file: string, schema: GraphQLSchema, hidesSchema: boolean): Promise<TrustedDocuments> {
+/**
+ * Reads a manifest; throws an error for the operator unless each of its operations is valid and within the limits. The server's own pages
+ * send the operations `own`.
+ */
+export async function readTrustedDocuments(
+  file: string,
+  schema: GraphQLSchema,
+  hidesSchema: boolean,
+  own: readonly string[],
+): Promise<TrustedDocuments> {
   const fault = (what: string, cause?: unknown) => operatorError(`TRUSTED_DOCUMENTS: ${file} ${what}`, cause)
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw fault(`cannot be read: ${error.code ?? error.message}`, error)
@@ -100,7 +113,8 @@ export async function readTrustedDocuments(file: string, schema: GraphQLSchema, 
       throw fault(`has an operation that cannot run, ${id}: ${(error as Error).message.replace(/\s+/g, " ")}`, error)
     }
   })
-  return new TrustedDocuments(schema, documents)
+  const ofPages = own.map((each) => checked(each, schema, hidesSchema))
+  return new TrustedDocuments(schema, documents, ofPages)
 }
 
 /** Parses a document; throws its first error. */

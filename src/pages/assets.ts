@@ -22,7 +22,11 @@ const folder = existsSync(built) ? built : join(import.meta.dirname, "browser")
 /** Source of library files: packages that only the build and a server that runs from source need. */
 const libraries: Record<string, string> = JSON.parse(readFileSync(join(folder, "libraries.json"), "utf8"))
 
+/** Files that `npm run build` makes of the sources in `browser/widget`; a server that runs from source needs them too. */
+const bundles = ["widget.js", "widget-chat.js"]
+
 function read(name: string): Buffer {
+  if (folder !== built && bundles.includes(name)) return readFileSync(join(import.meta.dirname, "../../dist/browser", name))
   const isInPackage = folder !== built && Object.hasOwn(libraries, name)
   return readFileSync(isInPackage ? join(import.meta.dirname, "../../node_modules", libraries[name]!) : join(folder, name))
 }
@@ -31,7 +35,7 @@ function read(name: string): Buffer {
 export const ownText = (name: string) => read(name).toString("utf8")
 
 /** All files that pages load, by the name that pages use. */
-const names = [...Object.keys(libraries), "graphiql-start.js", "docs-start.js", "page.css", "icon.svg"]
+const names = [...Object.keys(libraries), "widget-chat.js", "graphiql-start.js", "docs-start.js", "page.css", "demo.css", "icon.svg"]
 
 const types: Record<string, string> = {
   ".js": "text/javascript; charset=utf-8",

@@ -2,6 +2,7 @@ import type { Context, Middleware } from "koa"
 import { MethodNotAllowed, NotFound } from "../errors.js"
 import { type Asset, assetOf, ownText, readAssets } from "./assets.js"
 import { type StartPageFacts, startPage } from "./start-page.js"
+import { type FindWidget, widgetPages } from "./widget-pages.js"
 
 /** The two middlewares of the pages. */
 export interface Pages {
@@ -13,20 +14,21 @@ export interface Pages {
 
 /**
  * Pages for browsers: `/` (what this server offers and runs on), `/graphql` (GraphiQL, for a browser request without a query),
- * `/api/docs` (the REST documentation), the files that they load, and a page for an unknown path. Pages load nothing from other hosts and
- * contain no inline scripts.
+ * `/api/docs` (the REST documentation), the chat widget (`/widget.js`, `/widget/{connectionId}`, with the demo `/demo`), the files that they
+ * load, and a page for an unknown path. Pages load nothing from other hosts and contain no inline scripts.
  */
-export function pages(facts: () => StartPageFacts): Pages {
+export function pages(facts: () => StartPageFacts, findWidget: FindWidget): Pages {
   const assets = readAssets()
-  const htmlOf = (name: string) =>
+  const textOf = (name: string) =>
     ownText(name).replace(/\{\{([\w.-]+)\}\}/g, (_, asset: string) => {
       const found = assets.get(asset)
       if (!found) throw new Error(`${name} asks for ${asset}, which is not in the table of assets`)
       return found.url
     })
-  const page = (name: string, html = htmlOf(name)) => assetOf(name, Buffer.from(html))
+  const page = (name: string, html = textOf(name)) => assetOf(name, Buffer.from(html))
   const [docs, graphiql, notFound] = [page("docs.html"), page("graphiql.html"), page("not-found.html")]
-  const home = htmlOf("home.html")
+  const home = textOf("home.html")
+  const widget = widgetPages(assets, textOf, facts, findWidget)
   const pagesByPath = new Map([
     ["/", () => page("home.html", startPage(home, facts()))],
     ["/api/docs", () => docs],
@@ -34,13 +36,21 @@ export function pages(facts: () => StartPageFacts): Pages {
   const byUrl = new Map([...assets.values()].map((asset) => [asset.url, asset]))
 
   return {
-    serve(context, next) {
+    async serve(context, next) {
       const found = pagesByPath.get(context.path)
       const asset = byUrl.get(context.path)
       const reading = context.method === "GET" || context.method === "HEAD"
       if (reading && context.path === "/graphql") {
         const isQuery = new URLSearchParams(context.querystring).has("query")
         return prefersHtml(context) && !isQuery ? sendPage(context, graphiql) : next()
+      }
+      const ofWidget = widget(context.path)
+      if (ofWidget) {
+        if (!reading) throw new MethodNotAllowed("GET, HEAD")
+        const reply = await ofWidget(context)
+        if (!reply) return next()
+        context.set(reply.headers)
+        return send(context, reply.asset)
       }
       if (!found && !asset) return next()
       if (!reading) throw new MethodNotAllowed("GET, HEAD")

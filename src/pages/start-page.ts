@@ -13,7 +13,7 @@ export interface StartPageFacts {
   /** Whether the server has metrics at /metrics. */
   readonly metrics: boolean
   /** The demo company; null without one. */
-  readonly demo: { readonly email: string; readonly commands: readonly DemoCommand[] } | null
+  readonly demo: { readonly email: string; readonly widgetId: string; readonly commands: readonly DemoCommand[] } | null
 }
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
@@ -37,6 +37,7 @@ export function startPage(html: string, { configuration, schema, metrics, demo }
 function demoSection({ email, commands }: NonNullable<StartPageFacts["demo"]>): string {
   const steps = commands.map(({ title, command }) => `<li>${escaped(title)}:<pre><code>${escaped(command)}</code></pre></li>`)
   return `<h2>Demo company</h2>
+      <p><a href="/demo">Demo shop</a>: the page of a shop, with the chat widget.</p>
       <p>Sign in with <code>POST /api/auth/sign-in</code> as <code>${escaped(email)}</code>. The password and an access token are in the
       file <code>demo.json</code> in the data directory (<code>data</code> by default), and the server prints them when it starts.</p>
       <p>Paste these commands into a terminal, in the folder from which the server was started:</p>

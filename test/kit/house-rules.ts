@@ -393,6 +393,7 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   // Close codes of WebSockets, and the longest time of a timer.
   "src/events/transports/(graphql-ws|open-sockets|socket)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
   "src/resolvers/event": /^10\d\d$/,
+  "src/pages/browser/widget/live": /^4401$/,
   // Bounds of environment variables, and the default port.
   "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
   // Weights and lengths of the offline model.

@@ -1,0 +1,58 @@
+import { widgetLimits } from "./limits.js"
+import { messagesQuery } from "./operations.js"
+import type { Message, Options, Pending, Visitor } from "./types.js"
+
+/** What the server did with a message. */
+export type Outcome =
+  | { kind: "stored"; chatId: string; token: string; id: string }
+  /** The token's chat has ended. */
+  | { kind: "ended" }
+  /** The message will never be taken. */
+  | { kind: "refused"; reason: string }
+  /** The connection is unknown or disconnected. */
+  | { kind: "gone" }
+  /** To be sent again, after the time that the server asks for. */
+  | { kind: "later"; afterMs: number | null }
+
+const json = { "Content-Type": "application/json" }
+const request = (options: Options, path: string, headers: Record<string, string>, body: object) =>
+  fetch(new URL(path, options.base), {
+    method: "POST",
+    headers: { ...json, ...headers },
+    body: JSON.stringify(body),
+    credentials: "omit",
+    signal: AbortSignal.timeout(widgetLimits.requestMs),
+  })
+
+/** Sends a visitor's message. Sending it again is harmless: the server knows it by its id. */
+export async function send(options: Options, { messageId, text }: Pending, token: string | null, name: string | null): Promise<Outcome> {
+  const body = { text, messageId, ...(token && { visitorToken: token }), ...(name && { name }) }
+  const response = await request(options, `/hooks/widget/${options.connectionId}`, {}, body).catch(() => null)
+  if (!response) return { kind: "later", afterMs: null }
+  const { status } = response
+  if (status === 429 || status >= 500) {
+    const seconds = Number(response.headers.get("Retry-After"))
+    return { kind: "later", afterMs: seconds > 0 ? seconds * 1000 : null }
+  }
+  // An answer that breaks off may belong to a message that was stored: it is sent again.
+  const answer = await response.json().catch(() => null)
+  if (!answer) return { kind: "later", afterMs: null }
+  if (response.ok) return { kind: "stored", chatId: answer.chatId, token: answer.visitorToken, id: answer.messageId }
+  if (status === 401 && token) return { kind: "ended" }
+  if (status === 404) return { kind: "gone" }
+  return { kind: "refused", reason: String(answer.message) }
+}
+
+/** A page of the chat's messages, newest first. */
+export interface Page {
+  pageInfo: { hasNextPage: boolean; endCursor: string | null }
+  nodes: Message[]
+}
+
+/** Reads a page of the chat; null when the server does not answer now. */
+export async function history(options: Options, { chatId, token }: Visitor, after: string | null): Promise<Page | null> {
+  const body = { query: messagesQuery, variables: { chatId, after } }
+  const response = await request(options, "/graphql", { Authorization: `Bearer ${token}` }, body).catch(() => null)
+  const answer = await response?.json().catch(() => null)
+  return answer?.data?.messages ?? null
+}

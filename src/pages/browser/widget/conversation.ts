@@ -1,0 +1,207 @@
+import { history } from "./api.js"
+import { widgetLimits } from "./limits.js"
+import { live } from "./live.js"
+import { Outbox } from "./outbox.js"
+import { pauseMs, wait } from "./pauses.js"
+import { Store } from "./store.js"
+import type { Message, Options, Pending } from "./types.js"
+
+/** A message that is not known to be stored, as it is shown. */
+export interface ShownPending extends Pending {
+  state: "sending" | "waiting" | "refused"
+  reason?: string
+}
+
+/** The visitor's chat: what is stored, what is not yet, and what the other side does. Knows nothing of the page. */
+export class Conversation {
+  readonly messages = new Map<string, Message>()
+  readonly pending = new Map<string, ShownPending>()
+  isConnected = true
+  isTyping = false
+  hasEnded = false
+  isGone = false
+  isLoading = false
+  hasEarlier = false
+  readonly #store: Store
+  readonly #outbox: Outbox
+  #chatId: string | null = null
+  #stop: (() => void) | null = null
+  #earliest: string | null = null
+  #hasRead = false
+  #typingEnds: ReturnType<typeof setTimeout> | undefined
+
+  constructor(
+    private readonly options: Options,
+    /** Called after every change. */
+    private readonly changed: () => void,
+    /** Called once for each message that arrives while the page is open. */
+    private readonly heard: (message: Message) => void,
+  ) {
+    this.#store = new Store(options.connectionId)
+    this.#outbox = new Outbox(options, this.#store, {
+      stored: ({ messageId, text }, { id }) => {
+        this.hasEnded = false
+        const createdAt = new Date().toISOString()
+        // All of a chat that begins here is new to the host page.
+        this.#follow(true)
+        this.#merge({ id, sequence: null, role: "CUSTOMER", text, createdAt, externalId: messageId, messageMedia: [] })
+      },
+      refused: (pending, reason) => this.#show(pending, "refused", reason),
+      ended: () => this.#end(),
+      gone: () => {
+        this.isGone = true
+        this.changed()
+      },
+      waiting: () => {
+        for (const pending of this.#store.outbox) this.#show(pending, "waiting")
+      },
+    })
+    this.#store.onOtherTab(() => this.#adopt())
+    addEventListener("online", () => void this.#outbox.flush())
+    this.#adopt()
+    void this.#outbox.flush()
+  }
+
+  /** Stores a message in the outbox, from which it is sent once there is a connection. */
+  say(text: string) {
+    const pending = { messageId: uuid(), text }
+    this.#store.add(pending)
+    this.#show(pending, navigator.onLine ? "sending" : "waiting")
+    void this.#outbox.flush()
+  }
+
+  /** Keeps the visitor's name, which goes with their next message. */
+  identify(name: string) {
+    this.#store.name = name.trim() || null
+  }
+
+  /** Reads the page of messages before the earliest one that is shown. */
+  async readEarlier() {
+    const visitor = this.#store.visitor
+    const page = visitor && (await history(this.options, visitor, this.#earliest))
+    if (!page || visitor.chatId !== this.#chatId) return
+    this.#earliest = page.pageInfo.endCursor
+    this.hasEarlier = page.pageInfo.hasNextPage
+    for (const message of page.nodes) this.#add(message)
+    this.changed()
+  }
+
+  /** Takes over what another tab has written or begun. */
+  #adopt() {
+    for (const pending of this.#store.outbox) if (!this.pending.has(pending.messageId)) this.#show(pending, "sending")
+    this.#follow()
+  }
+
+  #show(pending: Pending, state: ShownPending["state"], reason?: string) {
+    const isStored = [...this.messages.values()].some(({ externalId }) => externalId === pending.messageId)
+    if (!isStored) this.pending.set(pending.messageId, { ...pending, state, ...(reason && { reason }) })
+    this.changed()
+  }
+
+  /** Follows the visitor's chat, unless it already does. */
+  #follow(begins = false) {
+    const chatId = this.#store.visitor?.chatId ?? null
+    if (chatId === this.#chatId) return
+    this.#leave()
+    this.#chatId = chatId
+    if (!chatId) return
+    const isCurrent = () => this.#chatId === chatId
+    this.#hasRead = begins
+    this.isLoading = !begins
+    this.#stop = live(this.options, () => this.#store.visitor, {
+      message: (message) => this.#merge(message),
+      typing: (done) => this.#typing(!done),
+      connected: (isConnected) => {
+        if (!isCurrent()) return
+        this.isConnected = isConnected
+        if (!isConnected) this.#typing(false)
+        this.changed()
+      },
+      missed: () => {
+        void this.#read(chatId)
+        setTimeout(() => void this.#read(chatId), widgetLimits.confirmMs)
+      },
+      ended: () => {
+        if (!isCurrent()) return
+        // The messages that wait begin a new chat.
+        if (this.#store.visitor?.chatId === chatId) this.#store.visitor = null
+        this.#end()
+        void this.#outbox.flush()
+      },
+    })
+  }
+
+  #leave() {
+    this.#stop?.()
+    this.#stop = null
+    this.#chatId = null
+    this.#earliest = null
+    this.#hasRead = false
+    this.hasEarlier = false
+    this.isLoading = false
+    this.isConnected = true
+    this.#typing(false)
+    this.messages.clear()
+  }
+
+  #end() {
+    this.#leave()
+    this.hasEnded = true
+    this.changed()
+  }
+
+  /** Reads the newest messages until the server answers. */
+  async #read(chatId: string) {
+    for (let failures = 0; this.#chatId === chatId; failures += 1) {
+      const visitor = this.#store.visitor
+      const page = visitor && (await history(this.options, visitor, null))
+      if (this.#chatId !== chatId) return
+      if (!page) {
+        await wait(pauseMs(failures))
+        continue
+      }
+      if (!this.#hasRead) {
+        this.#earliest = page.pageInfo.endCursor
+        this.hasEarlier = page.pageInfo.hasNextPage
+      }
+      for (const message of page.nodes.toReversed()) {
+        if (this.#hasRead) this.#merge(message)
+        else this.#add(message)
+      }
+      this.#hasRead = true
+      this.isLoading = false
+      this.changed()
+      return
+    }
+  }
+
+  #add(message: Message): boolean {
+    const isNew = !this.messages.has(message.id)
+    // What was sent just now has no sequence yet, and never replaces what is stored.
+    if (isNew || message.sequence !== null) this.messages.set(message.id, message)
+    if (message.externalId) this.pending.delete(message.externalId)
+    return isNew
+  }
+
+  #merge(message: Message) {
+    const isNew = this.#add(message)
+    if (message.role !== "CUSTOMER") this.#typing(false)
+    this.changed()
+    if (isNew) this.heard(message)
+  }
+
+  #typing(isTyping: boolean) {
+    const wasTyping = this.isTyping
+    this.isTyping = isTyping
+    clearTimeout(this.#typingEnds)
+    if (isTyping) this.#typingEnds = setTimeout(() => this.#typing(false), widgetLimits.typingMs)
+    if (wasTyping !== isTyping) this.changed()
+  }
+}
+
+/** A random UUID, also on pages without HTTPS. */
+function uuid(): string {
+  if (crypto.randomUUID) return crypto.randomUUID()
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"))
+  return bytes.join("")
+}

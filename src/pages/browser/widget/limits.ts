@@ -1,0 +1,17 @@
+/** Numbers of the chat widget in the browser. Times end in their unit; all are ours, except the length of a message. */
+export const widgetLimits = {
+  /** Longest message, in UTF-16 units: never more code points than the server takes. */
+  messageCharacters: 16_000,
+  /** Time for a request; afterwards it is sent again. */
+  requestMs: 20_000,
+  /** Pause before the first retry of a request or a socket; it doubles with each failure … */
+  retryBaseMs: 500,
+  /** … up to this. */
+  retryMaxMs: 30_000,
+  /** Interval of pings on a quiet socket; one without an answer within as long closes it. */
+  keepAliveMs: 15_000,
+  /** When the history is read a second time after a subscription without a cursor: it begins a moment after it is sent. */
+  confirmMs: 2_500,
+  /** How long "is typing" is shown without a sign of the assistant. */
+  typingMs: 60_000,
+}

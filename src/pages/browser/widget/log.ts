@@ -1,0 +1,112 @@
+import type { Conversation, ShownPending } from "./conversation.js"
+import { element } from "./dom.js"
+import { markdown } from "./markdown.js"
+import type { Strings } from "./strings.js"
+import type { Message } from "./types.js"
+
+/** How far from its end the log still follows new messages, in pixels. */
+const nearEnd = 80
+
+/** The log of messages. Elements are kept and reused, so that screen readers hear only what is new. */
+export class Log {
+  readonly element: HTMLElement
+  readonly #shown = new Map<string, { element: HTMLElement; of: unknown }>()
+  readonly #clock: Intl.DateTimeFormat
+  #earlier: HTMLElement | null = null
+
+  constructor(
+    private readonly texts: Strings,
+    language: string,
+    private readonly greeting: string,
+    private readonly conversation: Conversation,
+  ) {
+    this.element = element("div", { class: "log", role: "log", "aria-label": texts.messages, tabindex: "0" })
+    this.#clock = new Intl.DateTimeFormat(language, { timeStyle: "short" })
+  }
+
+  /** Scrolls to the newest message. */
+  toEnd() {
+    this.element.scrollTop = this.element.scrollHeight
+  }
+
+  render() {
+    const { scrollHeight, scrollTop, clientHeight } = this.element
+    const wasAtEnd = scrollHeight - scrollTop - clientHeight < nearEnd
+    this.element.setAttribute("aria-busy", String(this.conversation.isLoading))
+    const wanted = [...this.#entries()]
+    const keys = new Set(wanted.map(([key]) => key))
+    for (const [key, { element: gone }] of this.#shown) {
+      if (keys.has(key)) continue
+      gone.remove()
+      this.#shown.delete(key)
+    }
+    const first = this.element.firstElementChild
+    wanted.forEach(([key, of, make], index) => {
+      const known = this.#shown.get(key)
+      const shown = known && known.of === of ? known.element : make()
+      if (known && known.element !== shown) known.element.replaceWith(shown)
+      this.#shown.set(key, { element: shown, of })
+      if (this.element.children[index] !== shown) this.element.insertBefore(shown, this.element.children[index] ?? null)
+    })
+    if (wasAtEnd) this.toEnd()
+    // Earlier messages were added above: what was in view stays there.
+    else if (first !== this.element.firstElementChild) this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight
+  }
+
+  /** What the log shows, in order: a key, the value that the element shows, and how it is made. */
+  *#entries(): Generator<[key: string, of: unknown, make: () => HTMLElement]> {
+    const { messages, pending, hasEarlier } = this.conversation
+    if (hasEarlier) yield ["earlier", "earlier", () => this.#earlierButton()]
+    else if (this.greeting) yield ["greeting", "greeting", () => this.#greet()]
+    // What has no sequence was sent just now.
+    const place = ({ sequence }: Message) => sequence ?? Number.MAX_SAFE_INTEGER
+    let isPerson = false
+    for (const message of [...messages.values()].sort((one, other) => place(one) - place(other))) {
+      const { id, role } = message
+      if ((role === "USER" && !isPerson) || (role === "ASSISTANT" && isPerson)) {
+        isPerson = role === "USER"
+        const note = isPerson ? this.texts.takenOver : this.texts.givenBack
+        yield [`note ${id}`, note, () => element("p", { class: "note" }, note)]
+      }
+      yield [message.externalId ?? id, message, () => this.#article(message)]
+    }
+    for (const each of pending.values()) yield [each.messageId, each, () => this.#waiting(each)]
+  }
+
+  #greet(): HTMLElement {
+    return element("div", { class: "bubble theirs" }, element("div", { class: "body", dir: "auto" }, markdown(this.greeting)))
+  }
+
+  #earlierButton(): HTMLElement {
+    this.#earlier ??= element("button", { type: "button", class: "earlier" }, this.texts.earlier)
+    this.#earlier.onclick = () => void this.conversation.readEarlier()
+    return this.#earlier
+  }
+
+  #article({ role, text, createdAt, messageMedia }: Message): HTMLElement {
+    const isOwn = role === "CUSTOMER"
+    const { you, assistant, colleague } = this.texts
+    const author = isOwn ? you : role === "USER" ? colleague : assistant
+    const body = element("div", { class: "body", dir: "auto" })
+    if (text) body.append(isOwn ? element("p", {}, text) : markdown(text))
+    for (const { media } of messageMedia) body.append(this.#file(media))
+    const time = element("time", { datetime: createdAt }, this.#clock.format(new Date(createdAt)))
+    const byline = element("p", { class: "byline" }, element("span", {}, author), " ", time)
+    return element("article", { class: `bubble ${isOwn ? "own" : "theirs"}` }, byline, body)
+  }
+
+  #file({ filename, url }: Message["messageMedia"][number]["media"]): HTMLElement {
+    const isLink = url !== null && /^https?:/i.test(url)
+    const content = filename || this.texts.unreadable
+    const shown = isLink ? element("a", { href: url, target: "_blank", rel: "noopener noreferrer", class: "file" }, content) : content
+    return element("p", {}, shown)
+  }
+
+  #waiting({ text, state, reason = "" }: ShownPending): HTMLElement {
+    const { you, sending, waiting, refused } = this.texts
+    const told = state === "refused" ? `${refused} ${reason}` : state === "waiting" ? waiting : sending
+    const byline = element("p", { class: "byline" }, element("span", {}, you))
+    const body = element("div", { class: "body", dir: "auto" }, element("p", {}, text))
+    return element("article", { class: `bubble own ${state}` }, byline, body, element("p", { class: "told" }, told))
+  }
+}

@@ -1,0 +1,21 @@
+/** GraphQL operations of the chat widget. The server reads them too, so that they run when it accepts trusted documents only. */
+
+const fields = "id sequence role text createdAt externalId messageMedia { media { id filename url } }"
+
+/** A page of the visitor's chat, newest first. */
+export const messagesQuery = `query WidgetMessages($chatId: UUID!, $after: String) {
+  messages(chatId: $chatId, first: 30, after: $after) { pageInfo { hasNextPage endCursor } nodes { ${fields} } }
+}`
+
+/** New and changed messages of the visitor's chat. */
+export const eventsSubscription = `subscription WidgetEvents($chatId: UUID!, $after: String) {
+  events(chatId: $chatId, after: $after) { id message { ${fields} } }
+}`
+
+/** Whether the assistant is writing in the visitor's chat. */
+export const typingSubscription = `subscription WidgetTyping($chatId: UUID!) {
+  answerProgress(chatId: $chatId) { done }
+}`
+
+/** All operations of the widget. */
+export const widgetOperations = [messagesQuery, eventsSubscription, typingSubscription]
