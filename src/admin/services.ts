@@ -15,7 +15,19 @@ export async function commandServices(desk: CommandContext, stack: AsyncDisposab
   // It gives events their positions also when no server runs.
   const sequencer = startSequencer(database, wakeUp, log)
   stack.defer(() => sequencer.stop())
+  const stopping = new AbortController()
+  stack.defer(() => stopping.abort())
   const scheduler = { schedule: async () => {}, ping: async () => {} }
-  const services = { config, database, log, snapshotOf, append, sequencer, scheduler, storage: await storage(config) }
+  const services = {
+    config,
+    database,
+    log,
+    snapshotOf,
+    append,
+    sequencer,
+    scheduler,
+    stopping: stopping.signal,
+    storage: await storage(config),
+  }
   return { ...services, wakeUp } as unknown as Services
 }
