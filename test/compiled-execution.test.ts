@@ -67,6 +67,7 @@ describe("the server's own schema", () => {
       ...{ chat: chat.id, message: message.id, assistant: acme.assistant.id, assistantTool: tool.id, knowledgeItem: acme.knowledge.id },
       ...{ company: acme.id, companyId: acme.id, chatId: chat.id, toolId: tool.id },
       ...{ eventWebhook: webhook.id, webhookId: webhook.id },
+      call: (await acme.call()).id,
     }
     const identity = await authenticate(services, { accessToken: null, authorization: `Bearer ${acme.owner.jwt}` })
     const info = { requestId: "-", address: "-", log: services.log, headers: {} }

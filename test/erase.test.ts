@@ -90,7 +90,7 @@ it("erases every chat of the customer on all channels, with all that they hold, 
     customer: "ada-77",
     startedAt: expect.any(String),
     finishedAt: expect.any(String),
-    records: { Chat: 2, Message: messages, ToolCall: 1, Media: 2 },
+    records: { Chat: 2, Message: messages, Call: 0, ToolCall: 1, Media: 2 },
     chats: [first, second].map(({ id, messenger }) => ({ id, messenger })),
   })
   expect(await tablesWith(w, word)).toEqual([])
@@ -106,7 +106,7 @@ it("erases every chat of the customer on all channels, with all that they hold, 
   expect(filesWith(folder, kept)).toHaveLength(3)
 
   const again = await done("customer:erase", { company: acme.id, customer: "ada-77" })
-  expect(again).toMatchObject({ records: { Chat: 0, Message: 0, ToolCall: 0, Media: 0 }, chats: [] })
+  expect(again).toMatchObject({ records: { Chat: 0, Message: 0, Call: 0, ToolCall: 0, Media: 0 }, chats: [] })
   expect(await Promise.all(others.map(everything))).toEqual(before)
 })
 

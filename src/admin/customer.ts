@@ -33,6 +33,27 @@ export function ofCustomer(name: string): RawBuilder<boolean> {
   return sql<boolean>`(t.chat_type = 'private' and (${sql.join(names, sql` or `)}))`
 }
 
+/** The chats and calls of a customer. */
+export interface OfCustomer {
+  chatIds: string[]
+  callIds: string[]
+}
+
+/** Finds the private chats and the calls of a customer. */
+export async function findCustomer(reader: Reader, name: string): Promise<OfCustomer> {
+  const found: OfCustomer = { chatIds: [], callIds: [] }
+  for await (const page of rowsOf(reader, "Chat", {}, { where: ofCustomer(name) })) found.chatIds.push(...page.map(({ id }) => id))
+  for await (const page of rowsOf(reader, "Call", {}, { where: callsOf(name) })) found.callIds.push(...page.map(({ id }) => id))
+  return found
+}
+
+/** Condition on the calls to a telephone number. */
+export const callsOf = (name: string): RawBuilder<boolean> => sql<boolean>`t.phone_number = ${name.replace(/[\s()-]/g, "")}`
+
+/** Condition on the recordings of calls. */
+export const recordingsOf = (callIds: string[]): RawBuilder<boolean> =>
+  sql<boolean>`t.id in (select c.recording_id from call c where c.id = ${anyOf(arrayOf(callIds))})`
+
 /** Condition on the files of the messages of chats. */
 export const filesOf = (chatIds: string[]): RawBuilder<boolean> =>
   sql<boolean>`t.id in (select x.media_id from message_media x join message m on m.id = x.message_id where m.chat_id = ${anyOf(arrayOf(chatIds))})`

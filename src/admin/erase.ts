@@ -1,3 +1,4 @@
+import { deleteCall } from "../calls/delete.js"
 import { deleteChat } from "../chats/delete.js"
 import { forgetEventsOfDeletedChats } from "../chats/forget.js"
 import { type RequestContext, systemContext } from "../context/request-context.js"
@@ -7,18 +8,18 @@ import { forgetMedia } from "../jobs/forget-media.js"
 import { mediaReadModel } from "../schema/media.js"
 import { messageReadModel } from "../schema/message.js"
 import { toolCallReadModel } from "../schema/tool-call.js"
-import { filesOf, ofCustomer, rowsOf } from "./customer.js"
+import { callsOf, filesOf, ofCustomer, rowsOf } from "./customer.js"
 import type { CommandContext } from "./kit.js"
 import { commandServices } from "./services.js"
 
-/** Deletes the chats of a customer one by one, each like the mutation deleteChat; run again, it completes what an interruption has left. */
+/** Deletes the chats of a customer one by one, each like the mutation deleteChat, and the calls; run again, it completes what an interruption has left. */
 export async function eraseCustomer(desk: CommandContext, companyId: string, customer: string): Promise<object> {
   await using stack = new AsyncDisposableStack()
   const services = await commandServices(desk, stack)
   const context = systemContext(services, companyId)
   const startedAt = clock.now()
   const chats: { id: string; messenger: string }[] = []
-  const records = { Chat: 0, Message: 0, ToolCall: 0, Media: 0 }
+  const records = { Chat: 0, Message: 0, Call: 0, ToolCall: 0, Media: 0 }
   for await (const page of rowsOf(context.reader, "Chat", {}, { where: ofCustomer(customer) })) {
     for (const { id } of page) {
       const held = await deleteAndCount(context, id)
@@ -31,6 +32,15 @@ export async function eraseCustomer(desk: CommandContext, companyId: string, cus
       records.Message += held.messages
       records.ToolCall += held.toolCalls
       records.Media += held.files.length - kept.size
+    }
+  }
+  for await (const page of rowsOf(context.reader, "Call", {}, { where: callsOf(customer) })) {
+    for (const { id } of page) {
+      const held = await deleteCall(context, id)
+      if (!held) continue
+      records.Call += 1
+      records.ToolCall += held.toolCalls
+      records.Media += held.recordings
     }
   }
   await services.sequencer.poke()

@@ -2,7 +2,7 @@ import { sql } from "kysely"
 import { type PlainRow, readModelOf, type Selection } from "../database/read-model.js"
 import { anyOf, arrayOf, type Reader } from "../database/reader.js"
 import { snapshotOf } from "../rest/kit/representation.js"
-import { filesOf, rowsOf } from "./customer.js"
+import { filesOf, type OfCustomer, recordingsOf, rowsOf } from "./customer.js"
 import { adminLimits } from "./limits.js"
 
 /** Types that an export of a company has after the company itself, in their order. */
@@ -27,7 +27,7 @@ export const companyKinds = [
 export type ExportedKind = (typeof companyKinds)[number]
 
 /** Types that an export of a customer has, in their order. */
-export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "ToolCall", "Media"]
+export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "Call", "ToolCall", "Media"]
 
 /** Fields that an export reads beside those of a snapshot: URLs, which lead to the copies, and the keys of the files to copy. */
 const more = (kind: ExportedKind): Selection => {
@@ -35,22 +35,25 @@ const more = (kind: ExportedKind): Selection => {
   return kind === "Knowledge" ? { file: { ...snapshotOf("Media"), url: {} } } : {}
 }
 
-/** Reads the rows of a type after a record in pages: all of the company, or those of these chats. */
+/** Reads the rows of a type after a record in pages: all of the company, or those of a customer. */
 export async function* pagesOf(
   reader: Reader,
   kind: ExportedKind,
-  chatIds: string[] | null,
+  customer: OfCustomer | null,
   after: PlainRow | null,
 ): AsyncGenerator<PlainRow[]> {
   const selection = { ...snapshotOf(kind), ...more(kind) }
-  if (chatIds && kind === "Message") return yield* messagesOf(reader, selection, chatIds, after)
-  const where = chatIds ? conditionOf(kind, chatIds) : undefined
+  if (customer && kind === "Message") return yield* messagesOf(reader, selection, customer.chatIds, after)
+  const where = customer ? conditionOf(kind, customer) : undefined
   yield* rowsOf(reader, kind, selection, { where, after: after?.id })
 }
 
-function conditionOf(kind: ExportedKind, chatIds: string[]) {
-  if (kind === "Media") return filesOf(chatIds)
-  return sql<boolean>`${sql.ref(kind === "Chat" ? "t.id" : "t.chat_id")} = ${anyOf(arrayOf(chatIds))}`
+function conditionOf(kind: ExportedKind, { chatIds, callIds }: OfCustomer) {
+  const isOneOf = (column: string, ids: string[]) => sql<boolean>`${sql.ref(column)} = ${anyOf(arrayOf(ids))}`
+  if (kind === "Media") return sql<boolean>`(${filesOf(chatIds)} or ${recordingsOf(callIds)})`
+  if (kind === "Call") return isOneOf("t.id", callIds)
+  if (kind === "Chat") return isOneOf("t.id", chatIds)
+  return sql<boolean>`(${isOneOf("t.chat_id", chatIds)} or ${isOneOf("t.call_id", callIds)})`
 }
 
 /** Read chat by chat, in the order of an index: by ID, each page would sort all messages of the chats. */

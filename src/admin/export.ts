@@ -1,13 +1,13 @@
 import { systemContext } from "../context/request-context.js"
 import { withMedia } from "../context/snapshot.js"
 import type { PlainRow } from "../database/read-model.js"
-import { type Reader, readerOnPool } from "../database/reader.js"
+import { readerOnPool } from "../database/reader.js"
 import { clock } from "../entities/kit/clock.js"
 import { OperationEngine } from "../graphql/engine.js"
 import { inRestWords, platformSchema } from "../graphql/schema.js"
 import { withFields } from "../rest/kit/fragments.js"
 import { representer } from "../rest/kit/representation.js"
-import { ofCustomer, rowsOf } from "./customer.js"
+import { findCustomer } from "./customer.js"
 import { copyFile, type ExportLine, type ExportState, notOurs, openExport, pathOfCopy, readExport } from "./export-file.js"
 import { companyKinds, customerKinds, type ExportedKind, pagesOf } from "./export-kinds.js"
 import { type CommandContext, Refusal } from "./kit.js"
@@ -36,8 +36,9 @@ async function continueExport(desk: CommandContext, exported: Exported, path: st
   const { companyId, customer } = exported
   const urlOf = (id: string) => pathOfCopy(path, id)
   const reader = readerOnPool(desk.database, [companyId], urlOf)
-  const chatIds = customer === null ? null : await chatsOf(reader, customer)
-  if (chatIds?.length === 0) throw new Refusal(`No private chat of the company has a customer with the name ${customer}`)
+  const of = customer === null ? null : await findCustomer(reader, customer)
+  if (of && of.chatIds.length === 0 && of.callIds.length === 0)
+    throw new Refusal(`No private chat of the company has a customer with the name ${customer}`)
   const schema = inRestWords(platformSchema(desk.database.orm))
   const engine = new OperationEngine()
   const represent = representer(engine, schema, (row) => withMedia(row, urlOf))
@@ -50,26 +51,20 @@ async function continueExport(desk: CommandContext, exported: Exported, path: st
   const file = await openExport(path, bytes)
   stack.defer(() => file.close())
   if (!header) await file.append([{ kind: "Export", format: 1, ...exported, startedAt: clock.now() }])
-  if (!chatIds && !last) {
+  if (!of && !last) {
     const query = withFields("query ($id: UUID!) { company(id: $id) { ...Company } }")
     const result = await engine.prepare(schema, { query }).run(systemContext(services, companyId), { id: companyId })
     if (result.errors?.[0]) throw result.errors[0]
     await file.append([{ kind: "Company", record: result.data!["company"] }])
   }
-  const kinds: readonly ExportedKind[] = chatIds ? customerKinds : companyKinds
+  const kinds: readonly ExportedKind[] = of ? customerKinds : companyKinds
   const first = Math.max(0, kinds.indexOf(last?.kind as ExportedKind))
   for (const kind of kinds.slice(first)) {
-    for await (const page of pagesOf(reader, kind, chatIds, kind === last?.kind ? last.record : null)) {
+    for await (const page of pagesOf(reader, kind, of, kind === last?.kind ? last.record : null)) {
       const lines: ExportLine[] = []
       for (const row of page) lines.push(await lineOf(kind, row))
       await file.append(lines)
     }
   }
   await file.finish(clock.now())
-}
-
-async function chatsOf(reader: Reader, customer: string): Promise<string[]> {
-  const ids: string[] = []
-  for await (const page of rowsOf(reader, "Chat", {}, { where: ofCustomer(customer) })) ids.push(...page.map(({ id }) => id))
-  return ids
 }

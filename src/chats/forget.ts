@@ -22,14 +22,14 @@ export const forgetRest = {
     ) returning 1`,
 }
 
-/** What a delivery loses with its chat: the payload, the responses, and the attempts that would follow. */
-const erased = `snapshot = null, status = case when status = 'pending' then 'cancelled' else status end, due_at = null, retry_at = null,
+/** What a delivery loses with its chat or its call: the payload, the responses, and the attempts that would follow. */
+export const erasedDelivery = `snapshot = null, status = case when status = 'pending' then 'cancelled' else status end, due_at = null, retry_at = null,
     requested_at = null, attempts = (select coalesce(jsonb_agg(jsonb_set(attempt, '{responseBody}', 'null')), '[]') from jsonb_array_elements(attempts) attempt)`
 
 const forgetDeliveries = {
   name: "forget-event-deliveries-of-chat",
   text: `
-    update event_delivery set ${erased} where id in (
+    update event_delivery set ${erasedDelivery} where id in (
       select id from event_delivery where chat_id = $1 and company_id = any($2::uuid[]) and snapshot is not null and type <> 'CHAT_DELETED' limit $3
     ) returning 1`,
 }
@@ -38,7 +38,7 @@ const forgetDeliveries = {
 export const forgetRestOfDeliveries = {
   name: "forget-event-deliveries-of-deleted-chats",
   text: `
-    update event_delivery set ${erased} where id in (
+    update event_delivery set ${erasedDelivery} where id in (
       select rest.id from event deleted join event_delivery rest on rest.chat_id = deleted.chat_id and rest.snapshot is not null
       where deleted.type = 'CHAT_DELETED' and rest.type <> 'CHAT_DELETED' and ($1::uuid[] is null or rest.company_id = any($1)) limit $2
     ) returning 1`,

@@ -245,6 +245,7 @@ export const unscopedCallers: Record<string, string> = {
 
 /** Files with their own statements, each with its condition on the companies in reach. */
 export const statementCallers: Record<string, string> = {
+  "src/calls/delete.ts": "forget-answers-of-call: … companyId = any($2); a lock, no rows",
   "src/calls/statements.ts": "lock-voice-lines, count-calls-on-line and charge-call: … and company_id = any($2), of a company id = any($2)",
   "src/messages/create.ts": "append-message: … where company_id = any($6)",
   "src/messages/append.ts": "append-message, inside a transaction",
