@@ -65,6 +65,14 @@ const smallOutbound = {
 
 const someEvents = { subscribers: 10, ...sized({ messages: 1_500, cuts: 40, kills: 2 }, { messages: 5_000, cuts: 100, kills: 3 }) }
 const clockSize = sized({ customers: 200, pauseMs: 50, debounceMs: 20_000 }, { customers: 500, pauseMs: 50, debounceMs: 40_000 })
+const rollingSize = {
+  requestsPerSecond: 100,
+  ...sized(
+    { visitors: 160, subscribers: { graphqlWs: 25, socketIo: 15 } },
+    { visitors: 440, subscribers: { graphqlWs: 40, socketIo: 20 } },
+  ),
+  rounds: 2,
+}
 const toolSize = { kills: sized(6, 15), customers: 3 }
 
 const someCalls = { calls: 40, lines: 6, kills: 4, waitMs: 30_000, patienceMs: 90_000 }
@@ -128,8 +136,7 @@ const sound: Record<string, Record<string, Campaign>> = {
   },
   ...(hasNginx && {
     "rolling-restart": {
-      "two instances behind nginx are restarted one after the other": (...args) =>
-        rollingRestartCampaign(...args, { requestsPerSecond: 100, visitors: 440, subscribers: { graphqlWs: 40, socketIo: 20 }, rounds: 2 }),
+      "two instances behind nginx are restarted one after the other": (...args) => rollingRestartCampaign(...args, rollingSize),
     },
   }),
   away: {

@@ -23,6 +23,8 @@ export interface RollingSize {
 }
 
 const patienceMs = 60_000
+/** Requests that wait for their response, at most. */
+const inFlight = 30
 /** How long the load goes on after the last restart. */
 const afterwardsMs = 2_000
 
@@ -66,7 +68,9 @@ export async function rollingRestartCampaign(deployment: Deployment, report: Rep
   // Whatever is told twice is told by now: a last message comes after it.
   await sleep(100)
   if (isAnswered) await comeToRest(deployment, instances)
-  report.note(`${client.all.length} requests, ${size.requestsPerSecond} a second: ${tally(client.all.map(({ what }) => what))}`)
+  report.note(
+    `${client.all.length} requests, ${load.reached} a second of ${size.requestsPerSecond}: ${tally(client.all.map(({ what }) => what))}`,
+  )
   report.note(`longest response ${worst(client.all.map(({ tookMs }) => tookMs))}; ${visitors.length + subscribers.length} sockets`)
   const unopened = [...subscribers, ...visitors.flatMap(({ listener }) => listener ?? [])].flatMap((socket) => socket.unopened)
   report.note(`connections of sockets that were not opened: ${tally(unopened) || "none"}`)
@@ -127,11 +131,13 @@ async function restarted(deployment: Deployment, instance: Instance) {
   return { turns, seconds: `${(stopMs / 1_000).toFixed(1)} + ${((performance.now() - begin - stopMs) / 1_000).toFixed(1)}` }
 }
 
-/** Sends requests at a rate, whether earlier ones were answered or not: reads over REST and GraphQL, messages, questions. */
+/** Sends requests at a rate, or at a lower one on a machine that is too slow for it: reads over REST and GraphQL, messages, questions. */
 class Load {
   isOver = false
   /** Texts of messages that were answered with 201. */
   readonly written: string[] = []
+  /** Requests a second that were sent. */
+  reached = 0
   #sent = 0
 
   constructor(
@@ -144,12 +150,22 @@ class Load {
   ) {}
 
   async run() {
-    const [begin, pending] = [performance.now(), [] as Promise<unknown>[]]
-    for (; !this.isOver; await sleep(5)) {
-      const due = ((performance.now() - begin) / 1_000) * this.perSecond
-      while (this.#sent < due) pending.push(this.next(this.#sent++))
+    const pending = new Set<Promise<unknown>>()
+    const [begin, before] = [performance.now(), this.client.all.length]
+    let due = 0
+    for (let last = begin; !this.isOver; await sleep(5)) {
+      const now = performance.now()
+      due += ((now - last) / 1_000) * this.perSecond
+      last = now
+      for (; due >= 1; due -= 1) {
+        // What a slow machine cannot take is left out, not sent later.
+        if (pending.size >= inFlight) continue
+        const sent = this.next(this.#sent++).finally(() => pending.delete(sent))
+        pending.add(sent)
+      }
     }
     await Promise.all(pending)
+    this.reached = Math.round((this.client.all.length - before) / ((performance.now() - begin) / 1_000))
   }
 
   private next(index: number): Promise<unknown> {

@@ -18,8 +18,6 @@ async function main() {
   })
   const demo = config.demo ? await prepareDemo(server.services) : null
   if (demo) server.showDemo(demo)
-  for (const line of welcome(config, publicUrl(config, server.port), server.services, demo)) say(line)
-
   let stopping = false
   const stop = async (signal: string) => {
     if (stopping) return
@@ -32,6 +30,8 @@ async function main() {
     process.exit(0)
   }
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(signal))
+  // Last: whoever waits for the address may send a signal at once.
+  for (const line of welcome(config, publicUrl(config, server.port), server.services, demo)) say(line)
 }
 
 main().catch((error: unknown) => {

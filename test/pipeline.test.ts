@@ -105,7 +105,7 @@ it("at a stop the connections that wait to be accepted are answered", async () =
   const { port } = new URL(server.url)
   // The system opens the connections; the process learns of them together with the signal.
   server.freeze(true)
-  const sockets = Array.from({ length: 300 }, () => connect(Number(port), "127.0.0.1").setEncoding("latin1"))
+  const sockets = Array.from({ length: 60 }, () => connect(Number(port), "127.0.0.1").setEncoding("latin1"))
   await Promise.all(sockets.map((socket) => once(socket, "connect")))
   const answers = sockets.map(async (socket) => {
     socket.write(get("/health/live"))

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http"
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
 import { Webhook } from "standardwebhooks"
@@ -28,6 +28,7 @@ export class EventReceiver {
   /** Requests that wait for their response, without those that hang. */
   inHands = 0
   answering: (arrival: Arrival) => Answering = () => ({ status: 200, afterMs: 0 })
+  readonly #hanging: ServerResponse[] = []
   readonly #secrets = new Map<string, string>()
 
   private constructor(private readonly server: Server) {
@@ -37,7 +38,7 @@ export class EventReceiver {
       if (!body) return
       const arrival = this.take(request.url!.slice(1), request.headers, body.toString(), at)
       const answer = this.answering(arrival)
-      if (answer === "hang") return
+      if (answer === "hang") return void this.#hanging.push(response)
       this.inHands += 1
       await sleep(answer.afterMs)
       this.inHands -= 1
@@ -72,6 +73,11 @@ export class EventReceiver {
     if (made.status !== 201) throw new Error(`An endpoint was refused with ${made.status}: ${JSON.stringify(made.body)}`)
     this.#secrets.set(endpoint, made.body.secret)
     return made.body.id
+  }
+
+  /** Answers the requests that hang. */
+  release() {
+    for (const response of this.#hanging.splice(0)) response.end()
   }
 
   /** Names of the registered endpoints. */

@@ -13,7 +13,7 @@ export const httpLimits = {
   /** Pipelined requests that wait on a connection before it is not read any more; ours. */
   pipelinedRequests: 100,
   /** How long a stop goes on accepting connections while more and more arrive; ours. */
-  acceptAtStopMs: 3_000,
+  acceptAtStopMs: 5_000,
   /** Longest round of the event loop in which the process counts as idle; ours. */
   idleRoundMs: 1,
 } as const
