@@ -124,7 +124,7 @@ describe("a model that fails", () => {
   ]
   it.each(kinds)("is called again when it %s", async (_how, kind) => {
     // The timeout of 60 s is not configurable: the test uses the same model with a shorter one.
-    w.services.models[0] = openAiCompatible({ baseUrl: openAi.url, model: "fake", capMs: 300 })
+    w.services.models[0] = openAiCompatible({ baseUrl: openAi.url, model: "fake", capMs: 1_500 })
     answers(kind, { text: "Here I am" })
     const chat = await chatToAnswer()
     await w.runDue()
