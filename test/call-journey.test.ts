@@ -1,7 +1,7 @@
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { until } from "./kit/poll-until.js"
 import { receiver } from "./kit/receiver.js"
-import { systemOf } from "./kit/turns.js"
+import { hold, systemOf } from "./kit/turns.js"
 import { world } from "./kit/world.js"
 
 const integrator = await receiver()
@@ -154,4 +154,23 @@ it("a client runs its tool during a call", async () => {
   expect(data.answerToolCall).toEqual({ status: "SUCCESS", callId: id })
   await reported(id)
   expect((await look(id)).replies.at(-1)).toMatchObject({ role: "agent", text: "The pump is running." })
+})
+
+it("a call whose worker was lost goes on where it was: nothing is said twice, and no tool is called twice", async () => {
+  integrator.answer({ json: { status: "shipped" } })
+  const ada = await acme.makeAssistant({ name: "Ada", greeting: "Hello!" })
+  await acme.tool({ assistantId: ada.id, name: "getOrder", apiCallUrl: `${integrator.url}/order` })
+  const held = hold(openAi)
+  const id = await originate(ada.id, { dynamicVariables: { simulate_says: "Where is my order?" } })
+  const asked = await held.next()
+  asked.answer({ toolCalls: [{ name: "getOrder", arguments: {} }] })
+  const late = await held.next()
+  // Another run takes the call, as after a crash of its worker.
+  await sql("update call set line_work_id = gen_random_uuid(), line_lease_until = now() - interval '1 hour' where id = $1", [id])
+  const resumed = await held.next()
+  resumed.answer({ text: "It is shipped." })
+  await reported(id)
+  late.answer({ text: "Too late." })
+  expect((await look(id)).replies.map(({ text }: { text: string }) => text)).toEqual(["Hello!", "Where is my order?", "It is shipped."])
+  expect(sentTo("/order")).toHaveLength(1)
 })
