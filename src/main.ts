@@ -30,7 +30,7 @@ async function main() {
     process.exit(0)
   }
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(signal))
-  // Last: whoever waits for the address may send a signal at once.
+  // Last: a process that waits for the address may send a signal at once.
   for (const line of welcome(config, publicUrl(config, server.port), server.services, demo)) say(line)
 }
 

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { storedSnapshot } from "../src/database/snapshot.js"
+import { eventCursor } from "../src/events/logged-event.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
@@ -193,8 +194,17 @@ describe("the receivers of events", () => {
   it("of a chat that is unknown, deleted or another company's is NOT_FOUND at once", async () => {
     const [foreign, gone] = [await globex.chat(), await acme.chat()]
     await rest.as(acme.token).delete(`/api/chats/${gone.id}`).expect(200)
+    const notFound = { code: "NOT_FOUND", statusCode: 404 }
     for (const chatId of [acme.id, foreign.id, gone.id])
-      expect(await refusal(await subscribe(w, acme.token, { chatId }))).toMatchObject({ code: "NOT_FOUND", statusCode: 404 })
+      expect(await refusal(await subscribe(w, acme.token, { chatId, after: null }))).toMatchObject(notFound)
+    const beginning = eventCursor("0")
+    for (const chatId of [acme.id, foreign.id])
+      expect(await refusal(await subscribe(w, acme.token, { chatId, after: beginning }))).toMatchObject(notFound)
+    // One who resumes hears how it ended, in its own company alone.
+    const heard = await subscribe(w, acme.token, { chatId: gone.id, after: beginning })
+    expect((await heard.next()).type).toBe("CHAT_DELETED")
+    await heard.stop()
+    expect(await refusal(await subscribe(w, globex.token, { chatId: gone.id, after: beginning }))).toMatchObject(notFound)
   })
 
   it("types filters them", async () => {

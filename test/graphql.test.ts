@@ -198,10 +198,15 @@ describe("credentials", () => {
       const required = Object.values(inner.getFields()).filter(isRequiredInputField)
       return Object.fromEntries(required.map((field) => [field.name, sample(field.type)]))
     }
-    return (
-      { UUID: v7(), Boolean: true, Int: 1, Timestamp: "2026-01-31T09:15:00.123Z", WebAddress: "https://shop.example/" }[String(inner)] ??
-      "x"
-    )
+    const samples = {
+      UUID: v7(),
+      Boolean: true,
+      Int: 1,
+      Timestamp: "2026-01-31T09:15:00.123Z",
+      WebAddress: "https://shop.example/",
+      PhoneNumber: "+4915112345678",
+    }
+    return samples[String(inner) as keyof typeof samples] ?? "x"
   }
 })
 

@@ -4,14 +4,14 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { withMedia } from "../context/snapshot.js"
-import { type PlannedRow, readModelOf, type Selection } from "../database/read-model.js"
+import { type Narrow, type PlannedRow, readModelOf, type Selection } from "../database/read-model.js"
 import { fieldOf } from "../database/snapshot.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { Forbidden, NotFound } from "../errors.js"
 import type { LoggedEvent } from "../events/logged-event.js"
 import { chatReadModel } from "../schema/chat.js"
-import { EventShape } from "../schema/event.js"
+import { EventShape, eventReadModel } from "../schema/event.js"
 import { forVisitor, isForVisitors } from "../schema/message.js"
 
 interface EventArguments {
@@ -26,7 +26,7 @@ async function subscribe(context: RequestContext, args: EventArguments) {
   const isVisitor = identity.kind === "visitor"
   if (isVisitor && args.chatId && args.chatId !== identity.chatId) throw new Forbidden("You have no access to this chat")
   const companyIds = context.reach(args.companyId ?? request.socket?.companyId)
-  if (!isVisitor && args.chatId) await expectChat(context, args.chatId, companyIds)
+  if (!isVisitor && args.chatId) await expectChat(context, args, companyIds)
   return services.eventStream({
     companyIds,
     chatId: isVisitor ? identity.chatId : args.chatId,
@@ -37,10 +37,16 @@ async function subscribe(context: RequestContext, args: EventArguments) {
   })
 }
 
-/** A subscriber to a chat that is not there, or is another company's, would wait for ever. */
-async function expectChat(context: RequestContext, chatId: string, companyIds: string[]) {
-  const chat = await context.reader.byId(chatReadModel, chatId, { companyId: {} })
-  if (!chat || !companyIds.includes(chat["companyId"] as string)) throw new NotFound("Chat")
+/**
+ * A subscriber to a chat that is not there, or is another company's, would wait for ever. One who resumes may ask for a chat that was deleted
+ * meanwhile, whose end is in the log.
+ */
+async function expectChat({ reader }: RequestContext, { chatId, after }: EventArguments, companyIds: string[]) {
+  const chat = await reader.byId(chatReadModel, chatId!, { companyId: {} })
+  if (chat && companyIds.includes(chat["companyId"] as string)) return
+  const isEnd: Narrow<"Event"> = (query) => query.where("t.chat_id", "=", chatId!).where("t.type", "=", "CHAT_DELETED")
+  const [end] = after && !chat ? await reader.list(eventReadModel, {}, isEnd, companyIds) : []
+  if (!end) throw new NotFound("Chat")
 }
 
 /** The chat of an event that does not hold it: as it is now. */

@@ -1,8 +1,12 @@
 import { Field, ID, ObjectType } from "type-graphql"
+import { readModel } from "../database/read-model.js"
 import { Chat } from "../entities/chat.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { JSONValue, Timestamp } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
+
+/** Events of the log, which `services.eventStream` reads in their order. */
+export const eventReadModel = readModel("Event")
 
 @ObjectType("Event", { description: "An event in a company." })
 export class EventShape {
