@@ -66,8 +66,13 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
       await instance.start()
     }
     const ids = await accepting
-    const ended = async () => (await deployment.sql("select count(*)::int as n from call where reported_at is null"))[0].n === 0
-    await until(ended, size.patienceMs)
+    await until(async () => {
+      const open = await deployment.sql(
+        "select dialed_at is not null and provider_call_id is null as in_doubt from call where reported_at is null",
+      )
+      if (open.length > 0 && open.every(({ in_doubt }) => in_doubt)) await endDoubt(deployment)
+      return open.length === 0
+    }, size.patienceMs)
     // A recording that failed may come a moment later.
     await until(async () => (await unrecorded(deployment)).length === 0, 10_000)
     report.note(`${kills} kills: ${tally(phone.strikes)}; ${vendor.dialed.length} dials, at most ${phone.most} at a time`)
@@ -146,6 +151,16 @@ async function accept(deployment: Deployment, instance: Instance, assistantId: s
   return id
 }
 
+/** Moves calls in doubt to the end of the two minutes in which the vendor is asked whether they were dialed. */
+const endDoubt = (deployment: Deployment) =>
+  deployment.sql(
+    `update call set dialed_at = dialed_at - interval '2 minutes'
+     where reported_at is null and provider_call_id is null and dialed_at > now() - interval '2 minutes'`,
+  )
+
+/** Between the look at a call's wait and the time at which it is recorded to have its line. */
+const placingMs = 1_000
+
 const unrecorded = (deployment: Deployment) =>
   deployment.sql("select id, status from call where duration is not null and (status <> 'transcribed' or recording_id is null)")
 
@@ -182,7 +197,7 @@ async function judge(deployment: Deployment, report: Report, { vendor, phone, id
   report.check("there are never more calls than lines", phone.most > size.lines ? [`${phone.most} calls on ${size.lines} lines`] : [])
   report.check("not dialed are exactly the calls whose wait has run out", [
     ...rows.filter(({ status, id, waited }) => status === "not_dialed" && (dials.includes(id) || waited < size.waitMs)).map(name),
-    ...rows.filter(({ status, waited }) => status !== "not_dialed" && waited >= size.waitMs).map(name),
+    ...rows.filter(({ status, waited }) => status !== "not_dialed" && waited >= size.waitMs + placingMs).map(name),
   ])
   const cost = (seconds: number | null) => (seconds === null ? null : Math.round((seconds / 60) * 10_000) / 10_000)
   const spent = rows.reduce((sum, { duration }) => sum + (cost(duration) ?? 0), 0)
