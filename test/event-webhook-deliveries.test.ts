@@ -1,3 +1,4 @@
+import pg from "pg"
 import type { Services } from "../src/context/services.js"
 import { retention } from "../src/jobs/retention.js"
 import { sendEvents } from "../src/jobs/send-events.js"
@@ -27,6 +28,23 @@ function hold() {
   endpoint.answer((request) => new Promise((answer) => held.set(`${request.url} ${textOf(request)}`, answer)))
   return held
 }
+
+it("an endpoint that is deleted while deliveries are made has none, and the others have theirs", async () => {
+  const [gone, kept] = [await hooks.create(endpoint), await hooks.create(endpoint)]
+  const chat = await acme.chat()
+  const deletion = new pg.Client({ connectionString: w.databaseUrl })
+  await deletion.connect()
+  await deletion.query("begin")
+  await deletion.query("delete from event_webhook where id = $1", [gone.id])
+  await say(chat, "Hello")
+  const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  await until(async () => (await sql(waits)).length > 0)
+  await deletion.query("commit")
+  await deletion.end()
+  await hooks.send()
+  expect(await hooks.deliveries(kept)).toMatchObject([{ status: "succeeded" }])
+  expect(await sql("select 1 from event_delivery where webhook_id = $1", [gone.id])).toEqual([])
+})
 
 describe("order", () => {
   it("first attempts start in the order of the log, and a retry keeps back nothing", async () => {

@@ -22,7 +22,8 @@ const anyEndpoint: Statement<{ exists: boolean }> = {
 /**
  * Two statements in one message, which PostgreSQL runs as one transaction; the second one sees what earlier holders of the lock committed. It
  * starts where the oldest enabled endpoint does, since the log is not read while there is none. Each endpoint is locked, also one that is due
- * already: otherwise it could be served, and found without further deliveries, before these are committed.
+ * already: otherwise it could be served, and found without further deliveries, before these are committed. One that is being deleted is waited
+ * for and then has none, since they would refer to nothing.
  */
 const fanOut = (now: string) => `
   select pg_advisory_xact_lock(${fanOutLock});
@@ -37,7 +38,7 @@ const fanOut = (now: string) => `
     from batch e join event_webhook w on w.company_id = e.company_id and not w.disabled and e.type = any(w.types) and e.position > w.from_position
     where e.type = 'CHAT_DELETED' or e.chat_id is null
       or not exists (select from event gone where gone.chat_id = e.chat_id and gone.type = 'CHAT_DELETED')
-    on conflict (webhook_id, event_id) do nothing returning webhook_id, company_id
+    for key share of w on conflict (webhook_id, event_id) do nothing returning webhook_id, company_id
   ), waiting as (
     select distinct webhook_id as id, company_id from made
   ), due as (
