@@ -1,9 +1,13 @@
+import { randomBytes } from "node:crypto"
 import { ElevenLabsVendor, type VendorConversation } from "../simulate/vendors/elevenlabs.js"
+import { execute } from "../src/admin/command-line.js"
+import { voiceToolSecret } from "../src/assistant/voice-tools.js"
 import { callLimits } from "../src/calls/limits.js"
 import { call as callWork } from "../src/jobs/call.js"
 import { callLines } from "../src/jobs/call-lines.js"
 import { callRecord } from "../src/jobs/call-record.js"
 import { voiceAgent } from "../src/jobs/voice-agent.js"
+import { administration } from "./kit/command-line.js"
 import { until } from "./kit/poll-until.js"
 import { receiver } from "./kit/receiver.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
@@ -208,7 +212,7 @@ it("an agent calls a tool of its assistant on a live call, and no other", async 
   integrator.answer({ json: { status: "shipped" } })
   const { id, conversation } = await dialed()
   vendor.answer(conversation)
-  const [secret] = [...vendor.secrets.values()].filter(({ name }) => name.endsWith(acme.assistant.id))
+  const [secret] = [...vendor.secrets.values()].filter(({ name }) => name.includes(acme.assistant.id))
   const address = `${w.url}/hooks/voice/elevenlabs/tools/${tool.id}`
   const ask = (headers: Record<string, string>, callId = id) =>
     fetch(address, { method: "POST", headers, body: JSON.stringify({ orderId: 77, call_id: callId }) })
@@ -227,6 +231,33 @@ it("an agent calls a tool of its assistant on a live call, and no other", async 
   vendor.end(conversation, { said })
   await poll()
   expect((await ask(rightly)).status).toBe(404)
+})
+
+it("the tools of agents get a new secret when the encryption key is changed", async () => {
+  const ada = await acme.makeAssistant({ name: "Rotated", vaRegistration: { provider: "elevenlabs" } })
+  const tool = await acme.tool({ assistantId: ada.id, name: "getOrder", apiCallUrl: integrator.url })
+  await until(async () => {
+    await work()
+    return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).body.voiceAgentStatus === "ready"
+  })
+  const { secrets } = w.services
+  const [before, after] = [secrets.encryptionKey, randomBytes(32)]
+  const secretAtVendor = () => {
+    const schemas = [...vendor.tools.values()].map(({ tool_config }) => tool_config.api_schema)
+    const { request_headers: headers } = schemas.find(({ url }) => url.endsWith(tool.id))
+    return vendor.secrets.get(headers["X-Voice-Tool-Secret"].secret_id)!.value
+  }
+  expect(secretAtVendor()).toBe(voiceToolSecret(before, ada.id).toString("hex"))
+  // As after a restart with the new key, and the old one beside it.
+  Object.assign(secrets, { encryptionKey: after, encryptionKeyPrevious: before })
+  try {
+    const { done } = administration(w, (args, env) => execute(args, { ...env, ENCRYPTION_KEY: after.toString("base64") }))
+    await done("encryption:rotate", { from: before.toString("base64") })
+    await work()
+    expect(secretAtVendor()).toBe(voiceToolSecret(after, ada.id).toString("hex"))
+  } finally {
+    Object.assign(secrets, { encryptionKey: before, encryptionKeyPrevious: null })
+  }
 })
 
 it("the agent of a deleted assistant is removed after its calls have ended", async () => {

@@ -1,5 +1,6 @@
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
+import { clock } from "../entities/kit/clock.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../entities/kit/sealed.js"
 import { parseEncryptionKey } from "../environment.js"
 import { rootLimits } from "../limits.js"
@@ -29,6 +30,12 @@ const statementsOf = (table: string, column: string): Record<"read" | "write", S
            where ${table}.id = renewed.id and ${table}.${column} = renewed.was returning ${table}.id`,
   },
 })
+
+/** The secret of an agent's tools derives from the key: agents at voice providers get the new one. */
+const renewAgents: Statement = {
+  name: "renew-voice-agents",
+  text: "update assistant set voice_due_at = least(voice_due_at, $1) where voice_agent_id is not null",
+}
 
 interface Outcome {
   rotated: number
@@ -82,6 +89,7 @@ export const encryptionCommands: Record<string, Command> = {
         } while (last.rotated > 0)
         all.lost.push(...last.lost)
       }
+      await unscoped(desk.database, renewAgents, [clock.now()])
       const { rotated, lost } = all
       if (lost.length > 0) throw new Refusal(`Encrypted again: ${rotated}. Neither key decrypts ${lost.length}: ${lost.join(", ")}`)
       return { rotated }

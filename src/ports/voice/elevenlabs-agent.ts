@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import type { VoiceAgentSettings, VoiceTool } from "../voice.js"
 import type { ElevenLabsApi } from "./elevenlabs-api.js"
 
@@ -142,8 +143,9 @@ async function provisionTools(api: ElevenLabsApi, settings: VoiceAgentSettings, 
   return ids
 }
 
-/** The vendor's ID of a secret, which is created once. */
-async function secretOf(api: ElevenLabsApi, name: string, value: string, signal: AbortSignal): Promise<string> {
+/** The vendor's ID of a secret, which is created once. It shows no values: the name has the value's fingerprint, so that a new value is noticed. */
+async function secretOf(api: ElevenLabsApi, use: string, value: string, signal: AbortSignal): Promise<string> {
+  const name = `${use} ${createHash("sha256").update(value).digest("hex").slice(0, 12)}`
   const { secrets = [] } = await api.ask("GET", "/secrets", signal)
   const known = secrets.find((secret: Json) => secret.name === name)
   return String(known?.secret_id ?? (await api.ask("POST", "/secrets", signal, { type: "new", name, value })).secret_id)
