@@ -86,6 +86,9 @@ export function makeLog(config: Config): Logger {
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
   if (config.allowPrivateNetwork) log.warn("requests to loopback and internal addresses are allowed (ALLOW_PRIVATE_NETWORK)")
+  if (config.elevenlabs && !config.publicUrl)
+    log.warn("without PUBLIC_URL, agents at ElevenLabs have no tools, and calls are only looked up")
+  else if (config.elevenlabs && !config.elevenlabs.webhookSecret) log.warn("without ELEVENLABS_WEBHOOK_SECRET, calls are only looked up")
   if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
   const metrics = new Metrics(log)
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
