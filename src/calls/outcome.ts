@@ -8,8 +8,6 @@ const noAnswerSip = [408, 480]
 /** What the table needs to know of the call itself. */
 interface CallSettings {
   maxDurationSeconds: number
-  /** Whether this server has ended the call. */
-  isCancelled: boolean
 }
 
 /** A row of the table: whether it matches, and the end that it stands for. The first row that matches decides. */
@@ -24,7 +22,6 @@ const hasReason = (pattern: RegExp) => (facts: Parameters<Row["matches"]>[0]) =>
 
 /** The ends of calls by the provider's words. */
 const table: Row[] = [
-  { matches: (_facts, { isCancelled }) => isCancelled, endedReason: "cancelled", unconnected: "failed" },
   {
     matches: ({ ending }) => ending.failure === "busy" || busySip.includes(ending.sipStatus ?? 0),
     endedReason: "busy",

@@ -168,10 +168,6 @@ export abstract class CallRow extends CompanyOwned {
   @Property({ type: "double", nullable: true })
   chargedMinutes: number | null = null
 
-  /** Whether the server has asked the provider to end the call. */
-  @Property({ type: "boolean", default: false })
-  isCancelled: boolean = false
-
   /** Limits of the call as they were when it was dialed. */
   @Property({ type: "integer", default: 0 })
   maxDurationSeconds: number = 0
