@@ -3,6 +3,7 @@ import { createClient } from "graphql-ws"
 import { v7 } from "uuid"
 import { WebSocket } from "ws"
 import { sign } from "../src/context/json-web-token.js"
+import { promptly } from "./kit/promptly.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
@@ -123,15 +124,22 @@ describe("closing", () => {
 
   it("a revoked token and an ended session close their sockets with 4401 within a second, on every instance, and no others", async () => {
     const other = await w.another()
-    const { value, revoke } = await makeToken()
-    const jwt = await signIn()
     const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/ws", url)))
-    const [revoked, ended, untouched] = [await everywhere(value), await everywhere(jwt), await everywhere(acme.owner.jwt)]
-
-    await revoke()
-    expect(await Promise.all(revoked.map((socket) => closedWithin(socket, 10_000)))).toEqual([4401, 4401])
-    expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
-    expect(await Promise.all(ended.map((socket) => closedWithin(socket, 10_000)))).toEqual([4401, 4401])
+    const untouched = await everywhere(acme.owner.jwt)
+    const closing = async (sockets: Socket[]) => {
+      const begin = performance.now()
+      expect(await Promise.all(sockets.map(({ closed }) => closed))).toMatchObject([{ code: 4401 }, { code: 4401 }])
+      return performance.now() - begin
+    }
+    await promptly(1_000, async () => {
+      const { value, revoke } = await makeToken()
+      const jwt = await signIn()
+      const [revoked, ended] = [await everywhere(value), await everywhere(jwt)]
+      await revoke()
+      const first = await closing(revoked)
+      expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
+      return Math.max(first, await closing(ended))
+    })
     for (const socket of untouched) {
       expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
       socket.socket.terminate()
@@ -197,12 +205,13 @@ describe("closing", () => {
 
   it("the end of a JWT closes its sockets with 4403", async () => {
     const brief = await w.another({ JWT_TTL_SECONDS: "2" })
-    const jwt = await signIn(brief.url)
-    const { exp } = JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString())
-    const socket = await opened(jwt, "/graphql", brief.url)
-    expect((await socket.closed).code).toBe(4403)
-    expect(Date.now() - exp * 1000).toBeGreaterThan(-500)
-    expect(Date.now() - exp * 1000).toBeLessThan(10_000)
+    await promptly(500, async () => {
+      const jwt = await signIn(brief.url)
+      const { exp } = JSON.parse(Buffer.from(jwt.split(".")[1]!, "base64url").toString())
+      const socket = await opened(jwt, "/graphql", brief.url)
+      expect((await socket.closed).code).toBe(4403)
+      return Math.abs(Date.now() - exp * 1000)
+    })
     await brief.stop()
   })
 

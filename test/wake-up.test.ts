@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { freePort } from "./kit/free-port.js"
+import { promptly } from "./kit/promptly.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "./kit/sockets.js"
 import { type World, world } from "./kit/world.js"
 
@@ -133,9 +134,11 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
 
   it("a revoked token loses its sockets on both within a second", async () => {
     const other = await w.another()
-    const { codes, ms } = await revocation(w, other)
-    expect(codes).toEqual([4401, 4401])
-    expect(ms).toBeLessThan(10_000)
+    await promptly(1_000, async () => {
+      const { codes, ms } = await revocation(w, other)
+      expect(codes).toEqual([4401, 4401])
+      return ms
+    })
     await other.stop()
   })
 
