@@ -1,6 +1,6 @@
 import pg from "pg"
 import { v7 } from "uuid"
-import { claimDeliveries } from "../src/channels/delivery-statements.js"
+import { claimDeliveries, storeStatement } from "../src/channels/delivery-statements.js"
 import { until } from "./kit/poll-until.js"
 import { stopScheduler } from "./kit/turns.js"
 import { world } from "./kit/world.js"
@@ -50,4 +50,33 @@ it("a claim of a message that was claimed since its snapshot claims the other ch
   const [{ delivery_id, delivery_due_at }] = await sql("select delivery_id, delivery_due_at from chat where id = $1", [taken.id])
   expect([delivery_id, delivery_due_at]).toEqual([null, expect.anything()])
   expect(await sql("select delivery_id from chat where id = $1", [free.id])).toEqual([{ delivery_id: free.runId }])
+})
+
+it("storing that a message was sent reads no other queued message, also when PostgreSQL knows of none", async () => {
+  const other = await queued("other")
+  const insert = `
+    insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status)
+    select gen_random_uuid(), now(), now(), $1, $2, each, 'User', 'Text', 'Hello', 'claims', $3 from generate_series($4::int, $5::int) each`
+  await sql(insert, [acme.id, other.id, "stored", 100, 3_100])
+  await sql("update message set status = 'stored' where status = 'queued'")
+  await sql("vacuum analyze message")
+  const sent = await queued("sent")
+  await sql(insert, [acme.id, other.id, "queued", 4_000, 4_500])
+  await sql("update chat set delivery_id = $2 where id = $1", [sent.id, sent.runId])
+  const { text } = storeStatement(w.services.database.orm)
+  const values = [sent.id, `{${acme.id}}`, sent.runId, sent.messageId, "on-the-channel", new Date().toISOString(), v7()]
+  const client = new pg.Client({ connectionString: w.databaseUrl })
+  await client.connect()
+  try {
+    await client.query("begin")
+    // The plan that PostgreSQL keeps for a statement that runs often.
+    await client.query("set local plan_cache_mode = force_generic_plan")
+    await client.query(`prepare store as ${text}`)
+    const { rows } = await client.query(`explain (analyze, format json) execute store (${values.map((each) => `'${each}'`).join(", ")})`)
+    const removed = [...JSON.stringify(rows).matchAll(/"Rows Removed by Filter":(\d+)/g)].map(([, count]) => Number(count))
+    expect(Math.max(...removed)).toBeLessThan(10)
+    await client.query("rollback")
+  } finally {
+    await client.end()
+  }
 })
