@@ -221,7 +221,6 @@ describe("over both protocols:", () => {
       for (const { url } of [told.data.events.message.messageMedia[0].media, told.data.events.payload.messageMedia[0].media])
         await supertest(w.url).get(pathOf(url)).expect(200)
       await upload(w, visitorToken, samples.png, "dot.png").expect(401)
-      expect((await uploadByGraphql(w, visitorToken, samples.png, "dot.png")).body.errors[0].extensions.code).toBe("FORBIDDEN")
     })
   })
 

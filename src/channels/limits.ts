@@ -2,6 +2,12 @@
 export const channelLimits = {
   /** Life of a widget visitor's token, from its last use. */
   visitorTokenSeconds: 30 * 24 * 60 * 60,
+  /** Largest file of a widget's visitor. */
+  visitorFileBytes: 10 * 1024 * 1024,
+  /** Files that a widget's visitor may upload … */
+  visitorFilesPerDay: 20,
+  /** … in this time. */
+  visitorDayMs: 24 * 60 * 60_000,
   /** Largest request to a hook. */
   hookBytes: 3 * 1024 * 1024,
   /** Pause before the second attempt of a delivery; it doubles with each failure … */

@@ -2,19 +2,20 @@ import { LockMode, type MikroORM } from "@mikro-orm/postgresql"
 import { v7 } from "uuid"
 import type { VisitorClaims } from "../context/json-web-token.js"
 import { countNewChat } from "../context/rate-limit.js"
-import { type RequestInfo, systemContext } from "../context/request-context.js"
+import { type RequestContext, type RequestInfo, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { Chat } from "../entities/chat.js"
 import { isUuid } from "../entities/kit/scalars.js"
-import { Message } from "../entities/message.js"
+import { Message, messageTypeOf } from "../entities/message.js"
 import { Conflict, Unauthenticated } from "../errors.js"
 import { appendSql } from "../messages/append.js"
 import { openInboundAtOnce } from "../messages/first-inbound.js"
 import { appendInbound, type Inbound, inboundParts, repliesTo, tryInbound } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
 import type { Connection } from "./connection.js"
+import { attachVisitorsFiles } from "./visitor-files.js"
 
 /** The client that sent a request, and the headers of its response. */
 export type Sender = Pick<RequestInfo, "address" | "headers">
@@ -28,7 +29,9 @@ export interface Visit {
   key: string | null
   /** The visitor's name. */
   name: string | null
-  draft: { type: "Text"; text: string; externalId: string | null }
+  draft: { type: "Text"; text: string | null; externalId: string | null }
+  /** IDs of files that the visitor has uploaded. */
+  mediaIds: string[]
   sender: Sender
 }
 
@@ -83,7 +86,7 @@ export async function storeOnConnection(services: Services, connection: Connecti
     context.transaction(async (tx) => {
       const chat = await lockedChat(tx.unit, connection, visit, admit)
       const repeated = draft.externalId ? await tx.unit.em.findOne(Message, { chatId: chat.id, externalId: draft.externalId }) : null
-      const { id } = repeated ?? (await appendInbound(tx.unit, chat, draft, services.config))
+      const { id } = repeated ?? (await appendInbound(tx.unit, chat, await withFiles(tx, chat, visit), services.config))
       return { companyId, chatId: chat.id, messageId: id }
     })
   // The unique index refused the second of two concurrent first messages: its chat exists now.
@@ -91,6 +94,12 @@ export async function storeOnConnection(services: Services, connection: Connecti
     if (error instanceof Conflict) return store()
     throw error
   })
+}
+
+/** The message with its files, the first of which decides its type. */
+async function withFiles(tx: RequestContext, chat: Chat, { draft, mediaIds }: Visit) {
+  const [first] = await attachVisitorsFiles(tx, chat, mediaIds)
+  return first ? { ...draft, type: messageTypeOf(first.mimeType), mediaIds } : draft
 }
 
 /** The visitor's chat, locked; a new one for a visitor without a chat on the connection. Throws 401 when the chat was deleted. */

@@ -4,9 +4,10 @@ import { sign, verify } from "../context/json-web-token.js"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { Services } from "../context/services.js"
 import { clock } from "../entities/kit/clock.js"
-import { codePoints } from "../entities/kit/scalars.js"
+import { codePoints, isUuid } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { BadUserInput, Unauthenticated } from "../errors.js"
+import { messageLimits } from "../messages/limits.js"
 import { connectionOf } from "./connection.js"
 import { channelLimits } from "./limits.js"
 import { appendToVisitorsChat, type Sender, type Stored, storeOnConnection, type Visit } from "./visit.js"
@@ -22,9 +23,27 @@ const widgetMessage = z.object({
     .refine((text) => text !== "", "must not be empty")
     .nullish(),
   visitorToken: z.string({ error: "must be a string" }).nullish(),
+  mediaIds: z.array(z.never(), { error: "must be a list" }).nullish(),
 })
 
-type WidgetMessage = z.infer<typeof widgetMessage>
+const fileId = z.string({ error: "must be a string" }).refine(isUuid, "must be the ID of a file")
+
+/** One with files that the visitor has uploaded, which may have no text. */
+const messageWithFiles = widgetMessage.extend({
+  text: upTo(entityLimits.messageText).nullish(),
+  visitorToken: z.string({ error: "must be the token with which the files were uploaded" }),
+  mediaIds: z
+    .array(fileId.transform((id) => id.toLowerCase()))
+    .max(messageLimits.attachments, `must be at most ${messageLimits.attachments} files`)
+    .transform((ids) => [...new Set(ids)]),
+})
+
+type WidgetMessage = z.infer<typeof widgetMessage> | z.infer<typeof messageWithFiles>
+
+const hasFiles = (body: unknown) => {
+  const { mediaIds } = Object(body) as { mediaIds?: unknown }
+  return Array.isArray(mediaIds) && mediaIds.length > 0
+}
 
 /** Stores a visitor's message once per message id, in the visitor's chat or in a new one for a visitor without a token. */
 export async function receiveFromWidget(services: Services, connectionId: string, sender: Sender, body: unknown) {
@@ -34,7 +53,7 @@ export async function receiveFromWidget(services: Services, connectionId: string
     await connectionOf(services.database, "widget", connectionId)
     throw message
   }
-  const { text, name, messageId, visitorToken } = message
+  const { text, name, messageId, visitorToken, mediaIds } = message
   const claims = visitorToken ? verify(visitorToken, services.secrets, "visitor", clock.now()) : null
   const visitor = typeof claims === "string" ? null : claims
   const visit: Visit = {
@@ -44,10 +63,11 @@ export async function receiveFromWidget(services: Services, connectionId: string
     // visitor with the same message id must not get into the chat.
     key: messageId ? `visitor:${digest([messageId, sender.address, text])}` : null,
     name: name?.trim() || null,
-    draft: { type: "Text", text, externalId: messageId ?? null },
+    draft: { type: "Text", text: text?.trim() ? text : null, externalId: messageId ?? null },
+    mediaIds: mediaIds ?? [],
     sender,
   }
-  const stored = visitor && (await appendToVisitorsChat(services, visitor, visit))
+  const stored = visitor && visit.mediaIds.length === 0 && (await appendToVisitorsChat(services, visitor, visit))
   if (stored) return withToken(services, stored)
   const connection = await connectionOf(services.database, "widget", connectionId, visit.key)
   if (claims === "expired") throw new Unauthenticated("The visitor's token has expired: write without it")
@@ -65,7 +85,7 @@ function readMessage(body: unknown): WidgetMessage | BadUserInput {
     if (error instanceof BadUserInput) return error
     throw error
   }
-  const read = widgetMessage.safeParse(body)
+  const read = (hasFiles(body) ? messageWithFiles : widgetMessage).safeParse(body)
   if (read.success) return read.data
   const details = read.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }))
   return new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)

@@ -1,6 +1,8 @@
 import { forgetAnswers } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Chat } from "../entities/chat.js"
+import { clock } from "../entities/kit/clock.js"
+import { Media } from "../entities/media.js"
 import { type DeleteResult, deleted } from "../schema/kit/input.js"
 import { forgetEvents } from "./forget.js"
 
@@ -14,6 +16,12 @@ export async function deleteChat(
     const chat = await tx.find(Chat, id)
     await before?.(tx, chat)
     await forgetAnswers(tx, [chat.id])
+    // What its visitor uploaded and never sent.
+    await tx.em.nativeUpdate(
+      Media,
+      { companyId: chat.companyId, visitorChatId: chat.id, forgetAt: { $ne: null } },
+      { forgetAt: clock.now() },
+    )
     return deleted(tx, chat.deleted())
   })
   // Its visitor's token has ended, and so must the open sockets.

@@ -53,6 +53,10 @@ const FetchState = workState(fetchMediaJob, {
   expression: "create index media_fetch_lease on media (fetch_lease_until) where fetch_lease_until is not null",
 })
 @Unique({ properties: ["companyId", "id"] })
+@Index({
+  name: "media_of_visitor",
+  expression: "create index media_of_visitor on media (company_id, visitor_chat_id, created_at) where visitor_chat_id is not null",
+})
 @Index({ name: "media_forgotten", expression: "create index media_forgotten on media (forget_at) where forget_at is not null" })
 export class Media extends CompanyOwned {
   @Field(() => String, { description: "File name given by the sender, without folders." })
@@ -93,13 +97,17 @@ export class Media extends CompanyOwned {
   @Property({ type: "json", nullable: true })
   source: MediaSource | null = null
 
+  /** The chat of the widget's visitor who uploaded the file, who alone may attach it, until another message of the company has it. */
+  @Property({ type: "uuid", nullable: true })
+  visitorChatId: string | null = null
+
   /** Work state of fetching the content. */
   @Embedded(() => FetchState, { prefix: false })
   fetching: WorkState = new FetchState()
 
-  /** Creates an uploaded file that nothing uses yet. */
-  static arrived(companyId: string, { filename, mimeType, size, sha256 }: ArrivedFile): Media {
-    const media = Object.assign(new Media(), { companyId, filename, mimeType, size, sha256 })
+  /** Creates an uploaded file that nothing uses yet; with the chat of the visitor who uploaded it. */
+  static arrived(companyId: string, { filename, mimeType, size, sha256 }: ArrivedFile, visitorChatId: string | null = null): Media {
+    const media = Object.assign(new Media(), { companyId, filename, mimeType, size, sha256, visitorChatId })
     media.storageKey = storageKeyOf(companyId, media.id)
     media.forgetAt = new Date(clock.now().getTime() + entityLimits.unattachedMediaSeconds * 1000)
     return media

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises"
 import type { FileUpload } from "graphql-upload-minimal"
 import { v7 } from "uuid"
 import type { ArrivedFile } from "../entities/media.js"
-import { ApiError, BadUserInput, type MediaQuotaExceeded, PayloadTooLarge } from "../errors.js"
+import { ApiError, BadUserInput, PayloadTooLarge } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { contentType } from "./content-type.js"
 import { filenameOf } from "./filename.js"
@@ -27,10 +27,10 @@ export interface TempUpload extends ArrivedFile, AsyncDisposable {
   path: string
 }
 
-/** How much of its quota a company has left, and the error of a larger file. */
+/** How large a file may be, and the error of a larger one. */
 export interface QuotaLeft {
   bytes: number
-  error: MediaQuotaExceeded
+  error: ApiError
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { type FileUpload, GraphQLUpload } from "graphql-upload-minimal"
 import { Arg, Ctx, Info, Mutation, Resolver } from "type-graphql"
+import { leftForVisitor, mustBeVisitorsType, mustBeWithinVisitorsDay } from "../channels/visitor-files.js"
 import { Access } from "../context/access.js"
 import { completed, idempotent } from "../context/idempotency.js"
 import { mustBeWithinQuota, quotaLeft } from "../context/media-quota.js"
@@ -14,12 +15,13 @@ import { mediaReadModel } from "../schema/media.js"
 
 /** Writes the row of a stored file, and removes the file when the row is not written. */
 async function storeRow(context: RequestContext, media: Media, idempotencyKey: string | null | undefined): Promise<Media | PlainRow> {
-  const { companyId, filename, sha256, storageKey } = media
+  const { companyId, filename, sha256, storageKey, visitorChatId } = media
   const { storage } = context.services
   const request = { idempotencyKey, companyId, filename, sha256 }
   try {
     const row = await context.transaction((tx) =>
       idempotent(tx, tx.unit, "Media", request, async () => {
+        if (visitorChatId) await mustBeWithinVisitorsDay(tx, visitorChatId)
         tx.em.persist(media)
         await mustBeWithinQuota(tx, companyId)
         return media
@@ -37,9 +39,10 @@ async function storeRow(context: RequestContext, media: Media, idempotencyKey: s
 
 @Resolver()
 export class MediaResolver {
-  @Access("company", { transaction: "manual" })
+  @Access("visitor", { transaction: "manual" })
   @Mutation(() => Media, {
-    description: "Uploads a file for messages or knowledge items. A file that is not used is deleted after one day.",
+    description:
+      "Uploads a file for messages or knowledge items. A file that is not used is deleted after one day. The visitor of a widget may upload images and PDF of 10 MB, 20 a day, for messages of its own chat.",
   })
   async uploadMedia(
     @Ctx() context: RequestContext,
@@ -59,12 +62,15 @@ export class MediaResolver {
     })
     idempotencyKey?: string | null,
   ) {
-    const { services, request } = context
+    const { services, request, identity } = context
+    const visitor = identity.kind === "visitor" ? identity : null
     const owner = context.company(companyId)
     // A repetition stores nothing, and is answered even if the quota is used up meanwhile.
     const left = idempotencyKey ? null : await quotaLeft(context, owner, request.form)
-    await using arrived = await receiveUpload(services.arrivals, await file, left, request.form)
-    const media = Media.arrived(owner, arrived)
+    const allowed = visitor ? leftForVisitor(left) : left
+    await using arrived = await receiveUpload(services.arrivals, await file, allowed, request.form)
+    if (visitor) mustBeVisitorsType(arrived)
+    const media = Media.arrived(owner, arrived, visitor?.chatId)
     await services.storage.put(media.storageKey, arrived.path).catch(async (error) => {
       // The file may have been stored although the request failed.
       await services.storage.remove([media.storageKey]).catch(() => {})
