@@ -1,5 +1,6 @@
 import { type Browser, chromium, type Page, type PageOptions, startBrowser } from "./kit/browser.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
+import { samples } from "./kit/files.js"
 import { freePort } from "./kit/free-port.js"
 import { type HostSite, startHostSite } from "./kit/host-page.js"
 import { until } from "./kit/poll-until.js"
@@ -145,6 +146,40 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     await shows(page, ["Who answers?", "I am Bea", "And I read", "It is me"])
     expect(await shown()).toMatch(/The assistant is answering again\.[\s\S]*It is me/)
     expect((await page.texts("status")).join()).not.toContain("typing")
+  })
+
+  it("sends files that are dropped, once there is a chat, and says why one is refused", async () => {
+    const proxy = await tcpProxy(w.url)
+    closers.push(() => proxy.close())
+    const page = await opened({ server: new URL(proxy.url).origin })
+    const drop = (...files: [name: string, base64: string][]) =>
+      page.run(`{
+        const dataTransfer = new DataTransfer()
+        for (const [name, bytes] of ${JSON.stringify(files)})
+          dataTransfer.items.add(new File([Uint8Array.from(atob(bytes), (each) => each.charCodeAt(0))], name))
+        const dialog = document.querySelector("assistant-widget").shadowRoot.querySelector("[role=dialog]")
+        dialog.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }))
+      }`)
+    const picture: [string, string] = ["shoe.png", samples.png.toString("base64")]
+    await drop(picture)
+    await until(async () => (await page.texts("status")).some((each) => each.includes("Write a message first")))
+    await say(page, "Look at this shoe")
+    const chatId = await chatOf("Look at this shoe")
+    await shows(page, ["Look at this shoe"])
+    proxy.reset()
+    await drop(picture)
+    await until(async () => (await page.texts("article"))[1]?.includes("Will be sent"))
+    proxy.pass()
+    await until(async () => (await sql("select id from message where chat_id = $1 and type = 'Photo'", [chatId])).length > 0)
+    await until(() => page.run(`${inLog}.some((each) => each.querySelector("a")?.textContent === "shoe.png")`))
+    await drop(["notes.txt", "aGVsbG8="])
+    await shows(page, ["Look at this shoe", "shoe.png", "notes.txt"])
+    await until(async () => (await page.texts("article"))[2]!.includes("send an image or a PDF file"))
+    await page.find("button", "Attach a file")
+    expect(await sql("select type from message where chat_id = $1 order by sequence", [chatId])).toEqual([
+      { type: "Text" },
+      { type: "Photo" },
+    ])
   })
 
   it("shows a safe subset of Markdown, and HTML as text", async () => {

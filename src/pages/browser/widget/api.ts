@@ -1,5 +1,5 @@
 import { widgetLimits } from "./limits.js"
-import { messagesQuery } from "./operations.js"
+import { messagesQuery, uploadMutation } from "./operations.js"
 import type { Message, Options, Pending, Visitor } from "./types.js"
 
 /** What the server did with a message. */
@@ -25,8 +25,10 @@ const request = (options: Options, path: string, headers: Record<string, string>
   })
 
 /** Sends a visitor's message. Sending it again is harmless: the server knows it by its id. */
-export async function send(options: Options, { messageId, text }: Pending, token: string | null, name: string | null): Promise<Outcome> {
-  const body = { text, messageId, ...(token && { visitorToken: token }), ...(name && { name }) }
+export async function send(options: Options, pending: Pending, token: string | null, name: string | null): Promise<Outcome> {
+  const { messageId, text, file } = pending
+  const content = file ? { mediaIds: [file.id] } : { text }
+  const body = { ...content, messageId, ...(token && { visitorToken: token }), ...(name && { name }) }
   const response = await request(options, `/hooks/widget/${options.connectionId}`, {}, body).catch(() => null)
   if (!response) return { kind: "later", afterMs: null }
   const { status } = response
@@ -41,6 +43,33 @@ export async function send(options: Options, { messageId, text }: Pending, token
   if (status === 401 && token) return { kind: "ended" }
   if (status === 404) return { kind: "gone" }
   return { kind: "refused", reason: String(answer.message) }
+}
+
+/** What the server did with a file. */
+export type Uploaded = { kind: "stored"; id: string } | Extract<Outcome, { kind: "ended" | "refused" | "later" }>
+
+/** Uploads a file of the visitor. Uploading it again is harmless: the server knows it by the key. */
+export async function upload(options: Options, token: string, file: File, key: string): Promise<Uploaded> {
+  const form = new FormData()
+  form.append("operations", JSON.stringify({ query: uploadMutation, variables: { file: null, key } }))
+  form.append("map", JSON.stringify({ 0: ["variables.file"] }))
+  form.append("0", file)
+  const response = await fetch(new URL("/graphql", options.base), {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}` },
+    body: form,
+    credentials: "omit",
+    signal: AbortSignal.timeout(widgetLimits.uploadMs),
+  }).catch(() => null)
+  const answer = await response?.json().catch(() => null)
+  const id = answer?.data?.uploadMedia?.id
+  if (id) return { kind: "stored", id }
+  const [error] = answer?.errors ?? []
+  const status = error?.extensions?.statusCode ?? 500
+  const afterMs = Number(response?.headers.get("Retry-After")) * 1000 || null
+  if (status === 401) return { kind: "ended" }
+  if (status >= 500 || status === 409 || (status === 429 && (afterMs ?? 0) <= widgetLimits.longestWaitMs)) return { kind: "later", afterMs }
+  return { kind: "refused", reason: String(error.message) }
 }
 
 /** A page of the chat's messages, newest first. */

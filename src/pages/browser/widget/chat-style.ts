@@ -14,7 +14,7 @@ header { display: flex; flex: none; align-items: center; gap: 8px; min-height: 5
 [dir=rtl] header { padding: 6px 16px 6px 8px }
 h2 { flex: 1; min-width: 0; margin: 0; font-size: 17px; overflow-wrap: anywhere }
 button { font: inherit; cursor: pointer }
-.close, .send { display: grid; flex: none; place-items: center; width: 44px; height: 44px; padding: 0; border: 0; border-radius: 8px; color: inherit; background: none }
+.close, .send, .attach { display: grid; flex: none; place-items: center; width: 44px; height: 44px; padding: 0; border: 0; border-radius: 8px; color: inherit; background: none }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 header :focus-visible { outline-color: var(--on-accent); outline-offset: -4px }
 .log:focus-visible { outline-offset: -3px }
@@ -47,6 +47,7 @@ textarea {
   font: inherit; color: inherit; background: var(--surface);
 }
 textarea::placeholder { color: var(--faint); opacity: 1 }
+.attach { color: var(--faint) }
 .send { color: var(--on-accent); background: var(--accent) }
 [dir=rtl] .send svg { transform: scaleX(-1) }
 @media (prefers-reduced-motion: no-preference) {

@@ -1,14 +1,18 @@
-import { history } from "./api.js"
+import { history, upload } from "./api.js"
 import { widgetLimits } from "./limits.js"
 import { live } from "./live.js"
+import { inLanguage } from "./options.js"
 import { Outbox } from "./outbox.js"
-import { pauseMs, wait } from "./pauses.js"
+import { pauseMs, wait, waitAll } from "./pauses.js"
 import { Store } from "./store.js"
+import { strings } from "./strings.js"
 import type { Message, Options, Pending } from "./types.js"
 
 /** A message that is not known to be stored, as it is shown. */
 export interface ShownPending extends Pending {
   state: "sending" | "waiting" | "refused"
+  /** The name of its file. */
+  filename?: string
   reason?: string
 }
 
@@ -39,12 +43,14 @@ export class Conversation {
   ) {
     this.#store = new Store(options.connectionId)
     this.#outbox = new Outbox(options, this.#store, {
-      stored: ({ messageId, text }, { id }) => {
+      stored: ({ messageId, text, file }, { id }) => {
         this.hasEnded = false
         const createdAt = new Date().toISOString()
         // All of a chat that begins here is new to the host page.
         this.#follow(true)
-        this.#merge({ id, sequence: null, role: "CUSTOMER", text, createdAt, externalId: messageId, messageMedia: [] })
+        const place = Math.max(0, ...[...this.messages.values()].map((each) => each.sequence ?? each.place ?? 0)) + 0.5
+        const messageMedia = file ? [{ media: { id: file.id, filename: file.name, url: null } }] : []
+        this.#merge({ id, sequence: null, place, role: "CUSTOMER", text, createdAt, externalId: messageId, messageMedia })
       },
       refused: (pending, reason) => this.#show(pending, "refused", reason),
       ended: () => this.#end(),
@@ -70,6 +76,32 @@ export class Conversation {
     void this.#outbox.flush()
   }
 
+  /** Whether files can be sent: they belong to the chat that the first message begins. */
+  get takesFiles() {
+    return this.#store.visitor !== null && !this.isGone
+  }
+
+  /** Uploads a file, and sends it as a message of its own. Until it is uploaded, it is kept by this tab alone. */
+  async attach(file: File) {
+    const pending: Pending = { messageId: uuid(), text: "" }
+    const show = (state: ShownPending["state"], reason?: string) => this.#show({ ...pending, filename: file.name }, state, reason)
+    show("sending")
+    for (let failures = 0; ; failures += 1) {
+      const visitor = this.#store.visitor
+      if (!visitor) return show("refused", inLanguage(strings, this.options.language).ended)
+      const outcome = await upload(this.options, visitor.token, file, pending.messageId)
+      if (outcome.kind === "stored") {
+        pending.file = { id: outcome.id, name: file.name }
+        this.#store.add(pending)
+        return this.#outbox.flush()
+      }
+      if (outcome.kind === "refused") return show("refused", outcome.reason)
+      if (outcome.kind === "ended") return show("refused", inLanguage(strings, this.options.language).ended)
+      show("waiting")
+      await (outcome.afterMs ? waitAll(outcome.afterMs) : wait(pauseMs(failures)))
+    }
+  }
+
   /** Keeps the visitor's name, which goes with their next message. */
   identify(name: string) {
     this.#store.name = name.trim() || null
@@ -92,9 +124,10 @@ export class Conversation {
     this.#follow()
   }
 
-  #show(pending: Pending, state: ShownPending["state"], reason?: string) {
+  #show(pending: Omit<ShownPending, "state">, state: ShownPending["state"], reason?: string) {
     const isStored = [...this.messages.values()].some(({ externalId }) => externalId === pending.messageId)
-    if (!isStored) this.pending.set(pending.messageId, { ...pending, state, ...(reason && { reason }) })
+    const filename = pending.filename ?? pending.file?.name
+    if (!isStored) this.pending.set(pending.messageId, { ...pending, state, ...(filename && { filename }), ...(reason && { reason }) })
     this.changed()
   }
 

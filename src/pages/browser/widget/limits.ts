@@ -4,6 +4,10 @@ export const widgetLimits = {
   messageCharacters: 16_000,
   /** Time for a request; afterwards it is sent again. */
   requestMs: 20_000,
+  /** The same for the upload of a file. */
+  uploadMs: 180_000,
+  /** Longest time that the server may ask to wait for; a message or a file that must wait longer is refused. */
+  longestWaitMs: 120_000,
   /** Pause before the first retry of a request or a socket; it doubles with each failure … */
   retryBaseMs: 500,
   /** … up to this. */

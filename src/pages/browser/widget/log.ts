@@ -58,8 +58,7 @@ export class Log {
     const { messages, pending, hasEarlier } = this.conversation
     if (hasEarlier) yield ["earlier", "earlier", () => this.#earlierButton()]
     else if (this.greeting) yield ["greeting", "greeting", () => this.#greet()]
-    // What has no sequence was sent just now.
-    const place = ({ sequence }: Message) => sequence ?? Number.MAX_SAFE_INTEGER
+    const place = (message: Message) => message.sequence ?? message.place ?? 0
     let isPerson = false
     for (const message of [...messages.values()].sort((one, other) => place(one) - place(other))) {
       const { id, role } = message
@@ -102,11 +101,11 @@ export class Log {
     return element("p", {}, shown)
   }
 
-  #waiting({ text, state, reason = "" }: ShownPending): HTMLElement {
+  #waiting({ text, filename, state, reason = "" }: ShownPending): HTMLElement {
     const { you, sending, waiting, refused } = this.texts
     const told = state === "refused" ? `${refused} ${reason}` : state === "waiting" ? waiting : sending
     const byline = element("p", { class: "byline" }, element("span", {}, you))
-    const body = element("div", { class: "body", dir: "auto" }, element("p", {}, text))
+    const body = element("div", { class: "body", dir: "auto" }, element("p", {}, filename ?? text))
     return element("article", { class: `bubble own ${state}` }, byline, body, element("p", { class: "told" }, told))
   }
 }

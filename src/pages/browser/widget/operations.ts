@@ -17,5 +17,10 @@ export const typingSubscription = `subscription WidgetTyping($chatId: UUID!) {
   answerProgress(chatId: $chatId) { done }
 }`
 
+/** Uploads a file of the visitor; a repetition with the same key uploads it once. */
+export const uploadMutation = `mutation WidgetUpload($file: Upload!, $key: String!) {
+  uploadMedia(file: $file, idempotencyKey: $key) { id }
+}`
+
 /** All operations of the widget. */
-export const widgetOperations = [messagesQuery, eventsSubscription, typingSubscription]
+export const widgetOperations = [messagesQuery, eventsSubscription, typingSubscription, uploadMutation]

@@ -41,13 +41,13 @@ export class Store {
   get outbox(): Pending[] {
     const start = `${this.#prefix}out:`
     const keys = [...this.#kept.keys()].filter((key) => key.startsWith(start)).sort()
-    return keys.map((key) => ({ messageId: key.split(":").at(-1)!, text: this.#kept.get(key) ?? "" }))
+    return keys.map((key) => ({ messageId: key.split(":").at(-1)!, ...JSON.parse(this.#kept.get(key) ?? '{"text":""}') }))
   }
 
   /** Keeps a message until it is stored. */
-  add({ messageId, text }: Pending) {
+  add({ messageId, text, file }: Pending) {
     this.#written += 1
-    this.#set(`out:${Date.now()}-${String(this.#written).padStart(6, "0")}:${messageId}`, text)
+    this.#set(`out:${Date.now()}-${String(this.#written).padStart(6, "0")}:${messageId}`, JSON.stringify({ text, file }))
   }
 
   /** Forgets a message that is stored, or never will be. */

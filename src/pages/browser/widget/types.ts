@@ -7,12 +7,16 @@ export interface Message {
   createdAt: string
   externalId: string | null
   messageMedia: { media: { id: string; filename: string; url: string | null } }[]
+  /** Of a message whose sequence is not known yet: the place after what was known when it was stored. */
+  place?: number
 }
 
 /** A message that is not known to be stored. */
 export interface Pending {
   messageId: string
   text: string
+  /** The uploaded file that is sent instead of a text. */
+  file?: { id: string; name: string }
 }
 
 /** The visitor's chat and the token for it. */

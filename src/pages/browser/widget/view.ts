@@ -20,6 +20,9 @@ export class View {
   readonly #texts: Strings
   readonly #field: HTMLTextAreaElement
   readonly #form: HTMLFormElement
+  readonly #files: HTMLInputElement
+  /** Why a file was not taken. */
+  #notice = ""
 
   constructor(
     private readonly options: Options,
@@ -42,7 +45,16 @@ export class View {
       enterkeyhint: "send",
     })
     const send = element("button", { type: "submit", class: "send", "aria-label": texts.send }, icon("M3 20.5v-7l9-1.5-9-1.5v-7L22 12z"))
-    this.#form = element("form", { class: "form" }, this.#field, send)
+    this.#files = element("input", { type: "file", accept: "image/*,application/pdf", multiple: "", hidden: "", tabindex: "-1" })
+    const attach = element(
+      "button",
+      { type: "button", class: "attach", "aria-label": texts.attach },
+      icon(
+        "M16.5 6v11.5a4 4 0 0 1-8 0V5a2.5 2.5 0 0 1 5 0v10.5a1 1 0 0 1-2 0V6H10v9.5a2.5 2.5 0 0 0 5 0V5a4 4 0 0 0-8 0v12.5a5.5 5.5 0 0 0 11 0V6z",
+      ),
+    )
+    attach.addEventListener("click", () => this.#files.click())
+    this.#form = element("form", { class: "form" }, attach, this.#files, this.#field, send)
     const title = element("h2", { dir: "auto" }, options.title || texts.chat)
     const end = element(
       "button",
@@ -88,7 +100,7 @@ export class View {
     this.#log.render()
     // Text of a status is announced when it changes, so it is set only then.
     if (isTyping !== this.#typing.childNodes.length > 0) this.#typing.replaceChildren(...(isTyping ? [this.#dots, this.#texts.typing] : []))
-    const state = isGone ? this.#texts.gone : !isConnected ? this.#texts.reconnecting : hasEnded ? this.#texts.ended : ""
+    const state = isGone ? this.#texts.gone : !isConnected ? this.#texts.reconnecting : hasEnded ? this.#texts.ended : this.#notice
     if (this.#state.textContent !== state) this.#state.textContent = state
     this.#form.hidden = isGone
   }
@@ -105,6 +117,17 @@ export class View {
       this.#send()
     })
     this.#field.addEventListener("input", () => this.#fit())
+    this.#files.addEventListener("change", () => {
+      this.#attach(this.#files.files)
+      this.#files.value = ""
+    })
+    this.#field.addEventListener("paste", ({ clipboardData }) => this.#attach(clipboardData?.files))
+    // Otherwise the browser would open the file in place of the page.
+    this.dialog.addEventListener("dragover", (event) => event.preventDefault())
+    this.dialog.addEventListener("drop", (event) => {
+      event.preventDefault()
+      this.#attach(event.dataTransfer?.files)
+    })
     this.dialog.addEventListener("keydown", (event) => {
       // The shortcuts of the host page are not meant for what is written here.
       event.stopPropagation()
@@ -113,9 +136,18 @@ export class View {
     })
   }
 
+  #attach(files: FileList | null | undefined) {
+    if (!files?.length) return
+    this.#notice = this.conversation.takesFiles ? "" : this.#texts.writeFirst
+    if (this.conversation.takesFiles) for (const file of files) void this.conversation.attach(file)
+    this.render()
+    this.#log.toEnd()
+  }
+
   #send() {
     const text = this.#field.value
     if (!text.trim()) return
+    this.#notice = ""
     this.conversation.say(text)
     this.#field.value = ""
     this.#fit()
