@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { bothProtocols } from "./kit/both-protocols.js"
-import { folderOfItsOwn, pathOf, samples, unsigned, upload, uploadByGraphql } from "./kit/files.js"
+import { folderOfItsOwn, pathOf, samples, unsigned, upload } from "./kit/files.js"
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
