@@ -2,6 +2,7 @@ import { request } from "node:http"
 import type { Route } from "../src/rest/kit/routes.js"
 import { headersOf, type Method } from "./kit/clients.js"
 import { unsigned } from "./kit/files.js"
+import { bodySchemaOf, resolved } from "./kit/openapi.js"
 import { addressOf, type Belongings, belongings, bodyFor, credentialFor, everyRoute, queryFor } from "./kit/routes.js"
 import { world } from "./kit/world.js"
 
@@ -27,8 +28,7 @@ const send = (route: Route, text: string, type = "application/json") =>
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema is walked by name.
 type Schema = any
-const schemaOf = (route: Route): Record<string, Schema> =>
-  w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema.properties
+const schemaOf = (route: Route): Record<string, Schema> => bodySchemaOf(w.openapi, route.path, methodOf(route)).properties
 
 describe("bodies", () => {
   it.each(takingBodies)("%s: malformed JSON, and JSON that is not an object, is 400", async (_name, route) => {
@@ -68,7 +68,7 @@ describe("bodies", () => {
 
   it.each(takingBodies)("%s: a field of the wrong type is 400 and named in the error", async (_name, route) => {
     for (const [name, schema] of Object.entries(schemaOf(route))) {
-      const { type } = schema.anyOf?.[0] ?? schema
+      const { type } = resolved(w.openapi, schema.anyOf?.[0] ?? schema)
       if (type === undefined) continue
       const wrong = [
         type === "object" ? "text" : { a: 1 },
@@ -84,7 +84,7 @@ describe("bodies", () => {
 
   it.each(takingBodies)("%s: a missing or null required field is 400", async (_name, route) => {
     const needs = route.requiredFields ?? []
-    const { required = [] } = w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema
+    const { required = [] } = bodySchemaOf(w.openapi, route.path, methodOf(route))
     for (const name of required) {
       const { [name]: _left, ...rest } = bodyFor(route, own)!
       const { body: missing } = await send(route, JSON.stringify(rest)).expect(400)
@@ -110,7 +110,7 @@ describe("bodies", () => {
   })
 
   it.each(takingBodies)("%s: a body's field is not read from the query string", async (_name, route) => {
-    const { required = [] } = w.openapi.paths[route.path][methodOf(route)].requestBody.content["application/json"].schema
+    const { required = [] } = bodySchemaOf(w.openapi, route.path, methodOf(route))
     const given = bodyFor(route, own)!
     const query = new URLSearchParams(Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]))
     const asked = rest.as(credentialFor(route, acme)).ask(methodOf(route), `${addressOf(route, own)}?${query}`)

@@ -8,6 +8,7 @@ import { bothProtocols } from "./kit/both-protocols.js"
 import type { Method } from "./kit/clients.js"
 import { unsigned } from "./kit/files.js"
 import { type ApiClient, protocols } from "./kit/graphql-client.js"
+import { bodySchemaOf } from "./kit/openapi.js"
 import { platformSchema } from "./kit/platform-schema.js"
 import {
   addressOf,
@@ -130,7 +131,7 @@ describe("ids in a path, over both protocols", () => {
 
   it.each(changing)("%s: null for a field that is never null is reported before a missing row", async (_name, route) => {
     const [mine, theirs] = [await belongings(acme), await belongings(globex)]
-    const fields = Object.keys(w.openapi.paths[route.path].patch.requestBody.content["application/json"].schema.properties)
+    const fields = Object.keys(bodySchemaOf(w.openapi, route.path, "patch").properties)
     const send = (things: Belongings, field: string) =>
       rest.as(credentialFor(route, acme)).patch(addressOf(route, things, { companyId: acme.id }), { [field]: null })
     for (const field of fields.filter((each) => !dependOnRow.includes(each))) {
@@ -268,6 +269,35 @@ describe("openapi.json", () => {
     ["/api/messages/{id}", "get"],
   ])("documents %s (%s)", (path, methods) => {
     expect(Object.keys(w.openapi.paths[path] ?? {})).toEqual(expect.arrayContaining(methods.split(" ")))
+  })
+
+  it("names every object, each with a type of its own, and all names are used", () => {
+    const { schemas } = w.openapi.components
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining(["Chat", "ChatSummaryPage", "CreateChatInput", "Error", "Message", "MessageReplyTo"]),
+    )
+    const anonymous = JSON.stringify([
+      w.openapi.paths,
+      ...Object.values(schemas).map((schema) => (schema as { properties?: object }).properties ?? {}),
+    ])
+      .split('"multipart/form-data"')
+      .map((part, index) => (index === 0 ? part : part.replace(/"type":"object"/, "")))
+      .join("")
+    expect(anonymous).not.toMatch(/"type":"object"/)
+    const used = new Set([...JSON.stringify(w.openapi).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name))
+    expect(Object.keys(schemas).filter((name) => !used.has(name))).toEqual([])
+  })
+
+  it("has the words of REST in its descriptions, not the names of GraphQL", () => {
+    const names = Object.values(platformSchema.getTypeMap()).flatMap((type) => (isEnumType(type) ? type.getValues() : []))
+    const onlyInGraphql = names.filter(({ name, value }) => name !== value && name.length > 3).map(({ name }) => name)
+    const descriptions: string[] = []
+    JSON.stringify(w.openapi, (key, value) => {
+      if (key === "description" && typeof value === "string") descriptions.push(value)
+      return value
+    })
+    const wrong = descriptions.filter((text) => text.match(/\b[A-Z][A-Z_]+\b/g)?.some((word) => onlyInGraphql.includes(word)))
+    expect(wrong.filter((text) => text !== "Always PLATFORM.")).toEqual([])
   })
 
   it("says of every route that it answers 503 with Retry-After while a service is away", () => {

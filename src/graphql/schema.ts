@@ -101,7 +101,10 @@ function restEnum(type: GraphQLEnumType): GraphQLScalarType {
   return new GraphQLScalarType({
     name: type.name,
     description: type.description,
-    extensions: { jsonSchema: { type: "string", enum: list } },
+    extensions: {
+      jsonSchema: { type: "string", enum: list },
+      restWords: Object.fromEntries(type.getValues().map(({ name, value }) => [name, value])),
+    },
     serialize: (value) => value,
     parseValue: parse,
     parseLiteral: (node) => parse(node.kind === Kind.STRING || node.kind === Kind.ENUM ? node.value : undefined),

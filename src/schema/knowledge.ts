@@ -17,7 +17,7 @@ const KnowledgeText = Verbatim(schemaLimits.knowledgeSearchedText)
 abstract class KnowledgeFields {
   @Field(() => KnowledgeText, {
     nullable: true,
-    description: `Text of the item, for kind TEXT; at most ${entityLimits.knowledgeText} characters when isVector is false.`,
+    description: `Text of the item, when it is a text; at most ${entityLimits.knowledgeText} characters when isVector is false.`,
   })
   resourceContent?: string | null
 
@@ -26,7 +26,7 @@ abstract class KnowledgeFields {
 
   @Field(() => UUID, {
     nullable: true,
-    description: "ID of the uploaded file, for kind FILE: PDF, Word, Excel, PowerPoint, text or CSV.",
+    description: "ID of the uploaded file, when the item is a file: PDF, Word, Excel, PowerPoint, text or CSV.",
   })
   fileId?: string | null
 

@@ -61,7 +61,7 @@ export class CreateMessageInput extends InCompanyOnce {
   @Field(() => MessageTemplateInput, {
     nullable: true,
     description:
-      "Template to send, on WHATSAPP_BUSINESS alone: what may be sent after the 24 hours that follow the customer's last message.",
+      "Template to send, on WhatsApp Business alone: what may be sent after the 24 hours that follow the customer's last message.",
   })
   template?: MessageTemplateInput | null
 }

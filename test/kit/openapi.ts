@@ -8,6 +8,14 @@ type Document = any
 /** Checks a response against the OpenAPI document: throws when it does not match, or when its status is not documented. */
 export type FitsOpenApi = (method: string, path: string, response: Pick<Response, "status" | "headers" | "body">) => void
 
+/** The component that a schema refers to, otherwise the schema itself. */
+export const resolved = (document: Document, schema: Document): Document =>
+  schema.$ref ? document.components.schemas[schema.$ref.split("/").at(-1)!] : schema
+
+/** The schema of a route's JSON body. */
+export const bodySchemaOf = (document: Document, path: string, method: string): Document =>
+  resolved(document, document.paths[path][method].requestBody.content["application/json"].schema)
+
 /** Checks by document text: all servers of a worker have the same document. */
 const compiled = new Map<string, FitsOpenApi>()
 

@@ -2,13 +2,16 @@ import {
   type FieldNode,
   type GraphQLInputType,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLOutputType,
+  getNamedType,
   isInputObjectType,
   isListType,
   isNonNullType,
   isObjectType,
   type SelectionSetNode,
 } from "graphql"
+import { asTypeName, type Components } from "./components.js"
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type JsonSchema = Record<string, unknown>
@@ -27,49 +30,83 @@ const builtIn: Record<string, JsonSchema> = {
 const leaf = (type: GraphQLNamedType): JsonSchema =>
   (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
 
+interface Described {
+  description?: string | null
+  type: GraphQLOutputType | GraphQLInputType
+}
+
+const wordsOf = ({ type }: Described) => getNamedType(type).extensions["restWords"] as Record<string, string> | undefined
+
+/** A description with the words of REST for the enum values of its own type and of those beside it: descriptions have the names of GraphQL. */
+export function descriptionOf(described: Described, beside: readonly Described[]): string | undefined {
+  const known = [wordsOf(described), ...beside.map(wordsOf)]
+  const wordOf = (name: string) => known.find((words) => words && Object.hasOwn(words, name))?.[name]
+  return described.description?.replace(/\b[A-Z][A-Z_]+\b/g, (name) => wordOf(name) ?? name)
+}
+
 /** Makes a schema accept null. */
 function orNull(schema: JsonSchema): JsonSchema {
   if (Object.keys(schema).length === 0) return schema
   return { anyOf: [schema, { type: "null" }] }
 }
 
-/** The schema of an input type; input objects are written inline. */
-export function inputSchema(type: GraphQLInputType): JsonSchema {
-  if (isNonNullType(type)) return bareInput(type.ofType)
-  return orNull(bareInput(type))
+/** The schema of an input type; input objects are components, without the idempotency key, which REST takes from a header. */
+export function inputSchema(type: GraphQLInputType, components: Components): JsonSchema {
+  if (isNonNullType(type)) return bareInput(type.ofType, components)
+  return orNull(bareInput(type, components))
 }
 
-function bareInput(type: GraphQLInputType): JsonSchema {
-  if (isNonNullType(type)) return bareInput(type.ofType)
-  if (isListType(type)) return { type: "array", items: inputSchema(type.ofType) }
+function bareInput(type: GraphQLInputType, components: Components): JsonSchema {
+  if (isNonNullType(type)) return bareInput(type.ofType, components)
+  if (isListType(type)) return { type: "array", items: inputSchema(type.ofType, components) }
   if (!isInputObjectType(type)) return leaf(type)
-  const fields = Object.values(type.getFields())
+  const fields = Object.values(type.getFields()).filter(({ name }) => name !== "idempotencyKey")
   const properties = Object.fromEntries(
-    fields.map((field) => [field.name, { ...inputSchema(field.type), description: field.description ?? undefined }]),
+    fields.map((field) => [field.name, { ...inputSchema(field.type, components), description: descriptionOf(field, fields) }]),
   )
   const required = fields.filter((field) => isNonNullType(field.type)).map((field) => field.name)
-  return { type: "object", properties, ...(required.length > 0 && { required }) }
+  const { description } = type
+  return components.reference([type.name], {
+    type: "object",
+    ...(description && { description }),
+    properties,
+    ...(required.length > 0 && { required }),
+  })
 }
 
-/** The schema of a selection on an output type; every selected field is required. */
-export function outputSchema(type: GraphQLOutputType, selection: SelectionSetNode | undefined, nulls: string[] = []): JsonSchema {
-  if (isNonNullType(type)) return bareOutput(type.ofType, selection, nulls)
-  return orNull(bareOutput(type, selection, nulls))
+/** Where a selection is: the components, names for a selection other than the type's resource, and fields that are always null. */
+export interface OutputPlace {
+  components: Components
+  names?: string[]
+  nulls?: string[]
 }
 
-function bareOutput(type: GraphQLOutputType, selection: SelectionSetNode | undefined, nulls: string[]): JsonSchema {
-  if (isNonNullType(type)) return bareOutput(type.ofType, selection, nulls)
-  if (isListType(type)) return { type: "array", items: outputSchema(type.ofType, selection, nulls) }
+/** The schema of a selection on an output type; every selected field is required, and objects are components. */
+export function outputSchema(type: GraphQLOutputType, selection: SelectionSetNode | undefined, place: OutputPlace): JsonSchema {
+  if (isNonNullType(type)) return bareOutput(type.ofType, selection, place)
+  return orNull(bareOutput(type, selection, place))
+}
+
+function bareOutput(type: GraphQLOutputType, selection: SelectionSetNode | undefined, place: OutputPlace): JsonSchema {
+  if (isNonNullType(type)) return bareOutput(type.ofType, selection, place)
+  if (isListType(type)) return { type: "array", items: outputSchema(type.ofType, selection, place) }
   if (!isObjectType(type)) return leaf(type)
+  return place.components.reference([type.name, ...(place.names ?? [])], objectSchema(type, selection, place))
+}
+
+/** The schema of a selection on an object type, itself no component. */
+export function objectSchema(type: GraphQLObjectType, selection: SelectionSetNode | undefined, { components, nulls = [] }: OutputPlace) {
   const fields = (selection?.selections ?? []).filter((node): node is FieldNode => node.kind === "Field")
+  const beside = Object.values(type.getFields())
   const properties: Record<string, JsonSchema> = {}
   for (const node of fields) {
     const field = type.getFields()[node.name.value]!
-    const schema = outputSchema(field.type, node.selectionSet)
-    properties[field.name] = { ...schema, ...(field.description && { description: field.description }) }
+    const schema = outputSchema(field.type, node.selectionSet, { components, names: [`${type.name}${asTypeName(field.name)}`] })
+    properties[field.name] = { ...schema, description: descriptionOf(field, beside) }
   }
   for (const name of nulls) {
-    if (!properties[name]) properties[name] = { type: "null", description: type.getFields()[name]?.description ?? undefined }
+    if (!properties[name]) properties[name] = { type: "null", description: descriptionOf(type.getFields()[name]!, beside) }
   }
-  return { type: "object", properties, required: Object.keys(properties) }
+  const { description } = type
+  return { type: "object", ...(description && { description }), properties, required: Object.keys(properties) }
 }

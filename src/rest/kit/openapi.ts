@@ -3,17 +3,31 @@ import {
   type FieldNode,
   type GraphQLInputType,
   GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
   getNullableType,
   isNonNullType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  parse,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
 import { textOf } from "../../graphql/text-arguments.js"
-import { inputSchema, type JsonSchema, outputSchema } from "./json-schema.js"
+import { resources } from "../resources.js"
+import { asTypeName, Components } from "./components.js"
+import { resourceOf, withFields } from "./fragments.js"
+import { descriptionOf, inputSchema, type JsonSchema, objectSchema, outputSchema } from "./json-schema.js"
 import type { Operation } from "./operation.js"
 import { isBesideFile } from "./variables.js"
+
+const errorDetail: JsonSchema = {
+  type: "object",
+  description: "A field of the request, and what is wrong with it.",
+  properties: { path: { type: "string" }, message: { type: "string" } },
+  required: ["path", "message"],
+}
 
 const error: JsonSchema = {
   type: "object",
@@ -25,7 +39,7 @@ const error: JsonSchema = {
     code: { type: "string" },
     details: {
       type: "array",
-      items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } }, required: ["path", "message"] },
+      items: { $ref: "#/components/schemas/ErrorDetail" },
     },
     requestId: { type: "string" },
   },
@@ -52,10 +66,15 @@ const securitySchemes = {
 
 /** Generates the OpenAPI 3.1 document from the table and the types that serve the requests. */
 export function openApiDocument(operations: Operation[], version: string): JsonSchema {
+  const { schema } = operations[0]!
+  const components = new Components(Object.keys(resources))
+  components.reference(["ErrorDetail"], errorDetail)
+  components.reference(["Error"], error)
+  for (const type of Object.keys(resources)) defineResource(components, schema, type)
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
     const { method, path } = operation.route
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation) }
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation, components) }
   }
   return {
     openapi: "3.1.0",
@@ -63,14 +82,26 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
       title: "Assistant Messaging Platform",
       version,
       description: "AI assistants that answer the customers of a company, and an inbox for people.",
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The Assistant Messaging Platform authors" },
     },
+    tags: [...new Set(operations.map(({ route }) => route.tag))].map((name) => ({ name })),
     servers: [{ url: "/" }],
     paths,
-    components: { securitySchemes, schemas: { Error: error }, responses: { ServiceUnavailable: unavailable } },
+    components: { securitySchemes, schemas: components.usedBy([paths, unavailable]), responses: { ServiceUnavailable: unavailable } },
   }
 }
 
-function operationObject(operation: Operation): JsonSchema {
+/** Defines the component of a resource, and before it those of the resources in it. */
+function defineResource(components: Components, schema: GraphQLSchema, name: string) {
+  if (components.has(name)) return
+  const { fields, nulls } = resourceOf(name)
+  for (const [, inner] of fields.matchAll(/\.\.\.(\w+)/g)) defineResource(components, schema, inner!)
+  const [{ selectionSet }] = parse(`{ ${withFields(fields)} }`).definitions as [OperationDefinitionNode]
+  components.define(name, objectSchema(schema.getType(name) as GraphQLObjectType, selectionSet, { components, nulls }))
+}
+
+function operationObject(operation: Operation, components: Components): JsonSchema {
   const { route, rule } = operation
   const status = route.status ?? (route.method === "POST" ? 201 : 200)
   const failures = new Set([
@@ -91,18 +122,22 @@ function operationObject(operation: Operation): JsonSchema {
   return {
     tags: [route.tag],
     summary: route.summary,
-    operationId: `${route.method.toLowerCase()}${route.path.replace(/\/api|[{}]/g, "").replace(/[/-]+(\w)/g, (_all, first: string) => first.toUpperCase())}`,
+    description: route.summary,
+    operationId: operationId(operation),
     security,
-    parameters: parameters(operation),
+    parameters: parameters(operation, components),
     ...(route.multipart && { requestBody: { required: true, content: fileForm(route.multipart) } }),
-    ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation)) } }),
+    ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation, components)) } }),
     responses: {
-      [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation)) },
+      [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation, components)) },
       ...Object.fromEntries(refusals),
       503: { $ref: "#/components/responses/ServiceUnavailable" },
     },
   }
 }
+
+const operationId = ({ route }: Operation) =>
+  `${route.method.toLowerCase()}${route.path.replace(/\/api|[{}]/g, "").replace(/[/-]+(\w)/g, (_all, first: string) => first.toUpperCase())}`
 
 const fileForm = (name: string) => ({
   "multipart/form-data": { schema: { type: "object", properties: { [name]: { type: "string", format: "binary" } }, required: [name] } },
@@ -120,16 +155,17 @@ function argumentOf({ document, root }: Operation, variable: string) {
   return root.args.find((arg) => arg.name === match?.name.value)
 }
 
-function parameters(operation: Operation): JsonSchema[] {
+function parameters(operation: Operation, components: Components): JsonSchema[] {
   const { route, variables } = operation
   const inPath = pathNames(route.path)
   const list: JsonSchema[] = [...variables].flatMap(([variable, { type, required }]) => {
     const name = nameOf(operation, variable)
-    const description = argumentOf(operation, variable)?.description ?? undefined
-    if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type), description }]
+    const argument = argumentOf(operation, variable)
+    const description = argument && descriptionOf(argument, operation.root.args)
+    if (inPath.includes(name)) return [{ name, in: "path", required: true, schema: inputSchema(type, components), description }]
     if (route.multipart && !isBesideFile(route, variable)) return []
     if (route.body || Object.values(route.include ?? {}).includes(variable)) return []
-    const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never))
+    const bare = inputSchema(isNonNullType(type) ? type : (getNullableType(type) as never), components)
     const schema = (bare["anyOf"] as JsonSchema[] | undefined)?.[0] ?? bare
     const sized = name === "take" ? { ...schema, minimum: contextLimits.pageMin, maximum: contextLimits.pageMax } : schema
     return [{ name, in: "query", required, schema: sized, description }]
@@ -141,34 +177,31 @@ function parameters(operation: Operation): JsonSchema[] {
   return [...list, { name: "include", in: "query", required: false, schema: { type: "string" }, description }]
 }
 
-function bodySchema(operation: Operation): JsonSchema {
+function bodySchema(operation: Operation, components: Components): JsonSchema {
   const { route, variables } = operation
-  if (route.body !== "fields") return withoutKey(inputSchema(variables.get(route.body!)!.type))
+  if (route.body !== "fields") return inputSchema(variables.get(route.body!)!.type, components)
   const inPath = pathNames(route.path)
   const fields = [...variables].filter(([variable]) => !inPath.includes(variable))
   const required = fields.filter(([name, { required }]) => required || route.requiredFields?.includes(name)).map(([name]) => name)
   const propertySchema = (name: string, type: GraphQLInputType) => {
     const argument = argumentOf(operation, name)
     const text = textOf(argument)
-    const schema = inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type)
-    return { ...schema, description: argument?.description ?? undefined }
+    const schema = inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type, components)
+    return { ...schema, description: argument && descriptionOf(argument, operation.root.args) }
   }
   const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, propertySchema(name, type)]))
-  return { type: "object", properties, ...(required.length > 0 && { required }) }
+  const schema = { type: "object", properties, ...(required.length > 0 && { required }) }
+  return components.reference([`${asTypeName(operationId(operation))}Body`], schema)
 }
 
-/** Removes the idempotency key, which REST takes from a header. */
-function withoutKey(schema: JsonSchema): JsonSchema {
-  const { idempotencyKey: _header, ...properties } = schema["properties"] as Record<string, JsonSchema>
-  return { ...schema, properties }
-}
-
-function responseSchema(operation: Operation): JsonSchema {
+function responseSchema(operation: Operation, components: Components): JsonSchema {
   const { route, document, root } = operation
   const definition = document.definitions[0] as OperationDefinitionNode
   const field = definition.selectionSet.selections[0] as FieldNode
+  const { nulls } = route
+  const of = asTypeName(operationId(operation))
   if (!route.page) {
-    const schema = outputSchema(root.type, field.selectionSet, route.nulls)
+    const schema = outputSchema(root.type, field.selectionSet, { components, names: [`${of}Response`], nulls })
     // A root field that is null is an error on REST.
     return (schema["anyOf"] as JsonSchema[] | undefined)?.[0] ?? schema
   }
@@ -177,12 +210,14 @@ function responseSchema(operation: Operation): JsonSchema {
     field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === name)
   const [nodes, stats] = [selected("nodes")!, selected("stats")]
   if (!isObjectType(type)) throw new Error(`${route.path} does not return a page`)
-  const items = outputSchema(type.getFields()["nodes"]!.type, nodes.selectionSet, route.nulls)
+  const place = { components, names: [`${getNamedType(type.getFields()["nodes"]!.type).name}Summary`, `${of}Item`], nulls }
+  const items = outputSchema(type.getFields()["nodes"]!.type, nodes.selectionSet, place)
   const properties = {
     data: items,
     totalCount: { type: ["integer", "null"] },
     nextCursor: { type: ["string", "null"] },
-    ...(stats && { stats: outputSchema(type.getFields()["stats"]!.type, stats.selectionSet) }),
+    ...(stats && { stats: outputSchema(type.getFields()["stats"]!.type, stats.selectionSet, { components }) }),
   }
-  return { type: "object", properties, required: Object.keys(properties) }
+  const page = { type: "object", properties, required: Object.keys(properties) }
+  return components.reference([`${Components.nameOf(items)}Page`, `${of}Page`], page)
 }

@@ -6,6 +6,8 @@ import type { Route } from "./routes.js"
 /** A route with its prepared operation. */
 export interface Operation {
   route: Route
+  /** The schema that it runs on, with the words of REST. */
+  schema: GraphQLSchema
   document: DocumentNode
   /** The root field of the operation. */
   root: GraphQLField<unknown, unknown>
@@ -33,7 +35,7 @@ export function prepareRoute(engine: OperationEngine, schema: GraphQLSchema, rou
     ]),
   )
   const run: Operation["run"] = (context, values) => engine.run(prepared, context, values, "rest")
-  return { route, document, root, rule: accessOf(root)!.rule, variables, run }
+  return { route, schema, document, root, rule: accessOf(root)!.rule, variables, run }
 }
 
 function preparedFor(engine: OperationEngine, schema: GraphQLSchema, query: string, name: string): PreparedOperation {
