@@ -2,7 +2,7 @@ import type { Instance } from "../test/kit/campaign/instance.js"
 import { type Report, tally, worst } from "../test/kit/campaign/report.js"
 import { must, sleep, until } from "../test/kit/campaign/wait.js"
 import { freePort } from "../test/kit/free-port.js"
-import { startNginx } from "../test/kit/nginx.js"
+import { type Nginx, startNginx } from "../test/kit/nginx.js"
 import { type Chance, count } from "./kit/chance.js"
 import { type ClientOptions, Listener } from "./kit/listener.js"
 import { SocketIoListener } from "./kit/socket-io-listener.js"
@@ -55,7 +55,7 @@ export async function rollingRestartCampaign(deployment: Deployment, report: Rep
   const running = load.run()
   await sleep(1_000)
   const restarts = []
-  for (const instance of count(size.rounds).flatMap(() => instances)) restarts.push(await restarted(deployment, instance))
+  for (const instance of count(size.rounds).flatMap(() => instances)) restarts.push(await restarted(deployment, nginx, instance))
   await sleep(afterwardsMs)
   load.isOver = true
   await running
@@ -119,8 +119,9 @@ function openSubscribers(
   ]
 }
 
-/** Restarts an instance as docs/operations.md says: SIGTERM, then the next one when it is ready again. */
-async function restarted(deployment: Deployment, instance: Instance) {
+/** Restarts an instance as docs/operations.md says: out of the proxy, SIGTERM, into the proxy when it is ready again. */
+async function restarted(deployment: Deployment, nginx: Nginx, instance: Instance) {
+  await nginx.leaveOut(new URL(instance.url).host)
   const begin = performance.now()
   const calls = [...deployment.model.calls.values()].flat()
   const turns = calls.filter(({ by, answeredAt }) => by === instance.name && answeredAt === null).length
@@ -128,7 +129,9 @@ async function restarted(deployment: Deployment, instance: Instance) {
   const stopMs = performance.now() - begin
   await instance.start()
   await must(`${instance.name} is ready`, async () => (await fetch(`${instance.url}/health/ready`)).ok)
-  return { turns, seconds: `${(stopMs / 1_000).toFixed(1)} + ${((performance.now() - begin - stopMs) / 1_000).toFixed(1)}` }
+  const seconds = `${(stopMs / 1_000).toFixed(1)} + ${((performance.now() - begin - stopMs) / 1_000).toFixed(1)}`
+  await nginx.leaveOut(null)
+  return { turns, seconds }
 }
 
 /** Sends requests at a rate, or at a lower one on a machine that is too slow for it: reads over REST and GraphQL, messages, questions. */

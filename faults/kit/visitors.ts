@@ -35,7 +35,8 @@ export class ProxyClient {
   }
 
   private exchange(localAddress: string, method: string, path: string, headers: Record<string, string>, body?: object) {
-    const agent = this.#agents.get(localAddress) ?? new Agent({ keepAlive: true, localAddress })
+    // A reload of nginx closes connections that clients keep, perhaps just when one sends a request.
+    const agent = this.#agents.get(localAddress) ?? new Agent({ localAddress })
     this.#agents.set(localAddress, agent)
     const json = body && { "content-type": "application/json" }
     return new Promise<{ status: number; text: string }>((resolve, reject) => {

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { freePort } from "./free-port.js"
 
 /** Whether this machine has nginx. */
@@ -13,6 +14,8 @@ export interface Nginx {
   url: string
   /** Text of its log of requests, or of its errors. */
   log(name: "access" | "error"): string
+  /** Makes no new connections to a server any more (`down` and a reload, as docs/operations.md says), or to all again. */
+  leaveOut(server: string | null): Promise<void>
   stop(): Promise<void>
 }
 
@@ -23,15 +26,22 @@ export async function startNginx(servers: string[]): Promise<Nginx> {
   chmodSync(folder, 0o755)
   const port = await freePort()
   const file = join(folder, "nginx.conf")
-  writeFileSync(file, configuration(folder, port, servers))
+  writeFileSync(file, configuration(folder, port, servers, null))
   const tested = spawnSync("nginx", ["-t", "-c", file, "-p", folder], { encoding: "utf8" })
   if (tested.status !== 0) throw new Error(tested.stderr)
   const nginx = spawn("nginx", ["-c", file, "-p", folder, "-g", "daemon off;"], { stdio: "ignore" })
   const url = `http://127.0.0.1:${port}`
-  while (!(await fetch(`${url}/health/live`).catch(() => null))?.ok) await new Promise((later) => setTimeout(later, 50))
+  while (!(await fetch(`${url}/health/live`).catch(() => null))?.ok) await sleep(50)
   return {
     url,
     log: (name) => readFileSync(join(folder, `${name}.log`), "utf8"),
+    async leaveOut(server) {
+      const workers = workersOf(nginx.pid!)
+      writeFileSync(file, configuration(folder, port, servers, server))
+      nginx.kill("SIGHUP")
+      // Workers with the configuration before serve the requests that they have, and take no others.
+      while (workersOf(nginx.pid!).some((pid) => workers.includes(pid))) await sleep(20)
+    },
     async stop() {
       nginx.kill("SIGTERM")
       if (nginx.exitCode === null && nginx.signalCode === null) await once(nginx, "exit")
@@ -40,14 +50,23 @@ export async function startNginx(servers: string[]): Promise<Nginx> {
   }
 }
 
+/** Workers of an nginx that take requests. */
+function workersOf(pid: number): number[] {
+  const { stdout } = spawnSync("ps", ["--ppid", String(pid), "-o", "pid=,args="], { encoding: "utf8" })
+  const running = stdout.split("\n").filter((line) => line.includes("worker process") && !line.includes("shutting down"))
+  return running.map((line) => Number.parseInt(line, 10))
+}
+
 /** The committed configuration, of which only addresses and the folder differ: nginx before 1.27.3 resolves no name in an upstream. */
-function configuration(folder: string, port: number, servers: string[]): string {
+function configuration(folder: string, port: number, servers: string[], leftOut: string | null): string {
   const named = /server api:4000 resolve([^;]*);/
   const conf = readFileSync("deploy/nginx.conf", "utf8")
   const [, parameters = ""] = named.exec(conf)!
   // From 1.29.7 on, which docker-compose.yml has, nginx keeps connections by default.
-  const upstream = `${servers.map((server) => `server ${server}${parameters};`).join(" ")} keepalive 32;`
+  const upstream = `${servers.map((server) => `server ${server}${parameters}${server === leftOut ? " down" : ""};`).join(" ")} keepalive 32;`
   return conf
+    // Since nginx 1.27.4.
+    .replace("keepalive_min_timeout 5s;", "")
     .replace("listen 8080;", `listen 127.0.0.1:${port};`)
     .replace(named, upstream)
     .replaceAll("/tmp/", `${folder}/`)
