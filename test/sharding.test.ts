@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 
 /**
- * Statements that read tables of companies without the company, by their names or by how they begin. The document says of each why, and what
- * becomes of it when the tables are distributed.
+ * Statements that read tables of companies without the company, by their names or by how they begin. The document says of each why, and
+ * how it changes when the tables are distributed.
  */
 const exceptions: Record<string, RegExp> = {
   "tokens-by-digest": /^tokens-by-digest$/,
