@@ -5,7 +5,7 @@ import { number } from "../options.js"
 export interface SubscriberOptions {
   rounds: number
   seconds: number
-  /** How long memory is watched while a part of the subscribers does not read. */
+  /** How long memory is watched while a part of the subscribers does not read (`--minutes`); 0 for not at all. */
   memoryMinutes: number
 }
 
@@ -14,13 +14,19 @@ export function readSubscriberOptions(args: string[]): SubscriberOptions | null 
   const { values } = parseArgs({
     args,
     strict: false,
-    options: { quick: { type: "boolean" }, workloads: { type: "string" }, seconds: { type: "string" }, rounds: { type: "string" } },
+    options: {
+      quick: { type: "boolean" },
+      workloads: { type: "string" },
+      seconds: { type: "string" },
+      rounds: { type: "string" },
+      minutes: { type: "string" },
+    },
   })
   if (String(values["workloads"] ?? "").toUpperCase() !== "W7") return null
   const isQuick = values["quick"] === true
   return {
     rounds: number(values["rounds"] as string | undefined, isQuick ? 1 : 3, 1),
     seconds: number(values["seconds"] as string | undefined, isQuick ? 5 : 10, 1),
-    memoryMinutes: isQuick ? 0 : 10,
+    memoryMinutes: number(values["minutes"] as string | undefined, isQuick ? 0 : 10, 0),
   }
 }

@@ -21,7 +21,7 @@ const statementOf = oncePer(
       result: dueReply,
       also: `ended as (
       update assistant_turn set rounds = $21, input_tokens = $22, output_tokens = $23, latency_ms = $24, outcome = 'answered', ended_at = $1
-      from numbered where assistant_turn.id = $20 and assistant_turn.chat_id = numbered.id
+      from numbered where assistant_turn.id = $20 and assistant_turn.chat_id = numbered.id and assistant_turn.company_id = numbered.company_id
     )`,
     }),
     jobs: (row) => [...repliesTo(row), ...deliveryOf(row)],

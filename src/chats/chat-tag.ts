@@ -21,7 +21,7 @@ const attachByName = {
 }
 const detachByName = {
   name: "detach-tag-by-name",
-  text: `delete from chat_tagging g using chat_tag t where t.id = g.tag_id and g.chat_id = $1 and t.company_id = $2 and folded(t.name) = folded($3) returning g.tag_id`,
+  text: `delete from chat_tagging g using chat_tag t where t.id = g.tag_id and t.company_id = g.company_id and g.chat_id = $1 and t.company_id = $2 and folded(t.name) = folded($3) returning g.tag_id`,
 }
 const knownTags = { name: "known-tags", text: "select id from chat_tag where company_id = $1 and id = any($2::uuid[]) for key share" }
 const attach = {
@@ -38,8 +38,10 @@ const detachOne = {
 }
 const detachEverywhere = {
   name: "detach-tag",
-  text: `with batch as (select chat_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
-         delete from chat_tagging g using batch where g.chat_id = batch.chat_id and g.tag_id = $1 returning g.chat_id`,
+  text: `with batch as (
+           select chat_id, company_id from chat_tagging where tag_id = $1 and company_id = any($2::uuid[]) limit $3 for update skip locked)
+         delete from chat_tagging g using batch where g.chat_id = batch.chat_id and g.company_id = batch.company_id and g.tag_id = $1
+         returning g.chat_id`,
 }
 const dropExclusion: Statement<RowOf<"Assistant", "id" | "company_id">> = {
   name: "drop-tag-exclusion",

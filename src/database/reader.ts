@@ -135,7 +135,7 @@ export class Reader implements Connection {
     model: ReadModel<N>,
     selection: Selection,
     { filter, keys, page, order }: { filter: Narrow<N>; keys: string[]; page: Narrow<N>; order: Narrow<N> },
-    companyIds?: string[],
+    companyIds = this.companyIds,
   ): Promise<{ rows: PlannedRow<N>[]; totalCount: number }> {
     const found = filter(this.scoped(model, companyIds)).select(
       [...new Set(["id", ...keys])].map((column) => sql.ref(`t.${column}`).as(column)),
@@ -148,7 +148,9 @@ export class Reader implements Connection {
       )
       .selectFrom(sql.table(columnsOf(this.orm, model.name).table).as("t"))
       .where(sql<boolean>`t.id in ${pageIds}`) as unknown as Query<N, unknown>
-    const query = order(this.selecting(model, this.properties(model, selection), pageRows)).select(
+    // The page is of these companies anyway; named again, one shard of a distributed table has its rows.
+    const ofReach = model.scope ? pageRows : pageRows.where(ofCompany(...equalsAny(companyIds)))
+    const query = order(this.selecting(model, this.properties(model, selection), ofReach)).select(
       sql<string>`(select count(*) from found)`.as("totalCount"),
     )
     const rows = await runQuery<PlannedRow<N> & { totalCount: string }>(this, query, relationsIn(model, selection))

@@ -23,7 +23,7 @@ const chatTags = hasMany(
   "chatId",
   (query, ids) =>
     query
-      .innerJoin("chat_tagging as g", "g.tag_id", "t.id")
+      .innerJoin("chat_tagging as g", (on) => on.onRef("g.tag_id", "=", "t.id").onRef("g.company_id", "=", "t.company_id"))
       .where("g.chat_id", "=", ids)
       .select("g.chat_id as chatId")
       .orderBy(sql`lower(t.name)`),
