@@ -30,6 +30,22 @@ describe("over both protocols:", () => {
       expect((await read(id)).needsAttention).toBe(false)
     })
 
+    it("with the reason auto needs a person until one has written, and again after the next time", async () => {
+      const { id } = await answered()
+      const needs = async () => (await read(id)).needsAttention
+      await acme.message({ chatId: id, text: "Before" })
+      await control(id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
+      await acme.message({ chatId: id, role: "Customer", text: "Is anybody there?" })
+      expect(await needs()).toBe(true)
+      await acme.message({ chatId: id, text: "I am" })
+      expect(await needs()).toBe(false)
+      await acme.message({ chatId: id, role: "Customer", text: "Thank you" })
+      expect(await needs()).toBe(false)
+      await control(id, { isUnderAiControl: true }).expect(200)
+      await control(id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
+      expect(await needs()).toBe(true)
+    })
+
     it("is always allowed: in a group, without a subscription", async () => {
       const group = await globex.chat({ chatType: "group" })
       const chat = await answered(globex)

@@ -170,7 +170,13 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "json", default: "[]" })
   openCalls: string[] = []
 
-  @Field(() => Boolean, { description: "Whether a person has to answer, because AI was turned off with reason AUTO." })
+  /** Whether a person has written since AI was turned off with reason `auto`. */
+  @Property({ type: "boolean", default: false })
+  isAttended: boolean = false
+
+  @Field(() => Boolean, {
+    description: "Whether a person has to answer: AI was turned off with reason AUTO, and nobody has written for the company since.",
+  })
   needsAttention?: boolean
 
   @Field(() => Assistant, { nullable: true, description: "The assigned assistant." })

@@ -137,6 +137,7 @@ export class Chat extends ChatTurn {
     if (this.isUnderAiControl === on && this.aiDisableReason === reason) return
     this.isUnderAiControl = on
     this.aiDisableReason = reason
+    this.isAttended = false
     const change = new ControlChange()
     Object.assign(change, { companyId: this.companyId, chatId: this.id, isUnderAiControl: on, aiDisableReason: reason })
     Object.assign(change, { actorKind: by.kind, actorId: by.id })

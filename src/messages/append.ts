@@ -107,6 +107,7 @@ export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
         last_message_at = case when $4 then greatest(last_message_at, $1) else last_message_at end,
         last_message_id = case when $4 then $2 else last_message_id end,
         unread_count = unread_count + $5,
+        is_attended = is_attended or ($7 = 'User' and $4 and not is_under_ai_control and ai_disable_reason is not distinct from 'auto'),
         quiet_since = case when quiet_since is not null then greatest(quiet_since, $1) end,
         delivery_due_at = case when ${isQueued} then coalesce(delivery_due_at, $1) else delivery_due_at end${set}
       where id = ${chatId} and company_id = any($6::uuid[])${where}`

@@ -59,8 +59,8 @@ export const chatReadModel = readModel("Chat", {
   folder: belongsTo(() => chatFolderReadModel, "folderId"),
   lastMessage: belongsTo(() => messageReadModel, "lastMessageId"),
   needsAttention: computed(
-    ["isUnderAiControl", "aiDisableReason"],
-    ({ isUnderAiControl, aiDisableReason }) => !isUnderAiControl && aiDisableReason === "auto",
+    ["isUnderAiControl", "aiDisableReason", "isAttended"],
+    ({ isUnderAiControl, aiDisableReason, isAttended }) => !isUnderAiControl && aiDisableReason === "auto" && !isAttended,
   ),
   tags: {
     needs: [],
