@@ -9,7 +9,10 @@ import type { Deployment } from "./kit/test-bed.js"
 export interface CallSize {
   calls: number
   lines: number
+  /** Most kills; there are no more when all calls have ended. */
   kills: number
+  /** Longest pause before a kill, whose length is by chance; or its exact length. */
+  pause: { upToMs: number } | { ms: number }
   waitMs: number
   patienceMs: number
 }
@@ -34,7 +37,10 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
     return { answerMs, talkMs, seconds, hasWebhook: chance.whole(0, 3) > 0 }
   })
   // Every second kill strikes between the vendor's dial and its answer.
-  const strikes = count(kills).map((index) => ({ isAimed: index % 2 === 0, afterMs: chance.whole(100, 3_000) }))
+  const strikes = count(kills).map((index) => ({
+    isAimed: index % 2 === 0,
+    afterMs: "ms" in size.pause ? size.pause.ms : index % 2 === 0 ? 0 : chance.whole(100, size.pause.upToMs),
+  }))
   const vendor = new ElevenLabsVendor()
   await vendor.server.listen()
   try {
@@ -59,8 +65,10 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
     const [assistant] = await deployment.sql("select id from assistant where company_id = $1", [deployment.companyId])
     const accepting = Promise.all(count(calls).map((index) => accept(deployment, instance, assistant.id, index)))
     for (const { isAimed, afterMs } of strikes) {
+      await sleep(afterMs)
+      if (vendor.dialed.length > 0 && !(await hasOpen(deployment))) break
+      // Nothing may be dialed any more: the kill strikes elsewhere then.
       if (isAimed) await until(() => phone.isDialing, 15_000)
-      else await sleep(afterMs)
       phone.strikes.push(phone.isDialing ? "in a dial" : "elsewhere")
       await instance.kill()
       await instance.start()
@@ -75,7 +83,7 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
     }, size.patienceMs)
     // A recording that failed may come a moment later.
     await until(async () => (await unrecorded(deployment)).length === 0, 10_000)
-    report.note(`${kills} kills: ${tally(phone.strikes)}; ${vendor.dialed.length} dials, at most ${phone.most} at a time`)
+    report.note(`${phone.strikes.length} kills: ${tally(phone.strikes)}; ${vendor.dialed.length} dials, at most ${phone.most} at a time`)
     await judge(deployment, report, { vendor, phone, ids, size })
   } finally {
     vendor.server.disconnect()
@@ -157,6 +165,8 @@ const endDoubt = (deployment: Deployment) =>
     `update call set dialed_at = dialed_at - interval '2 minutes'
      where reported_at is null and provider_call_id is null and dialed_at > now() - interval '2 minutes'`,
   )
+
+const hasOpen = async (deployment: Deployment) => (await deployment.sql("select 1 from call where reported_at is null limit 1")).length > 0
 
 /** Between the look at a call's wait and the time at which it is recorded to have its line. */
 const placingMs = 1_000

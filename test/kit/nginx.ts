@@ -64,12 +64,14 @@ function configuration(folder: string, port: number, servers: string[], leftOut:
   const [, parameters = ""] = named.exec(conf)!
   // From 1.29.7 on, which docker-compose.yml has, nginx keeps connections by default.
   const upstream = `${servers.map((server) => `server ${server}${parameters}${server === leftOut ? " down" : ""};`).join(" ")} keepalive 32;`
-  return conf
-    // Since nginx 1.27.4.
-    .replace("keepalive_min_timeout 5s;", "")
-    .replace("listen 8080;", `listen 127.0.0.1:${port};`)
-    .replace(named, upstream)
-    .replaceAll("/tmp/", `${folder}/`)
-    .replace("/dev/stderr", join(folder, "error.log"))
-    .replace("/dev/stdout", join(folder, "access.log"))
+  return (
+    conf
+      // Since nginx 1.27.4.
+      .replace("keepalive_min_timeout 5s;", "")
+      .replace("listen 8080;", `listen 127.0.0.1:${port};`)
+      .replace(named, upstream)
+      .replaceAll("/tmp/", `${folder}/`)
+      .replace("/dev/stderr", join(folder, "error.log"))
+      .replace("/dev/stdout", join(folder, "access.log"))
+  )
 }
