@@ -75,9 +75,9 @@ const rollingSize = {
 }
 const toolSize = { kills: sized(6, 15), customers: 3 }
 
-const someCalls = { calls: 40, lines: 6, kills: 4, pause: { upToMs: 3_000 }, waitMs: 30_000, patienceMs: 90_000 }
-/** With lines for a part of the calls only: the others wait too long. */
-const manyCalls = { calls: 200, lines: 5, kills: 24, pause: { ms: 10_000 }, waitMs: 120_000, patienceMs: 120_000 }
+const someCalls = { calls: 40, lines: 6, kills: 4, waitMs: 30_000, patienceMs: 90_000 }
+/** With lines for a part of the calls only, so that the wait of the others runs out. */
+const manyCalls = { calls: 200, lines: 5, kills: 24, everyMs: 10_000, waitMs: 120_000, patienceMs: 120_000 }
 
 /** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
 const sound: Record<string, Record<string, Campaign>> = {

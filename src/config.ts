@@ -217,7 +217,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
 }
 
 /** Whether only this machine reaches a server that listens there. */
-const isLoopback = (host: string) =>
+export const isLoopback = (host: string) =>
   host.toLowerCase() === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback")
 
 /** Freezes an object and the objects in it, except Buffers, whose bytes cannot be frozen. */

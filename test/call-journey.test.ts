@@ -169,7 +169,7 @@ it("a client that answers its tool too late on a call is refused, and the call g
   )
   const mutation = "mutation ($id: UUID!) { answerToolCall(toolCallId: $id, output: { done: true }) { status } }"
   const { errors } = await w.gql(acme.token, mutation, { id: asked.id })
-  expect(errors[0]).toMatchObject({ message: expect.stringContaining("too late"), extensions: { code: "BAD_USER_INPUT" } })
+  expect(errors?.[0]).toMatchObject({ message: expect.stringContaining("too late"), extensions: { code: "BAD_USER_INPUT" } })
   const [entry] = await sql("select status, error, response from tool_call where id = $1", [asked.id])
   expect(entry).toEqual({ status: "error", error: "The client did not answer within 1 s", response: null })
   const { status, replies } = await look(id)

@@ -50,6 +50,34 @@ const securitySchemes = {
   "access-token": { type: "apiKey", in: "header", name: "X-Access-Token", description: "Long-lived token of one company." },
 }
 
+/** `GET /version`, which is served without the schema. */
+const versionOperation = {
+  tags: ["Server"],
+  summary: "The versions of the server, of Node.js and of the database's schema",
+  operationId: "getVersion",
+  security: [],
+  parameters: [],
+  responses: {
+    200: {
+      description: STATUS_CODES[200],
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            properties: {
+              version: { type: "string", description: "Version of the server." },
+              node: { type: "string", description: "Version of Node.js." },
+              migration: { type: "string", description: "Name of the last migration of the database." },
+            },
+            required: ["version", "node", "migration"],
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+  },
+}
+
 /** Generates the OpenAPI 3.1 document from the table and the types that serve the requests. */
 export function openApiDocument(operations: Operation[], version: string): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {}
@@ -65,7 +93,7 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
       description: "AI assistants that answer the customers of a company, and an inbox for people.",
     },
     servers: [{ url: "/" }],
-    paths,
+    paths: { ...paths, "/version": { get: versionOperation } },
     components: { securitySchemes, schemas: { Error: error }, responses: { ServiceUnavailable: unavailable } },
   }
 }
