@@ -55,7 +55,7 @@ export async function createApp(
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
 
-  app.use(observeRequests(services.metrics))
+  app.use(observeRequests(services.metrics, log, config.requestLog ? "info" : "debug"))
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
   const version = versionRouter(await lastMigration(services.database))

@@ -80,7 +80,8 @@ export function makeLog(config: Config): Logger {
     // At the exit it would repeat the failing write for ever.
     destination.flushSync = () => {}
   })
-  return pino({ level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] }, destination)
+  const redact = ["req.headers", "*.password", "*.token", "*.accessToken"]
+  return pino({ level: config.logLevel, redact, formatters: { level: (level) => ({ level }) } }, destination)
 }
 
 /** Starts all parts on a database: migrations, ports, job scheduler, HTTP. A failure stops the parts that have started. */

@@ -26,9 +26,15 @@ describe("health", () => {
   })
 
   it("ends in order when its terminal is closed", async () => {
-    const server = await serverProcess(w)
+    const server = await serverProcess(w, { LOG_LEVEL: "info" })
     await server.stop("SIGHUP")
     expect(server.ended()).toMatch(/^0:/)
+    const lines = server
+      .log()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(lines).toContainEqual(expect.objectContaining({ level: "info", msg: "stopping", signal: "SIGHUP" }))
   })
 
   it("recovers when the database ends every connection", async () => {
