@@ -9,7 +9,10 @@ import type { Deployment } from "./kit/test-bed.js"
 export interface CallSize {
   calls: number
   lines: number
+  /** Most kills; there are no more when all calls have ended. */
   kills: number
+  /** Time from one kill to the next; without it a time by chance, or until a dial. */
+  everyMs?: number
   waitMs: number
   patienceMs: number
 }
@@ -28,7 +31,7 @@ const balanceBefore = 1_000
 
 /** Calls that are accepted at once on few lines, while the server is killed with -9 around their dials. */
 export async function callCampaign(deployment: Deployment, report: Report, chance: Chance, size: CallSize) {
-  const { calls, lines, kills, waitMs } = size
+  const { calls, lines, kills, waitMs, everyMs } = size
   const plans = count(calls).map((): Plan => {
     const [answerMs, talkMs, seconds] = [chance.whole(50, 400), chance.whole(200, 1_500), chance.whole(1, 200)]
     return { answerMs, talkMs, seconds, hasWebhook: chance.whole(0, 3) > 0 }
@@ -58,9 +61,15 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
       vendor.faults.next({ fault: "reset-after", on: "outbound-call", about: numberOf(about) })
     const [assistant] = await deployment.sql("select id from assistant where company_id = $1", [deployment.companyId])
     const accepting = Promise.all(count(calls).map((index) => accept(deployment, instance, assistant.id, index)))
+    let struckAt = performance.now()
     for (const { isAimed, afterMs } of strikes) {
-      if (isAimed) await until(() => phone.isDialing, 15_000)
-      else await sleep(afterMs)
+      const pauseMs = everyMs && struckAt + everyMs - performance.now() - (isAimed ? aimMs : 0)
+      if (pauseMs !== undefined) await sleep(Math.max(0, pauseMs))
+      else if (!isAimed) await sleep(afterMs)
+      if (vendor.dialed.length > 0 && !(await hasOpen(deployment))) break
+      // With a fixed time between kills there may be no dial in it: the kill strikes elsewhere then.
+      if (isAimed) await until(() => phone.isDialing, everyMs ? aimMs : 15_000)
+      struckAt = performance.now()
       phone.strikes.push(phone.isDialing ? "in a dial" : "elsewhere")
       await instance.kill()
       await instance.start()
@@ -75,7 +84,7 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
     }, size.patienceMs)
     // A recording that failed may come a moment later.
     await until(async () => (await unrecorded(deployment)).length === 0, 10_000)
-    report.note(`${kills} kills: ${tally(phone.strikes)}; ${vendor.dialed.length} dials, at most ${phone.most} at a time`)
+    report.note(`${phone.strikes.length} kills: ${tally(phone.strikes)}; ${vendor.dialed.length} dials, at most ${phone.most} at a time`)
     await judge(deployment, report, { vendor, phone, ids, size })
   } finally {
     vendor.server.disconnect()
@@ -157,6 +166,11 @@ const endDoubt = (deployment: Deployment) =>
     `update call set dialed_at = dialed_at - interval '2 minutes'
      where reported_at is null and provider_call_id is null and dialed_at > now() - interval '2 minutes'`,
   )
+
+/** How long before the time of a kill a dial is waited for. */
+const aimMs = 3_000
+
+const hasOpen = async (deployment: Deployment) => (await deployment.sql("select 1 from call where reported_at is null limit 1")).length > 0
 
 /** Between the look at a call's wait and the time at which it is recorded to have its line. */
 const placingMs = 1_000

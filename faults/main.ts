@@ -4,7 +4,7 @@ import { runCampaigns, say } from "../test/kit/campaign/main.js"
 import { Report } from "../test/kit/campaign/report.js"
 import { hasNginx } from "../test/kit/nginx.js"
 import { awayCampaign } from "./away.js"
-import { callCampaign, dialedOnce } from "./calls.js"
+import { type CallSize, callCampaign, dialedOnce } from "./calls.js"
 import { clockCampaign } from "./clock.js"
 import { deliveriesCampaign } from "./event-webhooks.js"
 import { eventsCampaign } from "./events.js"
@@ -76,6 +76,8 @@ const rollingSize = {
 const toolSize = { kills: sized(6, 15), customers: 3 }
 
 const someCalls = { calls: 40, lines: 6, kills: 4, waitMs: 30_000, patienceMs: 90_000 }
+/** With lines for a part of the calls only, so that the wait of the others runs out. */
+const manyCalls = { calls: 200, lines: 5, kills: 24, everyMs: 10_000, waitMs: 120_000, patienceMs: 120_000 }
 
 /** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
 const sound: Record<string, Record<string, Campaign>> = {
@@ -125,7 +127,10 @@ const sound: Record<string, Record<string, Campaign>> = {
   "outbound-take-over": {
     "take-overs between the beginning of a delivery and its request": (...args) => outboundCampaign(...args, smallOutbound),
   },
-  calls: { "calls on few lines while the server is killed around their dials": (...args) => callCampaign(...args, someCalls) },
+  calls: {
+    "calls on few lines while the server is killed around their dials": (...args) =>
+      callCampaign(...args, sized<CallSize>(someCalls, manyCalls)),
+  },
   write: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) },
   "event-webhooks": {
     "kill -9 during deliveries of events": (...args) => deliveriesCampaign(...args, { endpoints: 6, kills: sized(10, 30) }),

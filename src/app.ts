@@ -4,6 +4,7 @@ import Router from "@koa/router"
 import { type GraphQLSchema, printSchema } from "graphql"
 import Koa from "koa"
 import type { Services } from "./context/services.js"
+import { lastMigration } from "./database/migrate.js"
 import { serveGraphqlWs } from "./events/transports/graphql-ws.js"
 import type { OpenSockets } from "./events/transports/open-sockets.js"
 import { SocketIo } from "./events/transports/socket-io.js"
@@ -20,6 +21,7 @@ import { oneAtATime } from "./http/pipeline.js"
 import { answerRefused } from "./http/refused.js"
 import { RequestContexts, requestMiddleware } from "./http/request.js"
 import { prepareRoutes, restRouter, wrongMethod } from "./http/rest.js"
+import { versionRouter } from "./http/version.js"
 import { acceptWaiting } from "./http/waiting-connections.js"
 import { widgetFinder } from "./http/widget-page.js"
 import { Running } from "./jobs/kit/running.js"
@@ -53,10 +55,11 @@ export async function createApp(
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
 
-  app.use(observeRequests(services.metrics))
+  app.use(observeRequests(services.metrics, log, config.requestLog ? "info" : "debug"))
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
-  const routers = [rest, documents, health, metricsRouter(services.metrics, config.metricsToken), hooks, media]
+  const version = versionRouter(await lastMigration(services.database))
+  const routers = [rest, documents, health, version, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
   const { serve, unknownPath } = pages(() => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }), widgetFinder(services))
   app.use(serve)

@@ -84,6 +84,8 @@ export interface Config {
   /** OTLP/HTTP endpoint for traces, without `/v1/traces`; null turns tracing off. */
   readonly otlpEndpoint: string | null
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"
+  /** Whether each HTTP request is logged at level info. */
+  readonly requestLog: boolean
   /** Number of trusted proxies whose `X-Forwarded-*` headers are used. For Koa: `proxy: trustProxy > 0, maxIpsCount: trustProxy`. */
   readonly trustProxy: number
   /** Origins that browsers may send requests from; `["*"]` allows any, `[]` only the server's own. */
@@ -211,13 +213,14 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     metricsToken: values.METRICS_TOKEN ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     logLevel: values.LOG_LEVEL,
+    requestLog: values.REQUEST_LOG,
     trustProxy: values.TRUST_PROXY,
     corsOrigins: values.CORS_ORIGINS,
   }
 }
 
 /** Whether only this machine reaches a server that listens there. */
-const isLoopback = (host: string) =>
+export const isLoopback = (host: string) =>
   host.toLowerCase() === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback")
 
 /** Freezes an object and the objects in it, except Buffers, whose bytes cannot be frozen. */

@@ -133,6 +133,7 @@ const variables = z.object({
   METRICS_TOKEN: text.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: web.optional(),
   LOG_LEVEL: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent").default("info"),
+  REQUEST_LOG: flag.default(false),
   TRUST_PROXY: proxies.default(0),
   CORS_ORIGINS: origins.default([]),
 })

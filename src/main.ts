@@ -2,12 +2,16 @@ import { prepareDemo } from "./admin/demo.js"
 import { welcome } from "./admin/welcome.js"
 import { ConfigError, publicUrl, readConfig } from "./config.js"
 import { openEmbedded } from "./database/embedded/open.js"
+import { loadEnvironmentFile } from "./env-file.js"
+import { misspelt } from "./misspelt.js"
 import { makeLog, startServer } from "./server.js"
 
-/** Starts the server, prints its addresses, and stops it on SIGTERM and SIGINT. */
+/** Starts the server, prints its addresses, and stops it on SIGTERM, SIGINT and SIGHUP. */
 async function main() {
+  loadEnvironmentFile()
   const config = readConfig(process.env)
   const log = makeLog(config)
+  for (const line of misspelt(process.env)) log.warn(line)
   // Nobody reads it any more, as after `npm start | head`; without a listener the error would end the process.
   process.stdout.on("error", (error) => log.debug({ err: error }, "standard output cannot be written"))
   const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -29,7 +33,7 @@ async function main() {
     await embedded?.stop()
     process.exit(0)
   }
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(signal))
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void stop(signal))
   // Last: a process that waits for the address may send a signal at once.
   for (const line of welcome(config, publicUrl(config, server.port), server.services, demo)) say(line)
 }

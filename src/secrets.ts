@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
-import { constants, copyFile, link, mkdir, open, readFile, unlink } from "node:fs/promises"
-import { join } from "node:path"
+import { constants, copyFile, link, open, readFile, unlink } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import type { Config } from "./config.js"
+import { dataFolder } from "./data-folder.js"
 import { parseEncryptionKey } from "./environment.js"
 import { rootLimits } from "./limits.js"
 import { operatorError } from "./operator-error.js"
@@ -36,8 +37,9 @@ async function read(path: string): Promise<StoredSecrets | null> {
   try {
     text = await readFile(path, "utf8")
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return null
-    throw error
+    // With a file in place of the folder, creating the folder says what is wrong.
+    if (isSystemError(error, "ENOENT") || isSystemError(error, "ENOTDIR")) return null
+    throw operatorError(`${path} cannot be read: ${(error as Error).message}`, error)
   }
   const secrets = parse(text)
   if (!secrets) throw operatorError(`${path} is damaged: restore it from a backup, or set JWT_SECRET and ENCRYPTION_KEY`)
@@ -58,7 +60,7 @@ function parse(text: string): StoredSecrets | null {
 
 /** Writes a temporary file and links it to its name: only one process succeeds, and no process reads an incomplete file. */
 async function generate(path: string): Promise<StoredSecrets> {
-  await mkdir(join(path, ".."), { recursive: true })
+  dataFolder(dirname(path))
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`
   const file = await open(draft, "wx", 0o600)
   try {

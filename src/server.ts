@@ -60,6 +60,7 @@ import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
 import { eventSelections } from "./rest/kit/event-selections.js"
 import { representer, snapshotOf } from "./rest/kit/representation.js"
 import { loadSecrets } from "./secrets.js"
+import { startWarnings } from "./start-warnings.js"
 
 /** A running server. */
 export interface RunningServer {
@@ -79,16 +80,14 @@ export function makeLog(config: Config): Logger {
     // At the exit it would repeat the failing write for ever.
     destination.flushSync = () => {}
   })
-  return pino({ level: config.logLevel, redact: ["req.headers", "*.password", "*.token", "*.accessToken"] }, destination)
+  const redact = ["req.headers", "*.password", "*.token", "*.accessToken"]
+  return pino({ level: config.logLevel, redact, formatters: { level: (level) => ({ level }) } }, destination)
 }
 
 /** Starts all parts on a database: migrations, ports, job scheduler, HTTP. A failure stops the parts that have started. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
-  if (config.allowPrivateNetwork) log.warn("requests to loopback and internal addresses are allowed (ALLOW_PRIVATE_NETWORK)")
-  if (config.elevenlabs && !config.publicUrl)
-    log.warn("without PUBLIC_URL, agents at ElevenLabs have no tools, and calls are only looked up")
-  else if (config.elevenlabs && !config.elevenlabs.webhookSecret) log.warn("without ELEVENLABS_WEBHOOK_SECRET, calls are only looked up")
+  for (const line of startWarnings(config)) log.warn(line)
   if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
   const metrics = new Metrics(log)
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))

@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises"
 import { v7 } from "uuid"
+import { execute } from "../src/admin/command-line.js"
 import { administration, adminProcess } from "./kit/command-line.js"
 import { password } from "./kit/company-fixture.js"
 import { rawSocket, subscribe } from "./kit/sockets.js"
@@ -349,6 +351,47 @@ describe("the exit code", () => {
     expect(unreachable).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^[^\n]+\n$/) })
     expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^DATABASE_URL: [^\n]+\n$/) })
   })
+})
+
+it("lists users, tokens and subscriptions, of one company on request, and never the value of a token", async () => {
+  const { id: companyId } = await done("company:create", { name: "Listed" })
+  const member = await done("user:create", { email: "zoe@listed.example", password: "long enough", name: "Zoe" })
+  await done("member:add", { company: companyId, user: member.id, role: "admin" })
+  const listed = { ...member, companies: [{ companyId, role: "admin" }] }
+  expect(await done("user:list", { company: companyId })).toEqual([listed])
+  const everyone = await done("user:list")
+  expect(everyone).toContainEqual(listed)
+  expect(everyone.map(({ id }: { id: string }) => id)).toContain(globex.owner.id)
+
+  const token = await done("token:create", { company: companyId, name: "Shop" })
+  const revoked = await done("token:create", { company: companyId, name: "Old" })
+  await done("token:revoke", { id: revoked.id })
+  const { token: value, ...shown } = token
+  const tokens = await done("token:list", { company: companyId })
+  expect(tokens).toEqual([shown])
+  expect(JSON.stringify(tokens)).not.toContain(value)
+
+  expect(await done("subscription:list", { company: companyId })).toEqual([])
+  const subscription = await done("subscription:set", { company: companyId, plan: "pro", status: "active" })
+  expect(await done("subscription:list", { company: companyId })).toEqual([subscription])
+  expect(await done("subscription:list")).toContainEqual(subscription)
+  for (const command of ["user:list", "token:list", "subscription:list"])
+    expect(await refused(1, command, { company: v7() })).toMatch(/^No company has the id/)
+})
+
+it("prints help and its version without a database", async () => {
+  const { version } = JSON.parse(await readFile("package.json", "utf8"))
+  const nowhere = { DATABASE_URL: "postgres://127.0.0.1:1/nothing" }
+  const [help, word, one, printed] = await Promise.all(
+    [["--help"], ["help"], ["token:create", "--help"], ["--version"]].map((args) => execute(args, nowhere)),
+  )
+  expect(word).toEqual(help)
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining("subscription:list") })
+  expect(one).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^ {2}token:create --company.+\n.+\n(.+\n)*? +--expires-at: ISO 8601/),
+  })
+  expect(printed).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" })
 })
 
 it("prints the usage without a command, and prints for people without --json", async () => {

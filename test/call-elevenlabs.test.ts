@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto"
+import type pg from "pg"
 import { ElevenLabsVendor, type VendorConversation } from "../simulate/vendors/elevenlabs.js"
 import { execute } from "../src/admin/command-line.js"
 import { voiceToolSecret } from "../src/assistant/voice-tools.js"
@@ -68,6 +69,14 @@ const said: ["user" | "agent", string][] = [
 const balance = async () => (await sql("select voice_balance from company where id = $1", [acme.id]))[0].voice_balance
 const lines = async () => (await sql("select count(*)::int as n from call where status in ('dialing', 'in_progress')"))[0].n
 
+/** The values of a metric by its labels, in Prometheus's text format. */
+const metric = async (name: string) => {
+  const text = await (await fetch(`${w.url}/metrics`)).text()
+  return new Map(
+    [...text.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, "gm"))].map(([, labels = "", value]) => [labels, Number(value)]),
+  )
+}
+
 /** A call that the vendor has dialed. */
 async function dialed(): Promise<{ id: string; conversation: VendorConversation }> {
   const id = await accept()
@@ -96,6 +105,48 @@ it("a call is dialed with an agent on demand, followed by look-ups, transcribed 
   expect((await fetch(call.recordingUrl.replace("https://platform.example", w.url))).headers.get("content-type")).toBe("audio/mpeg")
   expect(await balance()).toBe(8.5)
   expect(vendor.dialed).toHaveLength(1)
+})
+
+it("metrics tell lines in use, waiting calls, ended calls by outcome, the wait for a line and the provider's latency", async () => {
+  const provider = 'provider="elevenlabs"'
+  const completed = `{${provider},status="completed",reason="customer_hung_up"}`
+  const expired = `{${provider},status="not_dialed",reason="queue_timeout"}`
+  const latency = (operation: string, outcome: string) =>
+    metric("platform_voice_request_duration_seconds_count").then(
+      (counts) => counts.get(`{${provider},operation="${operation}",outcome="${outcome}"}`) ?? 0,
+    )
+  const ended = async (labels: string) => (await metric("platform_calls_total")).get(labels) ?? 0
+  const waits = async () => [...(await metric("platform_call_wait_seconds_count")).values()][0] ?? 0
+  const before = [
+    await ended(completed),
+    await ended(expired),
+    await waits(),
+    await latency("dial", "dialed"),
+    await latency("look_up", "ok"),
+  ]
+  await acme.voice({ lines: 1 })
+  const { conversation } = await dialed()
+  await accept()
+  const { prototype } = (w.services.database.pool as unknown as { Client: typeof pg.Client }).Client
+  const sent = jest.spyOn(prototype, "query")
+  const waiting = await metric("platform_calls_waiting")
+  const counts = sent.mock.calls.filter(([statement]) => (statement as unknown as { name?: string }).name === "count-calls")
+  sent.mockRestore()
+  expect([...waiting.values()]).toEqual([1])
+  // Both gauges of a scrape come from one statement.
+  expect(counts).toHaveLength(1)
+  expect([...(await metric("platform_voice_lines_in_use")).values()]).toEqual([1])
+
+  vendor.answer(conversation)
+  await poll()
+  await sql("update call set call_date = call_date - interval '1 day' where status = 'queued'")
+  await work()
+  vendor.end(conversation, { seconds: 30, said })
+  await poll()
+  expect([...(await metric("platform_calls_waiting")).values(), ...(await metric("platform_voice_lines_in_use")).values()]).toEqual([0, 0])
+  const after = [await ended(completed), await ended(expired), await waits(), await latency("dial", "dialed")]
+  expect(after).toEqual([before[0]! + 1, before[1]! + 1, before[2]! + 1, before[3]! + 1])
+  expect(await latency("look_up", "ok")).toBeGreaterThanOrEqual(before[4]! + 2)
 })
 
 it("a webhook ends a call at once; a repeated one changes nothing, and a forged one is 401", async () => {
@@ -281,4 +332,21 @@ it("the agent of a deleted assistant is removed after its calls have ended", asy
     return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).status === 404
   })
   expect(await look(id)).toMatchObject({ status: "transcribed", assistantId: null })
+})
+
+it("the start log says what is missing for the tools and the webhooks of agents", async () => {
+  const linesOf = async (options: Record<string, string>) => {
+    const before = w.logged.length
+    const { stop } = await w.another(options)
+    await stop()
+    return w.logged.slice(before).map(({ msg }) => String(msg))
+  }
+  const [address, secret] = [/without PUBLIC_URL, agents at ElevenLabs have no tools/, /without ELEVENLABS_WEBHOOK_SECRET, calls are only/]
+  const without = async (options: Record<string, string>) => {
+    const lines = await linesOf(options)
+    return [address, secret].map((words) => lines.some((line) => words.test(line)))
+  }
+  expect(await without({ PUBLIC_URL: "" })).toEqual([true, false])
+  expect(await without({ ELEVENLABS_WEBHOOK_SECRET: "" })).toEqual([false, true])
+  expect(await without({})).toEqual([false, false])
 })

@@ -156,6 +156,27 @@ it("a client runs its tool during a call", async () => {
   expect((await look(id)).replies.at(-1)).toMatchObject({ role: "agent", text: "The pump is running." })
 })
 
+it("a client that answers its tool too late on a call is refused, and the call goes on without it", async () => {
+  const ada = await acme.makeAssistant({ name: "Ada" })
+  await acme.tool({ assistantId: ada.id, name: "startPump", type: "webhook_client", apiCallUrl: null, timeoutSeconds: 1 })
+  openAi.reply = async ({ body }) =>
+    body.messages.at(-1).role === "tool" ? { text: "I could not start it." } : { toolCalls: [{ name: "startPump", arguments: {} }] }
+  const id = await originate(ada.id, { dynamicVariables: { simulate_says: "Start the pump, please." } })
+  await reported(id)
+  const [asked] = await sql(
+    "select payload #>> '{value,toolCallId}' as id from event where type = 'TOOL_CALL_REQUESTED' and payload #>> '{value,callId}' = $1",
+    [id],
+  )
+  const mutation = "mutation ($id: UUID!) { answerToolCall(toolCallId: $id, output: { done: true }) { status } }"
+  const { errors } = await w.gql(acme.token, mutation, { id: asked.id })
+  expect(errors?.[0]).toMatchObject({ message: expect.stringContaining("too late"), extensions: { code: "BAD_USER_INPUT" } })
+  const [entry] = await sql("select status, error, response from tool_call where id = $1", [asked.id])
+  expect(entry).toEqual({ status: "error", error: "The client did not answer within 1 s", response: null })
+  const { status, replies } = await look(id)
+  expect(status).toBe("transcribed")
+  expect(replies.at(-1)).toMatchObject({ role: "agent", text: "I could not start it." })
+})
+
 it("a call whose worker was lost goes on where it was: nothing is said twice, and no tool is called twice", async () => {
   integrator.answer({ json: { status: "shipped" } })
   const ada = await acme.makeAssistant({ name: "Ada", greeting: "Hello!" })

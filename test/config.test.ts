@@ -1,9 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { promisify } from "node:util"
 import { ConfigError, publicUrl, readConfig } from "../src/config.js"
 import { readEnvironment, variableNames } from "../src/environment.js"
+import { misspelt } from "../src/misspelt.js"
 import { loadSecrets } from "../src/secrets.js"
+import { startWarnings } from "../src/start-warnings.js"
 
 const secret = "a secret of more than thirty-two characters"
 const key = Buffer.alloc(32, 7)
@@ -231,5 +235,88 @@ describe("the secrets", () => {
   it("do not replace a damaged file, since that would lose what they encrypted", async () => {
     await writeFile(join(dataDir, "secrets.json"), '{"jwtSecret":')
     await expect(loadSecrets(readConfig({ DATA_DIR: dataDir }))).rejects.toThrow("secrets.json is damaged")
+  })
+})
+
+describe("a misspelt variable", () => {
+  it("is told with the name that is probably meant, and never with its value", () => {
+    const lines = misspelt({ OPENAI_API_KEYS: "sk-secret", REPLY_DEBOUCE_MS: "1", DATABASE_URI: "postgres://me:word@host" })
+    expect(lines).toEqual([
+      "the environment variable OPENAI_API_KEYS is not known and is ignored; is OPENAI_API_KEY meant?",
+      "the environment variable REPLY_DEBOUCE_MS is not known and is ignored; is REPLY_DEBOUNCE_MS meant?",
+      "the environment variable DATABASE_URI is not known and is ignored; is DATABASE_URL meant?",
+    ])
+  })
+
+  it("is not seen in variables that are right, or that belong to other programs", () => {
+    const others = { NODE_OPTIONS: "", OPENAI_ORG_ID: "", S3_FORCE_PATH_STYLE: "", PORTS: "", PATH: "", HOSTNAME: "", XPUBLIC_URL: "" }
+    expect(misspelt({ PUBLIC_URL: "x", PORT: "1", ...others })).toEqual([])
+  })
+})
+
+describe("the file .env", () => {
+  const list = (cwd: string, env: Record<string, string> = {}) =>
+    promisify(execFile)(process.execPath, [join(process.cwd(), "dist/src/admin/main.js"), "company:list"], { cwd, env }).catch(
+      ({ stderr }: { stderr: string }) => ({ stderr }),
+    )
+
+  it("is read from the working directory, and the real environment wins", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "env-file-"))
+    await writeFile(join(folder, ".env"), "DATABASE_URL=mysql://from-the-file\nPORT=nonsense\n")
+    const [file, real] = await Promise.all([list(folder), list(folder, { PORT: "4001", DATABASE_URL: "redis://real" })])
+    expect(file.stderr).toMatch(
+      /^DATABASE_URL: must be [^\n]+\nPORT: must be [^\n]+\n$|^PORT: must be [^\n]+\nDATABASE_URL: must be [^\n]+\n$/,
+    )
+    expect(real.stderr).toMatch(/^DATABASE_URL: must be [^\n]+\n$/)
+    await rm(folder, { recursive: true })
+  })
+
+  it("that cannot be read is one sentence", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "env-file-"))
+    await mkdir(join(folder, ".env"))
+    expect((await list(folder)).stderr).toMatch(/^\.env cannot be read: [^\n]+\n$/)
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe("a DATA_DIR that cannot be used", () => {
+  const start = (program: string, env: Record<string, string>) =>
+    promisify(execFile)(process.execPath, [program], { env: { DEMO: "false", PORT: "0", ...env } }).catch(
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
+    )
+
+  it("is one sentence, from the embedded database and from the secrets", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "data-dir-"))
+    const file = join(folder, "file")
+    await writeFile(file, "")
+    const refused = { code: 1, stderr: `DATA_DIR: the folder ${file} cannot be used: it, or a part of its path, is a file\n` }
+    expect(await start("dist/src/main.js", { DATA_DIR: file })).toEqual(refused)
+    await expect(loadSecrets({ ...readConfig({}), dataDir: file })).rejects.toThrow(refused.stderr.trim())
+    await expect(loadSecrets({ ...readConfig({}), dataDir: join(file, "below") })).rejects.toThrow(/a part of its path, is a file$/)
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe("the warnings of a start", () => {
+  const secrets = { NODE_ENV: "production", JWT_SECRET: secret, ENCRYPTION_KEY: key.toString("hex") }
+  const shared = { DATABASE_URL: "postgres://db/platform", S3_BUCKET: "files", S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "word" }
+  const full = { ...secrets, ...shared, PUBLIC_URL: "https://chat.example.com", HOST: "0.0.0.0", TRUST_PROXY: "1" }
+  const warnings = (env: NodeJS.ProcessEnv) => startWarnings(readConfig(env))
+
+  it("name each setting that production lacks, in one line", () => {
+    expect(warnings(full)).toEqual([])
+    expect(warnings({ ...full, DATABASE_URL: "" })).toEqual([expect.stringMatching(/^without DATABASE_URL/)])
+    expect(warnings({ ...secrets, ...full, S3_BUCKET: "", S3_ACCESS_KEY_ID: "", S3_SECRET_ACCESS_KEY: "" })).toEqual([
+      expect.stringMatching(/^without S3_BUCKET/),
+    ])
+    expect(warnings({ ...full, PUBLIC_URL: "" })).toEqual([expect.stringMatching(/^without PUBLIC_URL/)])
+    expect(warnings({ ...full, PUBLIC_URL: "http://chat.example.com" })).toEqual([expect.stringMatching(/^PUBLIC_URL is not https/)])
+    expect(warnings({ ...full, TRUST_PROXY: "off" })).toEqual([expect.stringMatching(/^HOST accepts other machines/)])
+    expect(warnings({ ...full, ALLOW_PRIVATE_NETWORK: "true" })).toEqual([expect.stringMatching(/ALLOW_PRIVATE_NETWORK/)])
+  })
+
+  it("say nothing of production elsewhere, nor of a server behind loopback", () => {
+    expect(warnings({ ...shared, HOST: "0.0.0.0" })).toEqual([])
+    expect(warnings({ ...full, HOST: "127.0.0.1", TRUST_PROXY: "off", PUBLIC_URL: "http://localhost:4000" })).toEqual([])
   })
 })

@@ -1,5 +1,8 @@
+import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
+import supertest from "supertest"
 import { blockWrites } from "./kit/blocked-writes.js"
+import { serverProcess } from "./kit/server-process.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
 import { world } from "./kit/world.js"
 
@@ -12,6 +15,26 @@ describe("health", () => {
   it("reports that the process runs, and that it is ready", async () => {
     expect(await (await fetch(`${w.url}/health/live`)).json()).toEqual({ status: "ok" })
     expect(await ready()).toEqual({ status: "ok", database: true, queue: true })
+  })
+
+  it("tells the versions of the server, of Node and of the schema, as the OpenAPI document describes", async () => {
+    const { version } = JSON.parse(await readFile("package.json", "utf8"))
+    const [migration] = await w.sql("select name from mikro_orm_migrations order by id desc limit 1")
+    const response = await supertest(w.url).get("/version").expect(200)
+    w.fits("get", "/version", response)
+    expect(response.body).toEqual({ version, node: process.version, migration: migration.name })
+  })
+
+  it("ends in order when its terminal is closed", async () => {
+    const server = await serverProcess(w, { LOG_LEVEL: "info" })
+    await server.stop("SIGHUP")
+    expect(server.ended()).toMatch(/^0:/)
+    const lines = server
+      .log()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(lines).toContainEqual(expect.objectContaining({ level: "info", msg: "stopping", signal: "SIGHUP" }))
   })
 
   it("recovers when the database ends every connection", async () => {

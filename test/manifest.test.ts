@@ -87,9 +87,7 @@ describe("package.json", () => {
       .filter(({ path }) => !path.endsWith(".ts"))
       .flatMap(({ path, text }) => text.split("\n").map((line) => ({ path, command: line.replace(/["`,]/g, "") })))
       .filter(({ command }) => /\bnode\b.*dist\/src\/main\.js/.test(command))
-    expect(new Set(shown.map(({ path }) => path))).toEqual(
-      new Set(["package.json", "Dockerfile", "README.md", ".env.example", "docs/operations.md"]),
-    )
+    expect(new Set(shown.map(({ path }) => path))).toEqual(new Set(["package.json", "Dockerfile", "docs/operations.md"]))
     expect(shown.filter(({ command }) => !command.includes(`${flags} dist/src/main.js`))).toEqual([])
   })
 })

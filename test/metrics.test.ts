@@ -71,6 +71,25 @@ describe("GET /metrics", () => {
     await stop()
   })
 
+  it("is joined on request by a log line for each request, with no more of a credential than its first characters", async () => {
+    for (const [options, level] of [[{ REQUEST_LOG: "true", LOG_LEVEL: "info" }, 30] as const, [{ LOG_LEVEL: "debug" }, 20] as const]) {
+      const { url, stop } = await w.another(options)
+      const requestId = `request-at-${level}`
+      const asked = () => supertest(url).get(`/api/chats/${acme.assistant.id}`).set("X-Request-Id", requestId)
+      await asked().set("X-Access-Token", acme.token).expect(404)
+      await asked().set("X-Access-Token", "a secret of another kind").expect(401)
+      await stop()
+      const lines = w.logged.filter((line) => line["requestId"] === requestId && line["msg"] === "request")
+      const line = { level, method: "GET", route: "/api/chats/:id", ms: expect.any(Number) }
+      expect(lines).toMatchObject([
+        { ...line, status: 404, credential: acme.token.slice(0, 12) },
+        { ...line, status: 401 },
+      ])
+      expect(lines[1]).not.toHaveProperty("credential")
+      expect(JSON.stringify(lines)).not.toContain(acme.token)
+    }
+  })
+
   it("with METRICS_TOKEN requires it as bearer token", async () => {
     const { url, stop } = await w.another({ METRICS_TOKEN: "a token for scraping" })
     const get = (authorization?: string) =>

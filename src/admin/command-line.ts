@@ -1,6 +1,7 @@
 import "reflect-metadata"
 import { ConfigError, readConfig } from "../config.js"
 import { ApiError } from "../errors.js"
+import { serverVersion } from "../http/version.js"
 import { auditCommands } from "./audit.js"
 import { channelCommands } from "./channels.js"
 import { checkCommands } from "./checks.js"
@@ -25,17 +26,28 @@ const commands: Record<string, Command> = {
   ...dataCommands,
 }
 
-/** The usage text of the command line. */
-function usage(): string {
-  const lines = Object.entries(commands).map(([name, { options, does }]) => {
-    const words = Object.entries(options).map(([option, { required, flag }]) => {
-      const usage = flag ? `--${option}` : `--${option} …`
-      return required ? usage : `[${usage}]`
-    })
-    return `  ${[name, ...words].join(" ")}\n      ${does}`
+/** One line of usage of a command, and what it does. */
+function usageOf(name: string, { options, does }: Command): string {
+  const words = Object.entries(options).map(([option, { required, flag }]) => {
+    const usage = flag ? `--${option}` : `--${option} …`
+    return required ? usage : `[${usage}]`
   })
-  return ["npm run --silent admin -- COMMAND [--json]", ...lines].join("\n")
+  return `  ${[name, ...words].join(" ")}\n      ${does}`
 }
+
+/** The usage text of the command line. */
+const usage = (): string =>
+  [
+    "npm run --silent admin -- COMMAND [--json]",
+    ...Object.entries(commands).map(([name, command]) => usageOf(name, command)),
+    "  COMMAND --help: the options of a command; --version: the version of this server",
+  ].join("\n")
+
+/** The usage of one command with its options. */
+const described = (name: string, command: Command): string =>
+  [usageOf(name, command), ...Object.entries(command.options).map(([option, { description }]) => `      --${option}: ${description}`)].join(
+    "\n",
+  )
 
 /** Runs one command on the server's database. */
 async function run(
@@ -59,10 +71,11 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs a command line and returns its output and exit code. */
-export async function execute([name, ...args]: string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
+/** Runs a command line and returns its output and exit code; `prepare` completes the environment before. */
+export async function execute([name, ...args]: string[], environment: NodeJS.ProcessEnv, prepare = () => {}): Promise<Ended> {
   const warnings: string[] = []
   try {
+    prepare()
     const result = await answer(name, args, environment, (line) => warnings.push(line))
     return { code: 0, stdout: `${result}\n`, stderr: warnings.map((line) => `${line}\n`).join("") }
   } catch (error) {
@@ -78,8 +91,10 @@ async function answer(
   environment: NodeJS.ProcessEnv,
   warn: (line: string) => void,
 ): Promise<string> {
-  if (!name || name === "--help") return usage()
+  if (!name || name === "--help" || name === "help") return usage()
+  if (name === "--version") return serverVersion
   const command = commands[name]
+  if (command && Object.hasOwn(commands, name) && args.includes("--help")) return described(name, command)
   if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; without a command all are listed`)
   const result = await run(name, command, args, environment, warn)
   return args.includes("--json") ? JSON.stringify(result) : JSON.stringify(result, null, 2)

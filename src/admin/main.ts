@@ -1,6 +1,7 @@
+import { loadEnvironmentFile } from "../env-file.js"
 import { execute } from "./command-line.js"
 
-const { code, stdout, stderr } = await execute(process.argv.slice(2), process.env)
+const { code, stdout, stderr } = await execute(process.argv.slice(2), process.env, loadEnvironmentFile)
 process.stdout.write(stdout)
 process.stderr.write(stderr)
 process.exitCode = code

@@ -10,6 +10,19 @@ import { hashPassword } from "../resolvers/kit/password.js"
 import { type Command, type CommandContext, change, oneOf, Refusal, time, UsageError } from "./kit.js"
 
 const listCompanies = { name: "list-companies", text: "select id, name from company order by created_at, id" }
+const listUsers = {
+  name: "list-users",
+  text: `select u.id, u.email, u.name,
+           coalesce(json_agg(json_build_object('companyId', m.company_id, 'role', m.role) order by m.company_id) filter (where m.id is not null), '[]') as companies
+         from users u left join member m on m.user_id = u.id
+         where $1::uuid is null or exists (select from member own where own.user_id = u.id and own.company_id = $1)
+         group by u.id order by u.email`,
+}
+const listSubscriptions: Statement<RowOf<"Subscription", "id" | "company_id" | "plan" | "status" | "starts_at" | "ends_at">> = {
+  name: "list-subscriptions",
+  text: `select id, company_id, plan, status, starts_at, ends_at from subscription where $1::uuid is null or company_id = $1
+         order by company_id`,
+}
 const companyById: Statement<RowOf<"Company", "id" | "name">> = {
   name: "company-by-id",
   text: "select id, name from company where id = $1",
@@ -23,6 +36,7 @@ export async function companyOf(desk: CommandContext, id: string): Promise<strin
 }
 
 const company = { company: { required: true, description: "the company's id" } }
+const anyCompany = { company: { description: "the company's id; without it all companies" } }
 /** The option that names a user. */
 export const user = { user: { required: true, description: "the user's id or email" } }
 const email = { email: { required: true, description: "the email address" } }
@@ -66,6 +80,12 @@ export const peopleCommands: Record<string, Command> = {
       }),
   },
   "company:list": { does: "Lists the companies.", options: {}, run: (desk) => unscoped(desk.database, listCompanies) },
+  "user:list": {
+    does: "Lists the users with their companies and roles, by email; with --company its members.",
+    options: anyCompany,
+    run: async (desk, options) =>
+      unscoped(desk.database, listUsers, [options["company"] ? await companyOf(desk, options["company"]) : null]),
+  },
   "user:create": {
     does: "Creates a user.",
     options: { ...email, ...password, name: { required: true, description: "the user's name" } },
@@ -130,6 +150,16 @@ export const peopleCommands: Record<string, Command> = {
       })
       await desk.wakeUp.publish("credentials", removed.userId)
       return removed
+    },
+  },
+  "subscription:list": {
+    does: "Lists the subscriptions of all companies, or of one.",
+    options: anyCompany,
+    async run(desk, options) {
+      const rows = await unscoped(desk.database, listSubscriptions, [options["company"] ? await companyOf(desk, options["company"]) : null])
+      return rows.map(({ id, company_id: companyId, plan, status, starts_at, ends_at }) => {
+        return { id, companyId, plan, status, startsAt: new Date(starts_at), endsAt: ends_at && new Date(ends_at) }
+      })
     },
   },
   "subscription:set": {

@@ -57,6 +57,17 @@ export const tokenCommands: Record<string, Command> = {
       })
     },
   },
+  "token:list": {
+    does: "Lists the access tokens of a company that are not revoked, newest first; never their values.",
+    options: company,
+    async run(desk, options) {
+      const companyId = await companyOf(desk, options["company"]!)
+      return change(desk, [companyId], async ({ em }) => {
+        const tokens = await em.find(AccessToken, { companyId, revokedAt: null }, { orderBy: { createdAt: "desc", id: "desc" } })
+        return tokens.map(shownToken)
+      })
+    },
+  },
   "token:revoke": {
     does: "Revokes an access token, for good and at once.",
     options: id,

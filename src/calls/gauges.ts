@@ -11,7 +11,16 @@ const counts: Statement<{ waiting: number; on_line: number }> = {
 
 /** Adds the gauges of calls that wait for a line, and of lines in use, over all companies. */
 export function callGauges({ metrics, database }: Pick<Services, "metrics" | "database">) {
-  const read = async () => (await unscoped(database, counts, []))[0]!
+  let reading: Promise<{ waiting: number; on_line: number }> | null = null
+  // The gauges of one scrape are read at once, and share one statement.
+  const read = () => {
+    reading ??= unscoped(database, counts, [])
+      .then(([row]) => row!)
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
   metrics.gauge("platform_calls_waiting", "Calls that wait for a line.", async () => (await read()).waiting)
   metrics.gauge("platform_voice_lines_in_use", "Lines of companies that a call occupies.", async () => (await read()).on_line)
 }

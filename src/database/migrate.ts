@@ -30,10 +30,19 @@ async function migrateLocked(database: Database) {
   await new PostgresBackend({ pool: database.pool }).connect()
 }
 
-async function refuseNewerSchema({ orm }: Database) {
+/** Names of the migrations of this version, oldest first. */
+async function knownMigrations({ orm }: Database): Promise<string[]> {
   const files = await readdir(orm.config.get("migrations").path!)
-  const known = new Set(files.map((file) => file.replace(/\.(d\.)?[jt]s(\.map)?$/, "")))
-  const unknown = (await orm.migrator.getExecuted()).map((migration) => migration.name).filter((name) => !known.has(name))
+  return [...new Set(files.map((file) => file.replace(/\.(d\.)?[jt]s(\.map)?$/, "")))].filter((name) => /^Migration\d/.test(name)).sort()
+}
+
+/** Name of the last migration of this version, which every start has run. */
+export const lastMigration = async (database: Database): Promise<string> => (await knownMigrations(database)).at(-1)!
+
+async function refuseNewerSchema(database: Database) {
+  const known = await knownMigrations(database)
+  const executed = await database.orm.migrator.getExecuted()
+  const unknown = executed.map((migration) => migration.name).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw operatorError(`The database has a newer schema than this version knows (${unknown.join(", ")}); start a newer version`)
 }

@@ -2,23 +2,37 @@ import { timingSafeEqual } from "node:crypto"
 import Router, { type RouterContext } from "@koa/router"
 import ipaddr from "ipaddr.js"
 import type { Context, Middleware } from "koa"
+import type { Logger } from "pino"
 import { Registry } from "prom-client"
+import type { RequestInfo } from "../context/request-context.js"
+import { looksLikeToken } from "../entities/access-token.js"
+import { entityLimits } from "../entities/limits.js"
 import { Forbidden, Unauthenticated } from "../errors.js"
 import type { Metrics } from "../observability/metrics.js"
 import { describeSpan, isTracing, tracedRequest } from "../observability/tracing.js"
 
-/** Measures every HTTP request under its matched route, and gives it a span when tracing is on. */
-export function observeRequests(metrics: Metrics): Middleware {
+/** Measures every HTTP request under its matched route, logs it at the given level, and gives it a span when tracing is on. */
+export function observeRequests(metrics: Metrics, log: Logger, level: "info" | "debug"): Middleware {
   return async (ctx, next) => {
     const begin = performance.now()
     const finish = () => {
       const route = routeOf(ctx)
-      metrics.requests.observe({ method: ctx.method, route, status: ctx.status }, (performance.now() - begin) / 1000)
+      const ms = performance.now() - begin
+      metrics.requests.observe({ method: ctx.method, route, status: ctx.status }, ms / 1000)
+      if (log.isLevelEnabled(level)) log[level](lineOf(ctx, route, ms), "request")
       describeSpan(`${ctx.method} ${route}`, { "http.route": route, "http.response.status_code": ctx.status })
     }
     if (!isTracing()) return next().finally(finish)
     return tracedRequest(ctx.headers, ctx.method, () => next().finally(finish))
   }
+}
+
+/** The line of a request; of its credential only the characters by which people recognize an access token. */
+function lineOf(ctx: Context, route: string, ms: number) {
+  const token = ctx.get("X-Access-Token")
+  const credential = looksLikeToken(token) ? { credential: token.slice(0, entityLimits.tokenPrefixLength) } : {}
+  const { requestId } = ctx.state["request"] as RequestInfo
+  return { requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), ...credential }
 }
 
 /** The pattern of the route that served a request: never its path, which a client chooses. */

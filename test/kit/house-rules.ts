@@ -234,7 +234,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/stray-files.ts": "finds stored files without a row in any company",
   "src/admin/encryption.ts": "the operator encrypts the secrets of all companies again",
   "src/admin/checks.ts": "the operator checks the counters of all companies",
-  "src/admin/people.ts": "the operator lists all companies, or gives the id of one",
+  "src/admin/people.ts": "the operator lists all companies, users and subscriptions, or gives the id of a company",
   "src/admin/sessions.ts": "a session belongs to a user, who may have several companies",
   "src/admin/kit.ts": "the operator gives the id of a channel or a token, which has a company",
   "src/channels/early.ts": "asks for several companies whether something came before a message, by connections that were found before",

@@ -11,7 +11,7 @@ export interface ServerProcess {
   log(): string
   /** Pauses the process, or lets it continue. */
   freeze(isFrozen: boolean): void
-  stop(): Promise<void>
+  stop(signal?: NodeJS.Signals): Promise<void>
 }
 
 /** The environment of a process on the database of a test server, and with its secrets. */
@@ -55,9 +55,9 @@ export async function serverProcess(world: World, env: Record<string, string> = 
     ended,
     log: () => logged,
     freeze: (isFrozen) => void child.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
-    async stop() {
+    async stop(signal: NodeJS.Signals = "SIGTERM") {
       if (ended() !== null) return
-      child.kill("SIGTERM")
+      child.kill(signal)
       await once(child, "exit")
     },
   }

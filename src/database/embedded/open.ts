@@ -1,5 +1,6 @@
-import { mkdirSync, realpathSync } from "node:fs"
+import { realpathSync } from "node:fs"
 import { join } from "node:path"
+import { dataFolder } from "../../data-folder.js"
 import { operatorError } from "../../operator-error.js"
 import { installBinaries } from "./binaries.js"
 import { binariesFolder, type Home, openHome, recall, remember } from "./home.js"
@@ -38,7 +39,7 @@ const COMMANDS_LEAVE_MS = 5_000
  * A command uses the running database, or starts it until the command ends.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  mkdirSync(options.dataDir, { recursive: true })
+  dataFolder(options.dataDir)
   const dataDir = realpathSync(options.dataDir)
   return inTurn(dataDir, async () => {
     const session = await openSession({ ...options, dataDir })

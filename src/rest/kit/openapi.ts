@@ -64,6 +64,28 @@ const securitySchemes = {
   "access-token": { type: "apiKey", in: "header", name: "X-Access-Token", description: "Long-lived token of one company." },
 }
 
+const serverVersion: JsonSchema = {
+  type: "object",
+  properties: {
+    version: { type: "string", description: "Version of the server." },
+    node: { type: "string", description: "Version of Node.js." },
+    migration: { type: "string", description: "Name of the last migration of the database." },
+  },
+  required: ["version", "node", "migration"],
+  additionalProperties: false,
+}
+
+/** `GET /version`, which is served without the schema. */
+const versionOperation = (schema: JsonSchema) => ({
+  tags: ["Server"],
+  summary: "Returns the versions of the server, of Node.js and of the database's schema.",
+  description: "Returns the versions of the server, of Node.js and of the database's schema.",
+  operationId: "getVersion",
+  security: [],
+  parameters: [],
+  responses: { 200: { description: STATUS_CODES[200], content: json(schema) } },
+})
+
 /** Generates the OpenAPI 3.1 document from the table and the types that serve the requests. */
 export function openApiDocument(operations: Operation[], version: string): JsonSchema {
   const { schema } = operations[0]!
@@ -76,6 +98,7 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
     const { method, path } = operation.route
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation, components) }
   }
+  paths["/version"] = { get: versionOperation(components.reference(["ServerVersion"], serverVersion)) }
   return {
     openapi: "3.1.0",
     info: {
@@ -85,7 +108,7 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
       license: { name: "MIT", identifier: "MIT" },
       contact: { name: "The Assistant Messaging Platform authors" },
     },
-    tags: [...new Set(operations.map(({ route }) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set([...operations.map(({ route }) => route.tag), "Server"])].map((name) => ({ name })),
     servers: [{ url: "/" }],
     paths,
     components: { securitySchemes, schemas: components.usedBy([paths, unavailable]), responses: { ServiceUnavailable: unavailable } },
