@@ -43,16 +43,19 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   await neighbor.begin(server.url, victim, attacker, limits.neighborPauseMs)
   await sleep(limits.quietMs)
   const quiet = mediansOf(await neighbor.read())
+  const partsBefore = await watch.memoryParts()
   const [before, cpuBefore, sentBefore] = [await watch.megabytes(), await watch.cpuSeconds(), judge.requests]
   const seen = await observed(bed, send(generated, client, requests))
   const [sent, cpu] = [judge.requests - sentBefore, (await watch.cpuSeconds()) - cpuBefore]
   const memory = await watch.returnsTo(before, limits.moreMemory)
+  const partsAfter = await watch.memoryParts()
   client.close()
 
   report.note(
     `${sent} requests in ${seen.seconds.toFixed(0)} s, after ${sentBefore} to warm up; ${((cpu * 1_000) / sent).toFixed(1)} ms of the server's CPU each`,
   )
   report.note(`memory: ${before.toFixed(0)} MB before, ${memory.megabytes.toFixed(0)} MB ${memory.seconds.toFixed(0)} s after`)
+  report.note(`before: ${partsBefore}; after: ${partsAfter}`)
   noteTallies(report, judge.tallies)
   report.check("no 5xx, every error in the contract's shape, every response in its schema, no data of another company", judge.faults)
   report.check("the server runs", watch.ended)

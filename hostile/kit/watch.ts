@@ -1,8 +1,8 @@
 import type { Instance } from "../../test/kit/campaign/instance.js"
 import { until } from "../../test/kit/campaign/wait.js"
 
-/** The numbers of pino's levels from `error` on. */
-const errorLevel = 50
+/** The levels of a server's log from `error` on. */
+const errorLevels: unknown[] = ["error", "fatal"]
 
 /** Watches a server: what it logs, how much memory it has, and whether it runs. */
 export class Watch {
@@ -37,6 +37,19 @@ export class Watch {
     return (await this.metric("process_resident_memory_bytes")) / 1024 / 1024
   }
 
+  /** What the memory consists of, in words. */
+  async memoryParts(): Promise<string> {
+    const parts = {
+      "heap in use": "nodejs_heap_size_used_bytes",
+      heap: "nodejs_heap_size_total_bytes",
+      external: "nodejs_external_memory_bytes",
+    }
+    const values = await Promise.all(
+      Object.entries(parts).map(async ([part, name]) => `${part} ${((await this.metric(name)) / 1024 / 1024).toFixed(0)} MB`),
+    )
+    return values.join(", ")
+  }
+
   /** CPU time of the process since its start, in seconds. */
   cpuSeconds(): Promise<number> {
     return this.metric("process_cpu_seconds_total")
@@ -69,7 +82,7 @@ export class Watch {
 function isFault(line: string): boolean {
   if (line.trim() === "") return false
   try {
-    return Number((JSON.parse(line) as { level?: unknown }).level) >= errorLevel
+    return errorLevels.includes((JSON.parse(line) as { level?: unknown }).level)
   } catch {
     return !/ExperimentalWarning|--trace-warnings|^\(node:/.test(line)
   }
