@@ -10,6 +10,11 @@ interface RouteObject {
   requestBody?: { content: Record<string, { schema: JsonSchema }> }
 }
 
+interface Document {
+  paths: Record<string, Record<string, RouteObject>>
+  components: { schemas: Record<string, JsonSchema> }
+}
+
 /** A REST route with what is generated of it. */
 export interface RestRoute {
   /** `REST GET /api/chats/{id}`. */
@@ -45,12 +50,25 @@ const made: Record<string, string> = {
 }
 
 /** Every route of the OpenAPI document that takes JSON or nothing; uploads are generated elsewhere. */
-export function restRoutes(document: { paths: Record<string, Record<string, RouteObject>> }): RestRoute[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+export function restRoutes(document: Document): RestRoute[] {
+  return Object.entries(withoutReferences(document).paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { requestBody }]) => !requestBody?.content["multipart/form-data"])
       .map(([method, route]) => routeOf(method.toUpperCase(), path, route)),
   )
+}
+
+/** An OpenAPI document whose schemas are written out where they are used. */
+function withoutReferences(document: Document): Document {
+  const inlined = new Map<string, unknown>()
+  const inline = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (_key, each: { $ref?: string } | null) => {
+      const name = each?.$ref?.split("#/components/schemas/")[1]
+      if (!name) return each
+      if (!inlined.has(name)) inlined.set(name, inline(document.components.schemas[name]))
+      return inlined.get(name)
+    })
+  return inline(document) as Document
 }
 
 interface Parts {
