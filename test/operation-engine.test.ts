@@ -1,5 +1,5 @@
 import { ApolloServer } from "@apollo/server"
-import { buildSchema } from "graphql"
+import { buildSchema, type ExecutionResult } from "graphql"
 import { v7 } from "uuid"
 import { NotFound } from "../src/errors.js"
 import { OperationEngine, type StartedSubscription } from "../src/graphql/engine.js"
@@ -165,6 +165,16 @@ describe("the engine itself", () => {
     const later = engine.run(engine.prepare(schema, { query: "{ soon }" }), {}, {}, "rest")
     expect(later).toBeInstanceOf(Promise)
     expect(await later).toEqual({ data: { soon: "now" } })
+  })
+
+  it("compiles an operation of a client when it is repeated", () => {
+    const prepared = new OperationEngine().prepareForClient(buildSchema("type Query { at: String }"), { query: "{ at }" })
+    // Only graphql-js calls a property that is a function.
+    const at = () => "by graphql-js"
+    const runs = Array.from({ length: graphqlLimits.interpretedRuns + 1 }, () => prepared.run({}, {}, { at }) as ExecutionResult)
+    const compiled = runs.pop()!
+    expect(runs).toEqual(runs.map(() => ({ data: { at: "by graphql-js" } })))
+    expect(compiled.data).not.toEqual({ at: "by graphql-js" })
   })
 
   it("limits the number of operations, and the length of their texts", () => {

@@ -20,7 +20,7 @@ import { oncePer } from "../once-per.js"
 import { rulesOf, runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
-import { type Run, runOf } from "./run.js"
+import { type Run, runLaterCompiled, runOf } from "./run.js"
 import type { TrustedDocuments } from "./trusted-documents.js"
 
 /** Transport of an operation. */
@@ -111,8 +111,17 @@ export class OperationEngine {
     return preparedOperations.get(this.#keyOf(schema, requested))
   }
 
-  /** Parses, measures, validates and compiles an operation, unless it was prepared before; `parsed` is its parsed query, if any. */
-  prepare(schema: GraphQLSchema, requested: RequestedOperation, parsed?: DocumentNode): PreparedOperation {
+  /** Prepares an operation of a client, which is compiled when it is repeated; `parsed` is its parsed query, if any. */
+  prepareForClient(schema: GraphQLSchema, requested: RequestedOperation, parsed?: DocumentNode): PreparedOperation {
+    return this.#prepared(schema, requested, runLaterCompiled, parsed)
+  }
+
+  /** Parses, measures, validates and compiles an operation, unless it was prepared before. */
+  prepare(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation {
+    return this.#prepared(schema, requested, runOf)
+  }
+
+  #prepared(schema: GraphQLSchema, requested: RequestedOperation, toRun: typeof runOf, parsed?: DocumentNode): PreparedOperation {
     const known = this.find(schema, requested)
     if (known) return known
     const { query, operationName, variables } = requested
@@ -127,7 +136,7 @@ export class OperationEngine {
     refuseCost(cost(variables ?? {}))
     const errors = validate(schema, document, rulesOf(this.hidesSchema))
     if (errors.length > 0) throw new InvalidDocument(this.hidesSchema ? errors.map(withoutSuggestion) : errors)
-    const run = runOf(schema, document, operation)
+    const run = toRun(schema, document, operation)
     const prepared = { schema, document, operation, cost, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
     preparedOperations.set(this.#keyOf(schema, requested), prepared)
     return prepared

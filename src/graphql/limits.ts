@@ -19,6 +19,8 @@ export const graphqlLimits = {
   preparedOperationsLength: 500_000,
   /** Largest number of fields, fragments expanded, of an operation that is compiled; ours. */
   compiledFields: 2_000,
+  /** Runs of a client's operation before it is compiled; ours. */
+  interpretedRuns: 2,
   /** Accept headers whose response type is cached; ours. */
   knownTypes: 100,
 } as const

@@ -9,6 +9,7 @@ import {
 } from "graphql"
 import { compileQuery, isCompiledQuery } from "graphql-jit"
 import { compilable } from "./compilable.js"
+import { graphqlLimits } from "./limits.js"
 import type { Variables } from "./operation-limits.js"
 
 type MaybePromise<T> = T | Promise<T>
@@ -16,11 +17,29 @@ type MaybePromise<T> = T | Promise<T>
 /** Runs an operation with its variables; returns synchronously when all its resolvers do. */
 export type Run = (context: unknown, variables: Variables, root?: unknown) => MaybePromise<ExecutionResult>
 
+/** Returns the function that runs a valid operation by graphql-js. */
+const interpretedRunOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run => {
+  const operationName = operation.name?.value
+  return (contextValue, variableValues, rootValue) => execute({ schema, document, operationName, contextValue, variableValues, rootValue })
+}
+
+/**
+ * The same as `runOf()`, which compiles the operation only when it has run a few times: to compile costs as much as many runs, blocks other
+ * requests meanwhile, and a client may send operations without end that are never repeated.
+ */
+export function runLaterCompiled(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run {
+  let run = interpretedRunOf(schema, document, operation)
+  let runs = 0
+  return (context, variables, root) => {
+    if (runs === graphqlLimits.interpretedRuns) run = runOf(schema, document, operation)
+    runs += 1
+    return run(context, variables, root)
+  }
+}
+
 /** Returns the function that runs a valid operation: compiled by graphql-jit, or graphql-js where the results would differ. */
 export function runOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run {
-  const operationName = operation.name?.value
-  const interpreted: Run = (contextValue, variableValues, rootValue) =>
-    execute({ schema, document, operationName, contextValue, variableValues, rootValue })
+  const interpreted = interpretedRunOf(schema, document, operation)
   const rewritten = compilable(schema, document, operation)
   const query = rewritten && compileQuery(schema, rewritten.document, "", { disablingCapturingStackErrors: true })
   if (!rewritten || !query || !isCompiledQuery(query)) return interpreted

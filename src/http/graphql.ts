@@ -50,7 +50,7 @@ const enginePlugin = (engine: OperationEngine, schema: GraphQLSchema): ApolloSer
   async requestDidStart() {
     return {
       async responseForOperation({ source, document, request: { operationName, variables }, contextValue }) {
-        const prepare = () => engine.prepare(schema, { query: source, operationName, variables }, document)
+        const prepare = () => engine.prepareForClient(schema, { query: source, operationName, variables }, document)
         const singleResult = await answerOf(engine, prepare, contextValue, variables)
         return { http: { headers: new HeaderMap() }, body: { kind: "single", singleResult } }
       },

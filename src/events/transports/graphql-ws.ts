@@ -75,7 +75,7 @@ export function serveGraphqlWs(
       try {
         // Like a request: otherwise one socket would avoid the limit of its credential.
         await services.limits.credential.count(credentialOf(contextValue.identity)!, contextValue.request.headers)
-        const prepared = engine.prepare(schema, engine.trusted?.resolve(payload) ?? payload)
+        const prepared = engine.prepareForClient(schema, engine.trusted?.resolve(payload) ?? payload)
         engine.check(prepared, variableValues)
         const { document, operation } = prepared
         const end = open.extra.begin!(operation.operation)
