@@ -4,9 +4,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readConfig } from "../src/config.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
+import { makeLog } from "../src/observability/log.js"
 import { textModels } from "../src/ports/index.js"
 import type { TextModel } from "../src/ports/text-model.js"
-import { makeLog, type RunningServer, startServer } from "../src/server.js"
+import { type RunningServer, startServer } from "../src/server.js"
 import type { Script } from "./script.js"
 
 /** A server on an empty database. */

@@ -7,6 +7,7 @@ import type { Generated } from "./kit/generated.js"
 import { isDeep, Judge, type Tally } from "./kit/judge.js"
 import { type Medians, median, mediansOf, slowerThan } from "./kit/neighbor.js"
 import type { TestBed } from "./kit/test-bed.js"
+import { callsOfCompany } from "./kit/voice.js"
 
 /** What the campaign sends, and what it allows. */
 const limits = {
@@ -39,6 +40,7 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   const client = new Client(server.url, attacker, judge)
   const { arbitrary, keys } = allRequests()
   const generated = generate(arbitrary, seed)
+  const callsBefore = await bed.sql(callsOfCompany, [victim.id])
   await send(generated, client, Math.min(limits.warmUp, requests / 4))
   await neighbor.begin(server.url, victim, attacker, limits.neighborPauseMs)
   await sleep(limits.quietMs)
@@ -58,6 +60,7 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   report.note(`before: ${partsBefore}; after: ${partsAfter}`)
   noteTallies(report, judge.tallies)
   report.check("no 5xx, every error in the contract's shape, every response in its schema, no data of another company", judge.faults)
+  report.check("the other company's call is as it was", differences(callsBefore, await bed.sql(callsOfCompany, [victim.id])))
   report.check("the server runs", watch.ended)
   report.check("nothing was logged as an unexpected fault", watch.newFaults())
   judgeService(report, quiet, seen)
@@ -132,6 +135,12 @@ async function send(generated: Generator<Generated>, client: Client, requests: n
     }
   }
   await Promise.all(Array.from({ length: limits.clients }, lane))
+}
+
+/** The change of rows, in words; none where they are as they were. */
+function differences(before: unknown[], after: unknown[]): string[] {
+  const [was, is] = [before, after].map((rows) => JSON.stringify(rows))
+  return was === is ? [] : [`${was} before, ${is} after`]
 }
 
 const wasReached = (tally: Tally | undefined) => [...(tally?.keys() ?? [])].some(isDeep)

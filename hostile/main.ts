@@ -13,13 +13,17 @@ const given = parseArgs({ options: { only: { type: "string" } }, strict: true })
 const seed = Number(process.env["SEED"] || randomInt(1_000_000))
 const requests = Number(process.env["HOSTILE_REQUESTS"] || 100_000)
 
+/** So much of the log of a server that has ended is shown, in characters. */
+const lastWords = 2_000
+
 /** Runs a part; one that throws has failed. Returns whether its checks hold. */
-async function judged(title: string, work: (report: Report) => Promise<void>): Promise<boolean[]> {
+async function judged(bed: TestBed, title: string, work: (report: Report) => Promise<void>): Promise<boolean[]> {
   const report = new Report(title)
   try {
     await work(report)
   } catch (error) {
-    report.check("it ran to its end", [(error as Error).stack ?? String(error), String((error as Error).cause ?? "")])
+    const ended = bed.watch.ended.map((how) => `the server: ${how}; its last words: ${bed.server.log.slice(-lastWords)}`)
+    report.check("it ran to its end", [(error as Error).stack ?? String(error), String((error as Error).cause ?? ""), ...ended])
   }
   report.print()
   return report.findings.map(({ faults }) => faults.length === 0)
@@ -28,12 +32,12 @@ async function judged(title: string, work: (report: Report) => Promise<void>): P
 async function runAll(bed: TestBed, chosen: string[]): Promise<boolean[]> {
   const results: boolean[] = []
   if (chosen.includes("generator"))
-    results.push(...(await judged(`${requests} generated requests`, (report) => campaign(bed, report, seed, requests))))
+    results.push(...(await judged(bed, `${requests} generated requests`, (report) => campaign(bed, report, seed, requests))))
   const named = Object.entries(attacks).filter(([name]) => chosen.includes(name))
   if (named.length === 0) return results
   // The pages that are to be crawled are on this machine.
   await bed.restart({ ALLOW_PRIVATE_NETWORK: "true" })
-  for (const [, attack] of named) results.push(...(await judged(attack.title, (report) => runAttack(bed, attack, report))))
+  for (const [, attack] of named) results.push(...(await judged(bed, attack.title, (report) => runAttack(bed, attack, report))))
   return results
 }
 

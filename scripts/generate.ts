@@ -1,7 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
+import { minifyIntrospection, outputIntrospectionFile } from "@gql.tada/internal"
 import { type EntityMetadata, MikroORM } from "@mikro-orm/postgresql"
-import { printSchema } from "graphql"
+import { introspectionFromSchema, printSchema } from "graphql"
 import mapper from "../mikro-orm.config.js"
 import { apiVersion } from "../src/app.js"
 import { entities } from "../src/database/options.js"
@@ -20,6 +21,10 @@ function generated(orm: MikroORM): Record<string, string> {
     "schema.graphql": `${printSchema(schema)}\n`,
     "openapi.json": `${JSON.stringify(openapi, null, 2)}\n`,
     "src/database/tables.generated.ts": storedEntities(orm),
+    "src/pages/browser/inbox/kit/schema.generated.d.ts": outputIntrospectionFile(
+      minifyIntrospection(introspectionFromSchema(schema, { descriptions: false })),
+      { fileType: ".d.ts", shouldPreprocess: true },
+    ),
   }
 }
 

@@ -43,6 +43,7 @@ export async function createApp(
   restSchema: GraphQLSchema,
   sockets: OpenSockets,
   startPage: () => Omit<StartPageFacts, "metrics" | "schema">,
+  demoToken: () => string | null,
 ) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
@@ -61,7 +62,11 @@ export async function createApp(
   const version = versionRouter(await lastMigration(services.database))
   const routers = [rest, documents, health, version, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
-  const { serve, unknownPath } = pages(() => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }), widgetFinder(services))
+  const { serve, unknownPath } = pages(
+    () => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }),
+    widgetFinder(services),
+    demoToken,
+  )
   app.use(serve)
   const graphql = graphqlHandler(server, contexts)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))
@@ -89,7 +94,10 @@ export async function createApp(
     }),
   )
   // As when no file descriptor is left.
-  http.on("error", (error) => lines.line("error", "a connection could not be accepted", error))
+  http.on("error", (error) => {
+    // An error before is that of `listen()`.
+    if (http.listening) lines.line("error", "a connection could not be accepted", error)
+  })
   answerRefused(http)
   const graphqlWs = serveGraphqlWs(schema, engine, services, sockets, addressOf)
   serveUpgrades(http, { "/graphql": graphqlWs, "/ws": graphqlWs, [socketIoPath]: socketIo }, lines)
@@ -147,7 +155,11 @@ export const apiVersion = "1.0"
 /** Starts listening and returns the port. */
 export function listen(http: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: Error) => reject(operatorError(`Cannot listen on ${host}:${port}: ${error.message}`, error))
+    const refuse = (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === "EADDRINUSE"
+      const why = isTaken ? "the port is in use; stop the program that uses it, or set PORT" : error.message
+      reject(operatorError(`Cannot listen on ${host}:${port}: ${why}`, error))
+    }
     http.once("error", refuse)
     http.listen(port, host, () => {
       http.off("error", refuse)

@@ -219,9 +219,11 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
   }
 }
 
-/** Whether only this machine reaches a server that listens there. */
-export const isLoopback = (host: string) =>
-  host.toLowerCase() === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback")
+/** Whether only this machine reaches a server that listens there; an IPv6 address may be in brackets, as in a URL. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/g, "")
+  return name === "localhost" || (ipaddr.isValid(name) && ipaddr.process(name).range() === "loopback")
+}
 
 /** Freezes an object and the objects in it, except Buffers, whose bytes cannot be frozen. */
 function frozen<T extends object>(value: T): T {

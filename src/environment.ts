@@ -47,6 +47,8 @@ const origins = rule('"*" or a comma-separated list of origins such as https://a
   return plain && list.length > 0 ? parsed.map((url) => url!.origin) : undefined
 })
 
+const folder = rule("a path without ~, which only a shell replaces by the home folder", (given) => (/^~/.test(given) ? undefined : given))
+
 const jwtSecret = rule(
   `at least ${rootLimits.jwtSecretCharacters} characters long`,
   (given) => (given.length >= rootLimits.jwtSecretCharacters ? given : undefined),
@@ -82,7 +84,7 @@ const variables = z.object({
   HOST: text.default("127.0.0.1"),
   PUBLIC_URL: web.optional(),
   DATABASE_URL: connection("postgres://", "postgresql://").optional(),
-  DATA_DIR: text.default("./data"),
+  DATA_DIR: folder.default("./data"),
   MONGODB_URL: connection("mongodb://", "mongodb+srv://").optional(),
   REDIS_URL: connection("redis://", "rediss://").optional(),
   S3_BUCKET: text.optional(),

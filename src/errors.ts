@@ -22,7 +22,11 @@ export class ApiError extends Error {
     /** Response headers of the error, such as `Allow`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
+    // Without a stack: nobody reads where a request was refused, and graphql-js has the stack of each error that it wraps written out.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
   }
 }
 

@@ -1,14 +1,15 @@
 import { join } from "node:path"
-import pino, { type Logger } from "pino"
+import type { Logger } from "pino"
 import type { Demo } from "./admin/demo.js"
 import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
 import { ToolSchemas } from "./assistant/tool-schemas.js"
 import { callGauges } from "./calls/gauges.js"
-import { type Config, publicUrl } from "./config.js"
+import { type Config, isLoopback, publicUrl } from "./config.js"
 import { rateLimits, redisForLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
 import { withMedia } from "./context/snapshot.js"
+import { mediaFolder } from "./data-folder.js"
 import { connect } from "./database/connect.js"
 import { Heartbeat } from "./database/heartbeat.js"
 import { migrate } from "./database/migrate.js"
@@ -47,7 +48,6 @@ import { strayFiles } from "./jobs/stray-files.js"
 import { voiceAgent } from "./jobs/voice-agent.js"
 import { renewForEmbedding } from "./knowledge/indexing.js"
 import { vectorSearch } from "./knowledge/vectors.js"
-import { rootLimits } from "./limits.js"
 import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
 import { Metrics } from "./observability/metrics.js"
@@ -72,22 +72,12 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** The log of the process: JSON lines on standard error, because standard output is for people. */
-export function makeLog(config: Config): Logger {
-  const destination = pino.destination({ dest: 2, sync: false, maxLength: rootLimits.unwrittenLogBytes })
-  // As on a full disk: lines are lost. Without a listener the error would end the process.
-  destination.on("error", () => {
-    // At the exit it would repeat the failing write for ever.
-    destination.flushSync = () => {}
-  })
-  const redact = ["req.headers", "*.password", "*.token", "*.accessToken"]
-  return pino({ level: config.logLevel, redact, formatters: { level: (level) => ({ level }) } }, destination)
-}
-
 /** Starts all parts on a database: migrations, ports, job scheduler, HTTP. A failure stops the parts that have started. */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack()
   for (const line of startWarnings(config)) log.warn(line)
+  // Each upload is written there first, with S3 too.
+  const media = mediaFolder(config.dataDir)
   if (config.otlpEndpoint) stack.defer(await startTracing(config.otlpEndpoint))
   const metrics = new Metrics(log)
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
@@ -157,7 +147,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     crawler: crawler(httpClient),
     extractor: documents,
     storage: await storage(config),
-    arrivals: join(config.dataDir, "media", "tmp"),
+    arrivals: join(media, "tmp"),
     metrics,
     models: (await textModels(config)).map((model) => observedModel(model, metrics)),
     voices: await voiceProviders(config),
@@ -179,7 +169,9 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   callGauges(services)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
-  const app = await createApp(services, engine, schema, restSchema, sockets, startPage)
+  const isForThisMachine = isLoopback(config.host) && isLoopback(new URL(publicUrl(config, config.port)).hostname)
+  const demoToken = () => (demo && isForThisMachine ? demo.token : null)
+  const app = await createApp(services, engine, schema, restSchema, sockets, startPage, demoToken)
   stack.defer(() => app.close())
   stack.defer(() => stopping.abort())
   // Stopped first: this process ignores wake-ups from now on, so other instances must get them.

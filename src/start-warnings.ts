@@ -18,8 +18,9 @@ function inProduction({ databaseUrl, s3, publicUrl, host, trustProxy }: Config):
   if (!databaseUrl) lines.push("without DATABASE_URL, the embedded database in DATA_DIR is used, which serves one instance only")
   if (!s3) lines.push("without S3_BUCKET, files are stored in DATA_DIR, where other instances find them only on a shared disk")
   if (!publicUrl) lines.push("without PUBLIC_URL, links to files and pages lead to this machine only")
-  else if (new URL(publicUrl).protocol === "http:" && !isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, "")))
-    lines.push("PUBLIC_URL is not https: credentials and messages are sent unencrypted")
+  else if (isLoopback(new URL(publicUrl).hostname)) {
+    if (!isLoopback(host)) lines.push("PUBLIC_URL is a loopback address: links to files and pages work on this machine only")
+  } else if (new URL(publicUrl).protocol === "http:") lines.push("PUBLIC_URL is not https: credentials and messages are sent unencrypted")
   if (!isLoopback(host) && trustProxy === 0)
     lines.push("HOST accepts other machines and TRUST_PROXY is off: without a proxy in front, connections are not encrypted")
   return lines

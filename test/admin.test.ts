@@ -219,7 +219,7 @@ describe("a channel", () => {
 
   it("is connected with credentials that nobody can read, disconnected, and connected again under its id", async () => {
     const ended = await run("channel:connect", bridge({ assistant: acme.assistant.id }))
-    expect(ended).toMatchObject({ code: 0, stderr: "" })
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Database: [^\n]+\n$/) })
     const connection = JSON.parse(ended.stdout)
     expect(connection).toEqual({
       id,
@@ -337,6 +337,7 @@ describe("the exit code", () => {
       ["token:create", { company: acme.id, name: "X", "read-only": "yes" }, /Unexpected argument 'yes'/],
       ["member:add", { company: acme.id, user: acme.owner.id, role: "king" }, /--role must be one of owner, admin, member/],
       ["subscription:set", { company: acme.id, plan: "pro", status: "active", "ends-at": "soon" }, /--ends-at must be a date/],
+      ["subscription:set", { company: acme.id, plan: "por", status: "active" }, /--plan must be one of basic, .*, pro, .*; add --new-plan/],
       ["balance:set", { company: acme.id, "voice-lines": "1.5" }, /--voice-lines must be a whole number/],
     ])
     const twice = await adminProcess(["company:create", "--name", "A", "--name", "B"], { DATABASE_URL: w.databaseUrl })
@@ -375,8 +376,22 @@ it("lists users, tokens and subscriptions, of one company on request, and never 
   const subscription = await done("subscription:set", { company: companyId, plan: "pro", status: "active" })
   expect(await done("subscription:list", { company: companyId })).toEqual([subscription])
   expect(await done("subscription:list")).toContainEqual(subscription)
+  // A plan that no company has is new; from then on it is known.
+  const own = { company: companyId, plan: "partners", status: "active" }
+  expect(await done("subscription:set", { ...own, "new-plan": true })).toMatchObject({ plan: "partners" })
+  expect(await done("subscription:set", own)).toMatchObject({ plan: "partners" })
   for (const command of ["user:list", "token:list", "subscription:list"])
     expect(await refused(1, command, { company: v7() })).toMatch(/^No company has the id/)
+})
+
+it("names its database on standard error, in the one line of a refusal too, without user and password", async () => {
+  const { host, pathname, password: word } = new URL(w.databaseUrl)
+  const place = `PostgreSQL database ${pathname.slice(1)} at ${host}`
+  const [list, refusal] = await Promise.all([run("company:list"), refused(1, "session:end", { id: "nonsense" })])
+  expect(list.stderr).toBe(`Database: ${place}\n`)
+  expect(refusal).toBe(`No session has the id nonsense (${place})`)
+  expect(word).not.toBe("")
+  expect(list.stderr + refusal).not.toContain(word)
 })
 
 it("prints help and its version without a database", async () => {

@@ -289,7 +289,7 @@ it("commands are recorded under their names", async () => {
   const member = { ...company, user: someone.id }
   const account = { ...company, messenger: "olx", "external-id": value, name: value }
   let subject = ""
-  const made = async (command: string, options: Record<string, string>) => {
+  const made = async (command: string, options: Record<string, string | true>) => {
     subject = (await done(command, options)).id
   }
   const expected: [string, () => Promise<unknown>, string, () => string, string[]][] = [
@@ -298,7 +298,7 @@ it("commands are recorded under their names", async () => {
     ["member:remove", () => done("member:remove", member), "Member", () => someone.id, []],
     [
       "subscription:set",
-      () => made("subscription:set", { ...company, plan: value, status: "trialing" }),
+      () => made("subscription:set", { ...company, plan: value, "new-plan": true, status: "trialing" }),
       "Subscription",
       () => subject,
       ["plan", "startsAt", "status"],

@@ -179,6 +179,53 @@ it("a failure that is reported before the dial is answered is kept, and used whe
   expect(await balance()).toBe(10)
 })
 
+it.each(["busy", "no-answer"])("an answered call that is then reported as %s has failed, and its line is free", async (failure_reason) => {
+  const { id, conversation } = await dialed()
+  vendor.answer(conversation)
+  await poll()
+  const data = { conversation_id: conversation.conversation_id, failure_reason }
+  expect((await post(webhook(data as never, "call_initiation_failure"))).status).toBe(200)
+  expect(await look(id)).toMatchObject({ status: "failed", endedReason: "provider_error", duration: null })
+  expect(await lines()).toBe(0)
+})
+
+it("a report about a call that was not dialed changes nothing", async () => {
+  await acme.voice({ lines: 0 })
+  const id = await accept()
+  const data = { conversation_id: "conv_1", user_id: id, metadata: { call_duration_secs: 30 }, transcript: [] }
+  expect((await post(webhook(data as never))).status).toBe(200)
+  expect(await look(id)).toMatchObject({ status: "queued", endedReason: null, duration: null })
+})
+
+it("a duration that no call can have is bounded, and the charge with it", async () => {
+  const { id, conversation } = await dialed()
+  vendor.end(conversation, { seconds: 1e300, said })
+  expect((await post(webhook(conversation))).status).toBe(200)
+  const longest = 600 + callLimits.overdueMs / 1000
+  expect(await look(id)).toMatchObject({ duration: longest })
+  expect(await balance()).toBe(10 - longest / 60)
+})
+
+it("fields of a report that are of a wrong type, too long or not storable are read as missing", async () => {
+  const { id, conversation } = await dialed()
+  const wrong = [{ toString: 1, valueOf: 2 }, ["done"], "constructor", "__proto__", "\u0000", "x".repeat(100_000), 1e308, null]
+  for (const value of wrong)
+    for (const field of [
+      { status: value },
+      { conversation_id: value },
+      { user_id: value },
+      { metadata: { phone_call: { call_sid: value } } },
+    ]) {
+      const known = { conversation_id: `conv-unknown-${wrong.indexOf(value)}`, status: "in-progress", ...field }
+      expect((await post(webhook(known as never))).status).toBe(200)
+    }
+  expect(await look(id)).toMatchObject({ status: "dialing" })
+  vendor.end(conversation, { seconds: 30, said: [["user", "a\u0000b \ud800"]] })
+  expect((await post(webhook(conversation))).status).toBe(200)
+  await work()
+  expect(await look(id)).toMatchObject({ status: "transcribed", transcript: "Customer: ab \ufffd" })
+})
+
 it.each(["reset-after", "500"] as const)("a dial whose answer is lost (%s) is looked up, and never repeated", async (fault) => {
   vendor.faults.next({ fault, on: "outbound-call" })
   const { id, conversation } = await dialed()

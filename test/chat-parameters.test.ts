@@ -44,6 +44,7 @@ beforeAll(async () => {
   }
   for (const [letter, [created, last]] of Object.entries(times))
     await sql("update chat set created_at = $2, last_message_at = $3 where id = $1", [ids[letter], created, last])
+  await sql("update chat set ai_disable_reason = 'auto' where id = $1", [ids["c"]])
   // Another company's chats match no condition here.
   await globex.chat({ ...shop, externalId: "theirs" })
 })
@@ -75,6 +76,8 @@ const conditions: [string, string, string, string?][] = [
   ["isUnderAiControl:eq:false", "bc", "isUnderAiControl: { eq: false }", "isUnderAiControl=false"],
   ["unread:eq:true", "c", "unread: { eq: true }", "unread=true"],
   ["unread:eq:false", "abd", "unread: { eq: false }", "unread=false"],
+  ["needsAttention:eq:true", "c", "needsAttention: { eq: true }"],
+  ["needsAttention:eq:false", "abd", "needsAttention: { eq: false }"],
   ["chatType:eq:group", "b", "chatType: { eq: GROUP }"],
   ["chatType:in:private,group", people, "chatType: { in: [PRIVATE, GROUP] }"],
   ["phoneNumber:like:050", "a", 'phoneNumber: { like: "050" }'],

@@ -104,7 +104,8 @@ function broad(schema: GraphQLSchema, name: string, ids: Record<string, string>)
       const condition = index % 2 === 0 ? "@include(if: $deep)" : "@skip(if: $deep)"
       return `${each.name} ${condition} ${selected(getNamedType(each.type), depth - 1)}`
     })
-    const fragment = `${type.name}At${depth}`
+    // The nodes of a page at depth 0 are at depth -1, and a name has no minus.
+    const fragment = `${type.name}At${depth + 1}`
     if (!fragments.some((text) => text.startsWith(`fragment ${fragment} `)))
       fragments.push(`fragment ${fragment} on ${type.name} { ${leaves.slice(0, 3).join(" ")} __typename }`)
     return `{ ...${fragment} ${inner.join(" ")} ... on ${type.name} { ${leaves.join(" ")} } ...${fragment} @skip(if: $deep) }`

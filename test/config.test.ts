@@ -311,6 +311,7 @@ describe("the warnings of a start", () => {
     ])
     expect(warnings({ ...full, PUBLIC_URL: "" })).toEqual([expect.stringMatching(/^without PUBLIC_URL/)])
     expect(warnings({ ...full, PUBLIC_URL: "http://chat.example.com" })).toEqual([expect.stringMatching(/^PUBLIC_URL is not https/)])
+    expect(warnings({ ...full, PUBLIC_URL: "http://[::1]:4000" })).toEqual([expect.stringMatching(/^PUBLIC_URL is a loopback address/)])
     expect(warnings({ ...full, TRUST_PROXY: "off" })).toEqual([expect.stringMatching(/^HOST accepts other machines/)])
     expect(warnings({ ...full, ALLOW_PRIVATE_NETWORK: "true" })).toEqual([expect.stringMatching(/ALLOW_PRIVATE_NETWORK/)])
   })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import {
   chmodSync,
@@ -237,6 +237,45 @@ describe("one server, many commands", () => {
     for (const { child } of all) child.stdin!.end()
     await Promise.all(all.map(({ child }) => child.exitCode ?? once(child, "exit")))
     expect(running(fresh)).toBeUndefined()
+  })
+})
+
+describe("a command of the administration", () => {
+  const start = (cwd: string, env: Record<string, string> = {}) => {
+    const options = { cwd, encoding: "utf8", env: { PATH: process.env["PATH"] ?? "", ...env } } as const
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(process.cwd(), "dist/src/admin/main.js"), "company:list"], options)
+    return { status, stdout, stderr }
+  }
+
+  it("works on the database that the server in the same folder has, as .env says, and names it", async () => {
+    const home = folder()
+    writeFileSync(join(home, ".env"), "DATA_DIR=./shop\n")
+    const server = await open(join(home, "shop"))
+    expect(start(home)).toEqual({ status: 0, stdout: "[]\n", stderr: `Database: embedded PostgreSQL in ${join(home, "shop")}\n` })
+    await server.stop()
+  })
+
+  it("creates no database, and writes nothing where there is none", () => {
+    const home = folder()
+    const [nowhere, foreign] = [join(home, "data"), folder()]
+    writeFileSync(join(foreign, "notes.txt"), "not a database")
+    for (const [dataDir, env] of [
+      [nowhere, {}],
+      [foreign, { DATA_DIR: foreign }],
+    ] as const)
+      expect(start(home, env)).toEqual({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(new RegExp(`^There is no database in ${dataDir}: set DATA_DIR or DATABASE_URL [^\\n]+\\n$`)),
+      })
+    expect([readdirSync(home), readdirSync(foreign)]).toEqual([[], ["notes.txt"]])
+  })
+
+  it("does not finish a database whose creation was interrupted", async () => {
+    const dataDir = folder()
+    writeFileSync(join(dataDir, "postgres.json"), JSON.stringify({ port: 0, password: "p", serverPassword: "s", keeper: "command" }))
+    await expect(openEmbedded({ dataDir, role: "command", mustExist: true, log() {} })).rejects.toThrow(/^There is no database in/)
+    expect(existsSync(join(dataDir, "postgres"))).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import supertest from "supertest"
+import { lineForPeople } from "../src/observability/line-for-people.js"
 import { blockWrites } from "./kit/blocked-writes.js"
 import { serverProcess } from "./kit/server-process.js"
 import { endOfLog, subscribe } from "./kit/sockets.js"
@@ -25,16 +26,21 @@ describe("health", () => {
     expect(response.body).toEqual({ version, node: process.version, migration: migration.name })
   })
 
-  it("ends in order when its terminal is closed", async () => {
-    const server = await serverProcess(w, { LOG_LEVEL: "info" })
+  it("ends in order when its terminal is closed, on which the log is for people", async () => {
+    const terminal = "--import=data:text/javascript,process.stderr.isTTY=true"
+    const server = await serverProcess(w, { LOG_LEVEL: "info", NODE_OPTIONS: terminal, NO_COLOR: "1" })
     await server.stop("SIGHUP")
     expect(server.ended()).toMatch(/^0:/)
-    const lines = server
-      .log()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line))
-    expect(lines).toContainEqual(expect.objectContaining({ level: "info", msg: "stopping", signal: "SIGHUP" }))
+    expect(server.log()).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}stopping signal="SIGHUP"$/m)
+  })
+
+  it("shows people a line of its log with the stack of an error, and nothing that steers their terminal", () => {
+    const time = new Date(2026, 0, 2, 3, 4, 5, 6).getTime()
+    const line = { level: "error", time, pid: 7, requestId: "r\u001b[2J", err: { stack: "Error: \u009bno\n    at x" }, msg: "failed" }
+    expect(lineForPeople(JSON.stringify(line), true)).toContain("\u001b[31mERROR\u001b[39m failed")
+    expect(lineForPeople(JSON.stringify(line), false)).toBe(
+      '03:04:05.006 ERROR failed requestId="r\\u001b[2J"\n    Error: \\u009bno\n        at x\n',
+    )
   })
 
   it("recovers when the database ends every connection", async () => {

@@ -10,7 +10,7 @@ import { committedSources, complaints, type Rule, root, type Source, sourcesBelo
 import { world } from "./kit/world.js"
 
 const source = sourcesBelow("src")
-const code = source.filter(({ path }) => path.endsWith(".ts"))
+const code = source.filter(({ path }) => /\.tsx?$/.test(path))
 
 /** An invented file with this path and these lines. */
 const made = (path: string, ...lines: string[]): Source => ({ path, text: lines.join("\n") })

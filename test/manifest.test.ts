@@ -9,7 +9,7 @@ const development = Object.keys(manifest.devDependencies)
 const declared = [...production, ...development]
 
 const sources = committedSources()
-const code = sources.filter(({ path }) => /\.[jt]s$/.test(path))
+const code = sources.filter(({ path }) => /\.[jt]sx?$/.test(path))
 /** Imports of the code in these folders: the importing files by package. */
 function importers(isIn: (path: string) => boolean) {
   const found = new Map<string, string[]>()
@@ -17,20 +17,19 @@ function importers(isIn: (path: string) => boolean) {
     for (const name of packagesOf(source)) found.set(name, [...(found.get(name) ?? []), source.path])
   return found
 }
-const ofServer = importers((path) => /^(src|migrations)\/|^mikro-orm\.config\.ts$/.test(path))
+const ofServer = importers((path) => /^(src\/(?!pages\/browser\/)|migrations\/)|^mikro-orm\.config\.ts$/.test(path))
 const ofAll = importers(() => true)
 
 /** Packages that no file imports and no script of package.json names, each with its user. */
 const usedOtherwise: Record<string, string> = {
   "@biomejs/biome": "npm run check",
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
+  "axe-core": "test/kit/inbox-page.ts reads it",
   graphiql: "a page, src/pages/browser/libraries.json",
   jest: "test/kit/run.ts",
   "@jest/test-sequencer": "test/kit/jest/sequencer.ts requires it",
   "@jest/globals": "test/kit/jest/runner.ts gets it from Jest's runtime",
   "jest-circus": "test/kit/jest/runner.ts requires it",
-  react: "a page, src/pages/browser/libraries.json",
-  "react-dom": "a page, src/pages/browser/libraries.json",
   "swagger-ui-dist": "a page, src/pages/browser/libraries.json",
   typescript: "scripts/build.ts and npm run check",
 }

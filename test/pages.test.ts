@@ -11,6 +11,7 @@ let facts = bare
 const { serve, unknownPath } = pages(
   () => facts,
   async () => false,
+  () => "amp_demo",
 )
 
 const app = new Koa({ env: "test" })
@@ -30,6 +31,8 @@ describe("the pages", () => {
     ["/", 200],
     ["/graphql", 200],
     ["/api/docs", 200],
+    ["/inbox", 200],
+    ["/inbox/chats/any", 200],
     ["/unknown", 404],
   ])("%s loads from this server alone, runs no script of its own and sets no cookie", async (path, status) => {
     const { text, headers } = await request(server).get(path).set("Accept", browser).expect(status)
@@ -69,6 +72,23 @@ describe("the pages", () => {
   )
 })
 
+describe("GraphiQL", () => {
+  const token = async (headers: Record<string, string>) => {
+    const { text } = await request(server)
+      .get("/graphql")
+      .set({ Accept: browser, ...headers })
+      .expect(200)
+    return /data-token="([^"]*)"/.exec(text)![1]
+  }
+
+  it("has the demo's token for a browser on this machine alone", async () => {
+    expect(await token({ Host: "localhost:4000" })).toBe("amp_demo")
+    expect(await token({ Host: "127.0.0.1" })).toBe("amp_demo")
+    expect(await token({ Host: "chat.example.com" })).toBe("")
+    expect(await token({ Host: "localhost", "X-Forwarded-For": "203.0.113.7" })).toBe("")
+  })
+})
+
 describe("the start page", () => {
   const home = async (shown: StartPageFacts) => {
     facts = shown
@@ -78,7 +98,7 @@ describe("the start page", () => {
     facts = bare
   })
 
-  const links = ["/graphql", "/api/docs", "/graphql/schema.graphql", "/api/openapi.json", "/health/live", "/health/ready"]
+  const links = ["/inbox", "/graphql", "/api/docs", "/graphql/schema.graphql", "/api/openapi.json", "/health/live", "/health/ready"]
 
   it("links to everything that the server offers, and shows its configuration", async () => {
     const text = await home({ ...bare, configuration: [["Text model", `<b>"A" & 'B'</b>`]] })

@@ -207,7 +207,7 @@ describe("by the sweep, with a stopped clock", () => {
 
     it("answers the next turn with the change, and is read again only then", async () => {
       await told()
-      expect((await told()).statements).toEqual(["due-reply", "claim-turns", "append-answer"])
+      expect((await told()).statements).toEqual(["claim-turns", "append-answer"])
       await as().patch(`/api/assistants-new/${ada.id}`, { prompt: "You are Ada, since today." }).expect(200)
       expect((await told()).system).toContain("You are Ada, since today.")
 
@@ -229,7 +229,7 @@ describe("by the sweep, with a stopped clock", () => {
       expect((await told()).tools).toContain("Urgent")
       await as().delete(`/api/chat-tags/${tag.id}`).expect(200)
       expect((await told()).tools).not.toContain("Urgent")
-      expect((await told()).statements).toEqual(["due-reply", "claim-turns", "append-answer"])
+      expect((await told()).statements).toEqual(["claim-turns", "append-answer"])
     })
   })
 

@@ -3,6 +3,7 @@ import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { samples } from "./kit/files.js"
 import { freePort } from "./kit/free-port.js"
 import { type HostSite, startHostSite } from "./kit/host-page.js"
+import { violations } from "./kit/inbox-page.js"
 import { until } from "./kit/poll-until.js"
 import { type TcpProxy, tcpProxy } from "./kit/tcp-proxy.js"
 import { world } from "./kit/world.js"
@@ -12,7 +13,7 @@ afterAll(() => openAi.close())
 
 // A reply is due only where a test makes it due.
 const w = world({ OPENAI_BASE_URL: openAi.url, REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" })
-const { acme, sql } = w
+const { acme, globex, sql } = w
 /** An expression: the articles of the log. */
 const inLog = '[...document.querySelector("assistant-widget").shadowRoot.querySelectorAll("article")]'
 
@@ -58,11 +59,16 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     attributes?: Record<string, string>
     server?: string
     html?: string
+    css?: string
+    other?: string
   }
 
   /** A page of the host site with the widget, by default with a new visitor. */
-  async function visit({ attributes = {}, server = w.url, html, ...options }: Visit = {}): Promise<Page> {
-    const address = site.page({ connection: acme.widget.id, ...attributes }, { server, ...(html && { html }) })
+  async function visit({ attributes = {}, server = w.url, html, css, other, ...options }: Visit = {}): Promise<Page> {
+    const address = site.page(
+      { connection: acme.widget.id, ...attributes },
+      { server, ...(html && { html }), ...(css && { css }), ...(other && { other }) },
+    )
     const page = await browser.open(address, { profile: await browser.profile(), ...options })
     pages.push(page)
     return page
@@ -351,6 +357,20 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     expect(await stored("And this?")).toEqual([{ id: expect.any(String), chat_id: await chatOf("Did it arrive?") }])
   })
 
+  it("has no violation of axe-core's rules, in light and dark colors", async () => {
+    const page = await opened()
+    await say(page, "Is this readable?")
+    const chatId = await chatOf("Is this readable?")
+    await answer(chatId, "**Yes**, see [this page](https://example.com) and `code`.")
+    await shows(page, ["Is this readable?", "this page"])
+    await until(() => page.run(`${inLog}.every((each) => !each.querySelector(".told"))`))
+    expect(await violations(page)).toEqual([])
+    const own = await browser.open(`${w.url}/widget/${acme.widget.id}`, { profile: await browser.profile() })
+    pages.push(own)
+    await own.find("textbox", "Message")
+    expect(await violations(own)).toEqual([])
+  })
+
   it("is used with the keyboard alone, and gives the focus back", async () => {
     const page = await visit()
     await page.find("button", "Open chat")
@@ -471,6 +491,55 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     await until(async () => (await page.count("article")) === 32)
     expect(await page.run(`${inLog}[0].innerText`)).toContain("The first")
     expect(await page.count("button", "Earlier messages")).toBe(0)
+  })
+
+  it("looks the same on a page whose style sheet resets and changes everything", async () => {
+    const css = `body * { all: unset !important; display: none !important; font: 40px serif !important; color: red !important;
+      letter-spacing: 9px !important; text-transform: uppercase !important; direction: rtl !important; transform: scale(0.5) !important }
+      h1 { display: block !important }`
+    /** Place, text and colors of every element of the widget. */
+    const look = async (page: Page) => {
+      // Nothing is measured while it moves.
+      await page.media({ "prefers-reduced-motion": "reduce" })
+      await open(page)
+      await say(page, "How do I look?")
+      await until(() => page.run(`${inLog}.every((each) => !each.querySelector(".told"))`))
+      return page.run(`[...document.querySelector("assistant-widget").shadowRoot.querySelectorAll("*")].map((each) => {
+        const { x, y, width, height } = each.getBoundingClientRect()
+        const { font, color, backgroundColor, letterSpacing, textTransform, direction, visibility } = getComputedStyle(each)
+        return [each.localName, x, y, width, height, font, color, backgroundColor, letterSpacing, textTransform, direction, visibility].join(" ")
+      }).filter((text) => !/^(time|p|span) /.test(text))`)
+    }
+    const plain: string[] = await look(await visit())
+    expect(plain.length).toBeGreaterThan(15)
+    expect(await look(await visit({ css }))).toEqual(plain)
+  })
+
+  it("stays apart from another company's widget on the same page", async () => {
+    const page = await visit({ other: globex.widget.id })
+    const widgets = "[...document.querySelectorAll('assistant-widget')]"
+    await until(() => page.run(`${widgets}.length === 2`))
+    await page.run(`${widgets}.forEach((each) => each.shadowRoot.querySelector("button").click())`)
+    await until(() => page.run(`${widgets}.every((each) => each.shadowRoot.querySelector("textarea"))`))
+    const texts = ["To the one", "To the other"]
+    for (const [index, text] of texts.entries()) {
+      await page.run(`${widgets}[${index}].shadowRoot.querySelector("textarea").focus()`)
+      await page.type(text)
+      await page.press("Enter")
+    }
+    const shown = (): Promise<string[]> =>
+      page.run(`${widgets}.map((each) => [...each.shadowRoot.querySelectorAll("article .body")].map(({ innerText }) => innerText).join())`)
+    await until(async () => (await shown()).join("|") === texts.join("|"))
+    const stored = await until(async () => {
+      const rows = await sql("select company_id, text from message where text = any($1)", [texts])
+      return rows.length === 2 ? rows : null
+    })
+    expect(new Set(stored.map((row: { company_id: string }) => row.company_id))).toEqual(new Set([acme.id, globex.id]))
+    await page.reload()
+    await until(() => page.run(`${widgets}.length === 2`))
+    await page.run(`${widgets}.forEach((each) => each.shadowRoot.querySelector("button")?.click())`)
+    await until(async () => (await shown()).toSorted().join("|") === texts.join("|"))
+    expect(page.problems).toEqual([])
   })
 
   it("has an API for the host page: open, close, identify, and listeners that can stop", async () => {

@@ -11,6 +11,7 @@ import { rawRequests } from "./raw-requests.js"
 import { restRoutes } from "./rest-requests.js"
 import { socketSessions } from "./socket-sessions.js"
 import { uploadRequests } from "./uploads.js"
+import { voiceHooks, voiceRequests } from "./voice-requests.js"
 
 /** What a campaign sends, and what of it must be reached. */
 export interface Requests {
@@ -32,6 +33,7 @@ export function allRequests(): Requests {
     { arbitrary: documentRequests, weight: 6 },
     { arbitrary: hookRequests, weight: 5 },
     { arbitrary: vendorRequests, weight: 5 },
+    { arbitrary: voiceRequests, weight: 5 },
     { arbitrary: uploadRequests, weight: 4 },
     { arbitrary: mediaRequests, weight: 4 },
     { arbitrary: pathRequests, weight: 5 },
@@ -45,6 +47,7 @@ export function allRequests(): Requests {
       ...[...fields, ...routes].map(({ key }) => key),
       "REST POST /api/media/upload",
       ...["widget", ...signingMessengers].map((messenger) => `Hook ${messenger}`),
+      ...voiceHooks,
     ],
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { Hooks } from "./messengers.js"
 import { Pools } from "./pools.js"
+import type { Voice } from "./voice.js"
 
 /** Who sends a request: people and tokens of the company, a visitor of its widget, nobody, or credentials of no one. */
 export type CredentialName = "owner" | "admin" | "member" | "leaver" | "token" | "readToken" | "visitor" | "none" | "bad"
@@ -26,6 +27,8 @@ export interface Company {
   widgetId: string
   /** Its connections to messengers whose vendors sign. */
   hooks: Hooks
+  /** The voice provider of the deployment. */
+  voice: Voice
   pools: Pools
   /** The headers of a request with a credential, from another client address each time. */
   headersOf(credential: CredentialName): Record<string, string>
@@ -45,11 +48,15 @@ const malformed = [
 const roles = ["owner", "admin", "member"] as const
 const leavers = 6
 const furtherTokens = 50
+/** More than all calls of a campaign can cost. */
+const voiceMinutes = 1_000_000
+const voiceLines = 5
 
 /** Creates a company over the command line and REST. */
 export async function createCompany(
   administer: Administer,
   connectMessengers: ConnectMessengers,
+  voice: Voice,
   url: string,
   name: string,
 ): Promise<Company> {
@@ -57,6 +64,7 @@ export async function createCompany(
   const pools = new Pools()
   const { id } = await administer("company:create", "--name", `${name} ${marker}`)
   await administer("subscription:set", "--company", id, "--plan", "pro", "--status", "active")
+  await administer("balance:set", "--company", id, "--voice", String(voiceMinutes), "--voice-lines", String(voiceLines))
   const values: Partial<Record<CredentialName, string>> = {}
   for (const role of roles) {
     const email = `${role}-${marker}@example.com`
@@ -80,6 +88,8 @@ export async function createCompany(
   const more = Array.from({ length: furtherTokens }, (_, n) => post(tokens, values.owner!, { name: `Further ${n}` }))
   const furthers: { token: string }[] = await Promise.all(more)
   const assistantId = await createData(url, values.token!, marker, pools)
+  pools.keep("voice assistant", assistantId)
+  pools.keep("tool secret", voice.toolSecret(assistantId))
   const connect = ["--messenger", "widget", "--external-id", marker, "--name", `Site ${marker}`, "--assistant", assistantId]
   const { id: widgetId } = await administer("channel:connect", "--company", id, ...connect)
   pools.keep("Channel", widgetId)
@@ -102,6 +112,7 @@ export async function createCompany(
     tokens: furthers.map(({ token }) => token),
     widgetId,
     hooks,
+    voice,
     pools,
     credentialOf,
     headersOf(credential) {
@@ -133,6 +144,7 @@ async function createData(url: string, token: string, marker: string, pools: Poo
   await make("Assistant", "/api/assistants-new", { ...named("Another"), prompt: marker })
   const tool = { assistantId, name: `tool_${marker}`, description: marker, apiCallUrl: "http://127.0.0.1:9/" }
   const toolId = await make("AssistantTool", "/api/assistant-tools-new", tool)
+  pools.keep("voice tool", toolId)
   await post(`${url}/api/assistant-tools-new/${toolId}/test`, token, {})
   const { toolCalls } = await graphql(url, token, `{ toolCalls(toolId: "${toolId}") { nodes { id } } }`)
   for (const { id } of toolCalls.nodes) pools.keep("ToolCall", id)

@@ -26,16 +26,21 @@ export class Pools {
     listIn(this.#kept, kind).push(value)
   }
 
+  /** The values of the company now, of a kind that nothing uses up. */
+  namesOf(kind: string): readonly string[] {
+    return [...listIn(this.#kept, kind), ...listIn(this.#spare, kind)]
+  }
+
   /** What was added by `keep`. */
   get kept(): ReadonlyMap<string, readonly string[]> {
     return this.#kept
   }
 
-  /** Adds a value that a request has created. */
-  add(kind: string, value: string) {
+  /** Adds a value that a request has created; the newest are kept. */
+  add(kind: string, value: string, longest = most) {
     const list = listIn(this.#spare, kind)
     list.push(value)
-    if (list.length > most) list.shift()
+    if (list.length > longest) list.shift()
   }
 
   /** Adds a value of the other company. */

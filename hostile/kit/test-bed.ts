@@ -5,9 +5,10 @@ import { join } from "node:path"
 import pg from "pg"
 import { administer, Instance, killAll } from "../../test/kit/campaign/instance.js"
 import { Postgres } from "../../test/kit/campaign/postgres.js"
-import { type Company, createCompany } from "./company.js"
+import { type Company, createCompany, post } from "./company.js"
 import { type Hooks, Vendors } from "./messengers.js"
 import { Neighbor } from "./neighbor.js"
+import { callNames, callsOfCompany, Voice } from "./voice.js"
 import { Watch } from "./watch.js"
 
 /** A database with two companies, a server on it, and a client of the second company that measures how it is served. */
@@ -35,6 +36,7 @@ export async function openTestBed(more: Record<string, string> = {}): Promise<Te
   chmodSync(folder, 0o755)
   const postgres = await Postgres.open(join(folder, "data"))
   const vendors = [await new Vendors().listen(), await new Vendors().listen()] as const
+  const voice = await new Voice(usual.ENCRYPTION_KEY).listen()
   const pool = new pg.Pool({ connectionString: postgres.url, max: 2 })
   pool.on("error", () => {})
   const close = async () => {
@@ -42,12 +44,12 @@ export async function openTestBed(more: Record<string, string> = {}): Promise<Te
     bed.watch?.close()
     await bed.server?.stop()
     killAll()
-    for (const each of vendors) await each.close()
+    for (const each of [...vendors, voice]) await each.close()
     await pool.end()
     await postgres.close()
     rmSync(folder, { recursive: true, force: true })
   }
-  const env = { ...usual, ...vendors[0].environment, DATABASE_URL: postgres.url, DATA_DIR: join(folder, "files") }
+  const env = { ...usual, ...vendors[0].environment, ...voice.environment, DATABASE_URL: postgres.url, DATA_DIR: join(folder, "files") }
   const bed = { close, sql: async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows } as TestBed
   bed.restart = async (changed = {}) => {
     bed.watch?.close()
@@ -61,10 +63,16 @@ export async function openTestBed(more: Record<string, string> = {}): Promise<Te
     const command = (...args: string[]) => commandWith({}, ...args)
     const create = (name: string, index: 0 | 1) => {
       const connect = (companyId: string): Promise<Hooks> => vendors[index].connect(commandWith, companyId)
-      return createCompany(command, connect, bed.server.url, name)
+      return createCompany(command, connect, voice, bed.server.url, name)
     }
     const [attacker, victim] = await Promise.all([create("Attacker", 0), create("Victim", 1)])
     Object.assign(bed, { attacker, victim, neighbor: new Neighbor() })
+    const [assistantId] = victim.pools.namesOf("voice assistant")
+    const originate = `${bed.server.url}/api/assistants/${assistantId}/originate`
+    const isAnswered = async () => (await bed.sql(callsOfCompany, [victim.id]))[0]?.status === "in_progress"
+    await voice.liveCall(victim, () => post(originate, victim.token, { phoneNumber: "+4915112345678" }), isAnswered)
+    voice.follow(attacker)
+    for (const kind of callNames) for (const value of victim.pools.namesOf(kind)) attacker.pools.addForeign(kind, value)
     for (const [kind, values] of bed.victim.pools.kept) for (const value of values) bed.attacker.pools.addForeign(kind, value)
     return bed
   } catch (error) {

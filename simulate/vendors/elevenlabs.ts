@@ -111,9 +111,13 @@ export class ElevenLabsVendor {
   /** The request of a webhook, rightly signed. */
   webhook(type: string, data: object, now = new Date(), secret = this.webhookSecret): { body: string; headers: Record<string, string> } {
     const body = JSON.stringify({ type, event_timestamp: Math.floor(now.getTime() / 1000), data })
+    return { body, headers: { "content-type": "application/json", "elevenlabs-signature": this.signature(body, now, secret) } }
+  }
+
+  /** The signature of the body of a webhook. */
+  signature(body: string | Buffer, now = new Date(), secret = this.webhookSecret): string {
     const time = Math.floor(now.getTime() / 1000)
-    const signature = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex")
-    return { body, headers: { "content-type": "application/json", "elevenlabs-signature": `t=${time},v0=${signature}` } }
+    return `t=${time},v0=${createHmac("sha256", secret).update(`${time}.`).update(body).digest("hex")}`
   }
 
   private async dial(json: Json, reference: "callSid" | "sip_call_id"): Promise<VendorAnswer> {

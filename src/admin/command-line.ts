@@ -9,7 +9,7 @@ import { dataCommands } from "./data.js"
 import { encryptionCommands } from "./encryption.js"
 import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
-import { openCommandContext } from "./open.js"
+import { databaseOf, openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
 import { sessionCommands } from "./sessions.js"
 import { tokenCommands } from "./tokens.js"
@@ -50,18 +50,20 @@ const described = (name: string, command: Command): string =>
   )
 
 /** Runs one command on the server's database. */
-async function run(
-  name: string,
-  command: Command,
-  args: string[],
-  environment: NodeJS.ProcessEnv,
-  warn: (line: string) => void,
-): Promise<object> {
+async function run(name: string, command: Command, args: string[], environment: NodeJS.ProcessEnv, outcome: Outcome): Promise<object> {
   const options = readOptions(command, args)
   await using stack = new AsyncDisposableStack()
-  const desk = await openCommandContext(readConfig(environment), stack, name, warn)
+  const config = readConfig(environment)
+  const desk = await openCommandContext(config, stack, name, (line) => outcome.warnings.push(line))
+  outcome.database = databaseOf(config)
   // Awaited here: the stack is closed when the command has ended.
   return await command.run(desk, options)
+}
+
+/** What a command leaves beside its result: the database that it worked on, once that is open, and lines that do not fail it. */
+interface Outcome {
+  database?: string
+  warnings: string[]
 }
 
 /** How a command ended. */
@@ -73,29 +75,30 @@ export interface Ended {
 
 /** Runs a command line and returns its output and exit code; `prepare` completes the environment before. */
 export async function execute([name, ...args]: string[], environment: NodeJS.ProcessEnv, prepare = () => {}): Promise<Ended> {
-  const warnings: string[] = []
+  const outcome: Outcome = { warnings: [] }
   try {
     prepare()
-    const result = await answer(name, args, environment, (line) => warnings.push(line))
-    return { code: 0, stdout: `${result}\n`, stderr: warnings.map((line) => `${line}\n`).join("") }
+    const result = await answer(name, args, environment, outcome)
+    const lines = [...(outcome.database ? [`Database: ${outcome.database}`] : []), ...outcome.warnings]
+    return { code: 0, stdout: `${result}\n`, stderr: lines.map((line) => `${line}\n`).join("") }
   } catch (error) {
-    const isSentence = [Refusal, ApiError, UsageError, ConfigError].some((kind) => error instanceof kind) || !(error as Error).stack
-    const stderr = `${isSentence ? (error as Error).message : (error as Error).stack}\n`
-    return { code: error instanceof UsageError ? 2 : 1, stdout: "", stderr }
+    return { code: error instanceof UsageError ? 2 : 1, stdout: "", stderr: `${sentenceOf(error as Error, outcome)}\n` }
   }
 }
 
-async function answer(
-  name: string | undefined,
-  args: string[],
-  environment: NodeJS.ProcessEnv,
-  warn: (line: string) => void,
-): Promise<string> {
+/** One line for an error of the operator, which also names the database that refused; other errors with their stack. */
+function sentenceOf(error: Error, { database }: Outcome): string {
+  if ((error instanceof Refusal || error instanceof ApiError) && database) return `${error.message} (${database})`
+  const isSentence = [Refusal, ApiError, UsageError, ConfigError].some((kind) => error instanceof kind) || !error.stack
+  return isSentence ? error.message : error.stack!
+}
+
+async function answer(name: string | undefined, args: string[], environment: NodeJS.ProcessEnv, outcome: Outcome): Promise<string> {
   if (!name || name === "--help" || name === "help") return usage()
   if (name === "--version") return serverVersion
   const command = commands[name]
   if (command && Object.hasOwn(commands, name) && args.includes("--help")) return described(name, command)
   if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; without a command all are listed`)
-  const result = await run(name, command, args, environment, warn)
+  const result = await run(name, command, args, environment, outcome)
   return args.includes("--json") ? JSON.stringify(result) : JSON.stringify(result, null, 2)
 }

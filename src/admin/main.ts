@@ -1,7 +1,5 @@
-import { loadEnvironmentFile } from "../env-file.js"
-import { execute } from "./command-line.js"
+import { refuseOldNode } from "../node-version.js"
 
-const { code, stdout, stderr } = await execute(process.argv.slice(2), process.env, loadEnvironmentFile)
-process.stdout.write(stdout)
-process.stderr.write(stderr)
-process.exitCode = code
+refuseOldNode()
+// Loaded afterwards: an older Node cannot load the modules of the commands.
+void import("./run.js")

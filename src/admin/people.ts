@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { RowOf } from "../database/tables.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
-import { Company, Member, memberRoles, Subscription, subscriptionStatuses } from "../entities/company.js"
+import { Company, Member, memberRoles, Subscription, subscriptionPlans, subscriptionStatuses } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { Session, User } from "../entities/user.js"
@@ -23,6 +23,7 @@ const listSubscriptions: Statement<RowOf<"Subscription", "id" | "company_id" | "
   text: `select id, company_id, plan, status, starts_at, ends_at from subscription where $1::uuid is null or company_id = $1
          order by company_id`,
 }
+const usedPlans: Statement<RowOf<"Subscription", "plan">> = { name: "used-plans", text: "select distinct plan from subscription" }
 const companyById: Statement<RowOf<"Company", "id" | "name">> = {
   name: "company-by-id",
   text: "select id, name from company where id = $1",
@@ -65,6 +66,15 @@ function amount(option: string, text: string | undefined, whole: boolean): numbe
   if (text === "" || !Number.isFinite(value) || value < 0 || (whole && !Number.isSafeInteger(value)) || value > 2_147_483_647)
     throw new UsageError(`--${option} must be a ${whole ? "whole " : ""}number, 0 or more`)
   return value
+}
+
+/** The plan of an option: a known one, or one that a company has, so that a typing error makes no new plan. */
+async function planOf(desk: CommandContext, plan: string, isNew: boolean): Promise<string> {
+  if (isNew) return plan
+  const used = (await unscoped(desk.database, usedPlans)).map((row) => row.plan)
+  const known = [...new Set<string>([...subscriptionPlans, ...used])].sort()
+  if (known.includes(plan)) return plan
+  throw new UsageError(`--plan must be one of ${known.join(", ")}; add --new-plan to introduce another one`)
 }
 
 /** Commands for companies, users, memberships, subscriptions and balances. */
@@ -166,19 +176,21 @@ export const peopleCommands: Record<string, Command> = {
     does: "Sets the company's current subscription.",
     options: {
       ...company,
-      plan: { required: true, description: "name of the plan" },
+      plan: { required: true, description: `name of the plan: ${subscriptionPlans.join(", ")}, or one that a company has` },
+      "new-plan": { flag: true, description: "accepts a plan that no company has yet" },
       status: { required: true, description: subscriptionStatuses.join(", ") },
       "ends-at": { description: "ISO 8601; without it the subscription has no end" },
     },
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
+      const plan = await planOf(desk, options["plan"]!, options["new-plan"] !== undefined)
       const status = oneOf("status", options["status"], subscriptionStatuses)
       const endsAt = time("ends-at", options["ends-at"])
       return change(desk, [companyId], async (unit) => {
         const current = (await unit.em.findOne(Subscription, { companyId })) ?? Object.assign(new Subscription(), { companyId })
-        Object.assign(current, { plan: options["plan"], status, endsAt, startsAt: clock.now() })
+        Object.assign(current, { plan, status, endsAt, startsAt: clock.now() })
         unit.em.persist(current)
-        const { id, plan, startsAt } = current
+        const { id, startsAt } = current
         return { id, companyId, plan, status, startsAt, endsAt }
       })
     },

@@ -1,6 +1,7 @@
 import type { CallEnd } from "../entities/call.js"
 import type { CallEndedReason } from "../entities/kit/call-words.js"
 import type { CallFacts } from "../ports/voice.js"
+import { callLimits } from "./limits.js"
 
 const busySip = [486, 600]
 const noAnswerSip = [408, 480]
@@ -8,6 +9,7 @@ const noAnswerSip = [408, 480]
 /** What the table needs to know of the call itself. */
 interface CallSettings {
   maxDurationSeconds: number
+  answeredAt: Date | null
 }
 
 /** A row of the table: whether it matches, and the end that it stands for. The first row that matches decides. */
@@ -62,11 +64,17 @@ const neverConnected: readonly CallEndedReason[] = ["busy", "no_answer"]
 export function endOf(facts: CallFacts, call: CallSettings): CallEnd | null {
   const { ending } = facts
   if (facts.state !== "ended" || !ending) return null
-  const { endedReason, unconnected } = table.find(({ matches }) => matches({ ...facts, ending }, call))!
+  // A call that was seen answered did not end for want of an answer, whatever is reported later.
+  const isPossible = ({ endedReason }: Row) => !(call.answeredAt && neverConnected.includes(endedReason))
+  const { endedReason, unconnected } = table.find((row) => isPossible(row) && row.matches({ ...facts, ending }, call))!
   const isConnected = !neverConnected.includes(endedReason) && hasTalked(facts, endedReason)
   if (!isConnected) return { status: unconnected, endedReason, duration: null }
-  return { status: "completed", endedReason, duration: Math.max(0, Math.round(facts.durationSeconds ?? 0)) }
+  return { status: "completed", endedReason, duration: durationOf(facts, call) }
 }
+
+/** Whole seconds. The provider ends a call at its maximum: the company is not charged for more than the time that it may be late. */
+const durationOf = ({ durationSeconds }: CallFacts, { maxDurationSeconds }: CallSettings) =>
+  Math.min(Math.max(0, Math.round(durationSeconds ?? 0)), maxDurationSeconds + callLimits.overdueMs / 1000)
 
 /** Whether the call was connected. Before an error, only words show that. */
 const hasTalked = ({ durationSeconds, replies }: CallFacts, endedReason: CallEndedReason) =>

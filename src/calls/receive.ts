@@ -43,7 +43,8 @@ async function report(services: Services, provider: string, facts: CallReportFac
   if (!known) return false
   await systemContext(services, known.company_id).transaction(async (tx) => {
     const call = await tx.em.findOne(Call, { id: known.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    if (call) await storeFacts(tx, call, facts)
+    // Nothing is known of a call that no provider was asked to dial, whatever names it.
+    if (call?.dialedAt) await storeFacts(tx, call, facts)
   })
   return true
 }

@@ -7,6 +7,7 @@ import type { Database } from "../database/connect.js"
 import { RateLimited } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { reconnectWait } from "../reconnect.js"
+import { logOutages } from "../redis-outage.js"
 import { contextLimits } from "./limits.js"
 import type { RequestInfo } from "./request-context.js"
 
@@ -50,7 +51,7 @@ export async function redisForLimits(url: string, log: Logger): Promise<Redis> {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
   })
-  redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable; each instance counts its requests itself"))
+  logOutages([redis], log, "each instance counts its requests itself")
   // A server starts without Redis too: the error was logged, and it connects again.
   await redis.connect().catch(() => {})
   return redis

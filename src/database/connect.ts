@@ -3,6 +3,7 @@ import type { Kysely } from "kysely"
 import type { Pool } from "pg"
 import { operatorError } from "../operator-error.js"
 import { ormOptions } from "./options.js"
+import { partsOf } from "./place.js"
 import { PoolGuard } from "./pool-guard.js"
 import type { Tables } from "./tables.js"
 
@@ -26,16 +27,27 @@ export type Sql = Kysely<Tables>
 export async function connect(url: string, log?: (line: string) => void): Promise<Database> {
   const guard = new PoolGuard()
   const orm = await MikroORM.init(ormOptions(url, log, (pool) => guard.watch(pool)))
-  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
-  const pool = await connection.getNativeClient().catch(async (error) => {
+  const pool = await answering(orm).catch(async (error) => {
     await orm.close()
     throw unreachable(url, error)
   })
   return { orm, pool, sql: orm.em.fork().getKysely<Tables>(), guard, url, close: () => orm.close() }
 }
 
+/** The pool, once the database has answered. */
+async function answering(orm: MikroORM): Promise<Pool> {
+  const pool = await (orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }).getNativeClient()
+  await pool.query("select 1")
+  return pool
+}
+
+/** PostgreSQL's code for a database that does not exist. */
+const noDatabase = "3D000"
+
 /** The message names only the host, because the URL may contain a password. With several addresses, the driver's error has no message. */
 function unreachable(url: string, error: Error & { code?: string }): Error {
-  if (!error.code) return error
-  return operatorError(`The database at ${new URL(url).host} cannot be reached: ${error.message || error.code}`, error)
+  const { database, server } = partsOf(url)
+  if (error.code === noDatabase)
+    return operatorError(`There is no database ${database} at ${server}: create it, or correct DATABASE_URL.`, error)
+  return operatorError(`The database at ${server} cannot be reached: ${error.message || error.code}`, error)
 }

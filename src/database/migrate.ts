@@ -3,11 +3,15 @@ import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Pool } from "pg"
 import { operatorError } from "../operator-error.js"
 import type { Database } from "./connect.js"
+import { partsOf } from "./place.js"
 
 /** Advisory lock of the process that changes the schema; any number, the same in every version. */
 const schemaLock = 7_304_211
 
-/** Migrates the schema, one process at a time; throws when the schema is newer than the code. */
+/** Foreign tables that an error names. */
+const shownTables = 5
+
+/** Migrates the schema, one process at a time; throws when the schema is newer than the code, or another program's. */
 export async function migrate(database: Database): Promise<void> {
   // A separate connection holds the lock while the pool runs the migrations.
   const pool = new Pool({ connectionString: database.url, max: 1 })
@@ -24,10 +28,44 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 async function migrateLocked(database: Database) {
-  await refuseNewerSchema(database)
-  await database.orm.migrator.up()
-  // Under the lock, because Agenda creates its tables and two processes that do so at once crash.
-  await new PostgresBackend({ pool: database.pool }).connect()
+  await refuseForeignSchema(database)
+  try {
+    await refuseNewerSchema(database)
+    await database.orm.migrator.up()
+    // Under the lock, because Agenda creates its tables and two processes that do so at once crash.
+    await new PostgresBackend({ pool: database.pool }).connect()
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string }
+    if (!code || !mayNotCreate.includes(code)) throw error
+    throw operatorError(`The tables cannot be created or changed: ${message}. The role in DATABASE_URL must own the database.`, error)
+  }
+}
+
+/** PostgreSQL's codes for a missing right, a missing schema and a server that can only be read. */
+const mayNotCreate = ["42501", "3F000", "25006"]
+
+const migrationTable = "mikro_orm_migrations"
+
+/** Tables of the schema in which migrations create theirs, except those of extensions. */
+const tablesOfSchema = `
+  select relname as name from pg_class
+  where relnamespace = to_regnamespace(current_schema()::text) and relkind in ('r', 'p', 'f')
+    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+  order by relname`
+
+/** Throws, before anything is written, when the database has tables and no migration of this program created them. */
+async function refuseForeignSchema(database: Database) {
+  const tables = (await database.pool.query<{ name: string }>(tablesOfSchema)).rows.map(({ name }) => name)
+  const known = await knownMigrations(database)
+  const executed = tables.includes(migrationTable) ? (await database.pool.query(`select name from ${migrationTable}`)).rows : []
+  if (executed.some(({ name }) => known.includes(name))) return
+  const foreign = tables.filter((name) => name !== migrationTable || executed.length > 0)
+  if (foreign.length === 0) return
+  const { database: name, server } = partsOf(database.url)
+  const shown = foreign.length > shownTables ? [...foreign.slice(0, shownTables), "…"] : foreign
+  throw operatorError(
+    `The database ${name} at ${server} belongs to another program, whose tables are ${shown.join(", ")}: give this server a database of its own.`,
+  )
 }
 
 /** Names of the migrations of this version, oldest first. */

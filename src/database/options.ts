@@ -85,6 +85,8 @@ export const ormOptions = (url: string, log: (line: string) => void = () => {}, 
     entities: Object.values(entities),
     extensions: [Migrator],
     subscribers: [auditSubscriber],
+    // A misspelt name would be a new, empty database.
+    ensureDatabase: false,
     pool: { min: 0, max: 10 },
     // Statements in one write do not wait for each other's results.
     driverOptions: {

@@ -15,6 +15,11 @@ import { withdrawQueuedAnswers } from "./withdraw.js"
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ properties: ["companyId", "messenger", "fromId", "externalId"] })
 @Index({ name: "chat_recency", expression: "create index chat_recency on chat (company_id, recency desc, id desc)" })
+@Index({
+  name: "chat_attention",
+  expression:
+    "create index chat_attention on chat (company_id, recency desc, id desc) where not is_under_ai_control and ai_disable_reason = 'auto' and not is_attended",
+})
 @Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
 @Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
 @Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })

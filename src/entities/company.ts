@@ -24,6 +24,8 @@ export const SubscriptionStatusEnum = words("SubscriptionStatus", "Status of a s
 })
 export type SubscriptionStatus = (typeof SubscriptionStatusEnum)[string]
 export const subscriptionStatuses = Object.values(SubscriptionStatusEnum)
+/** Plans that the command line accepts without asking; a plan is a name, which no rule depends on. */
+export const subscriptionPlans = ["demo", "free", "trial", "starter", "basic", "standard", "pro", "premium", "business", "enterprise"]
 /** Statuses of a valid subscription, until `endsAt`. */
 export const activeStatuses: readonly SubscriptionStatus[] = ["active", "trialing"]
 

@@ -4,6 +4,7 @@ import type { Logger } from "pino"
 import type { Heartbeat } from "../database/heartbeat.js"
 import { rootLimits } from "../limits.js"
 import { reconnectWait } from "../reconnect.js"
+import { logOutages } from "../redis-outage.js"
 
 /** Notifies every instance of changes in the database, which instances then read: messages may be lost. */
 export interface WakeUp {
@@ -44,7 +45,7 @@ export async function redisWakeUp(url: string, log: Logger): Promise<OpenWakeUp>
   // A message that Redis does not accept in time is given up, because the sequencer waits for it.
   const publisher = new Redis(url, { ...options, maxRetriesPerRequest: 3, commandTimeout: rootLimits.redisAnswerMs })
   const listener = new Redis(url, { ...options, maxRetriesPerRequest: null })
-  for (const redis of [publisher, listener]) redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"))
+  logOutages([publisher, listener], log, "events arrive within a second")
   listener.on("message", (_channel, payload) => receive(hearers, payload, log))
   // A server starts without Redis too, as it goes on without it; the error was logged, and both connect again.
   await Promise.all([publisher, listener].map((redis) => redis.connect().catch(() => {})))

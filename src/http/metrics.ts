@@ -29,7 +29,7 @@ export function observeRequests(metrics: Metrics, log: Logger, level: "info" | "
 
 /** The line of a request; of its credential only the characters by which people recognize an access token. */
 function lineOf(ctx: Context, route: string, ms: number) {
-  const token = ctx.get("X-Access-Token")
+  const token = ctx.get("X-Access-Token") || ctx.get("Authorization").replace(/^\s*bearer\s+/i, "")
   const credential = looksLikeToken(token) ? { credential: token.slice(0, entityLimits.tokenPrefixLength) } : {}
   const { requestId } = ctx.state["request"] as RequestInfo
   return { requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), ...credential }

@@ -46,7 +46,8 @@ export async function listMessages(
   }
 }
 
-function walkOf({ chatId, first, after, skip }: MessagePage) {
+/** The order and the limits of a page of messages. */
+export function walkOf({ chatId, first, after, skip }: MessagePage) {
   if (after && skip != null)
     throw new BadUserInput("cursor cannot be combined with skip", [{ path: "cursor", message: "cannot be combined with skip" }])
   return {

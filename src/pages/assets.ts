@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { promisify } from "node:util"
-import { gzip } from "node:zlib"
+import { gunzip, gzip } from "node:zlib"
 
 /** A file for browsers, held in memory, so that no part of a request ever names a file on disk. */
 export interface Asset {
@@ -11,7 +11,7 @@ export interface Asset {
   readonly type: string
   readonly etag: string
   readonly body: Buffer
-  /** The compressed content, created at the first request. */
+  /** The compressed content: a file of the build, or created at the first request. */
   readonly gzipped: () => Promise<Buffer>
 }
 
@@ -44,13 +44,13 @@ const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
 }
 
-const compress = promisify(gzip)
+const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
 
 /** A digest of a content: short enough for a URL, long enough to be unique. */
 const digest = (body: Buffer) => createHash("sha256").update(body).digest("base64url").slice(0, 16)
 
-/** Creates an asset from a content; `name` determines its type. */
-export function assetOf(name: string, body: Buffer): Asset {
+/** Creates an asset from a content and, where the build made it, the compressed content; `name` determines its type. */
+export function assetOf(name: string, body: Buffer, compressed?: Buffer): Asset {
   const extension = extname(name)
   const hash = digest(body)
   let gzipped: Promise<Buffer> | undefined
@@ -60,13 +60,38 @@ export function assetOf(name: string, body: Buffer): Asset {
     etag: `"${hash}"`,
     body,
     gzipped: () => {
-      gzipped ??= compress(body)
+      gzipped ??= compressedOf(body, compressed)
       return gzipped
     },
   }
 }
 
+/** The build's compressed content, unless a build replaced one of the two while they were read; then one of its own. */
+async function compressedOf(body: Buffer, compressed: Buffer | undefined): Promise<Buffer> {
+  const isSame = compressed && (await decompress(compressed)).equals(body)
+  return isSame ? compressed : compress(body)
+}
+
+/** The compressed content of a file, which only a build has. */
+function compressedFile(name: string): Buffer | undefined {
+  const path = join(built, `${name}.gz`)
+  return folder === built && existsSync(path) ? readFileSync(path) : undefined
+}
+
+/**
+ * Reads the files of the inbox. Its scripts import each other by their names, which contain a digest of the content already. Throws when the
+ * inbox is not built.
+ */
+function inboxFiles(): [name: string, asset: Asset][] {
+  const files = join(folder === built ? folder : join(import.meta.dirname, "../../dist/browser"), "inbox")
+  const names = readdirSync(files).filter((file) => /\.(js|css)$/.test(file))
+  return names.map((file) => {
+    const asset = { ...assetOf(file, readFileSync(join(files, file)), compressedFile(`inbox/${file}`)), url: `/assets/inbox/${file}` }
+    return [file.startsWith("main-") ? `inbox${extname(file)}` : file, asset]
+  })
+}
+
 /** Reads every asset, by name. Throws when a file is missing, which means that the installation is broken. */
 export function readAssets(): Map<string, Asset> {
-  return new Map(names.map((name) => [name, assetOf(name, read(name))]))
+  return new Map([...names.map((name): [string, Asset] => [name, assetOf(name, read(name), compressedFile(name))]), ...inboxFiles()])
 }

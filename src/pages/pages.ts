@@ -1,7 +1,9 @@
 import type { Context, Middleware } from "koa"
+import { isLoopback } from "../config.js"
 import { MethodNotAllowed, NotFound } from "../errors.js"
 import { type Asset, assetOf, ownText, readAssets } from "./assets.js"
 import { type StartPageFacts, startPage } from "./start-page.js"
+import { strictHeaders } from "./strict-headers.js"
 import { type FindWidget, widgetPages } from "./widget-pages.js"
 
 /** The two middlewares of the pages. */
@@ -14,10 +16,10 @@ export interface Pages {
 
 /**
  * Pages for browsers: `/` (what this server offers and runs on), `/graphql` (GraphiQL, for a browser request without a query),
- * `/api/docs` (the REST documentation), the chat widget (`/widget.js`, `/widget/{connectionId}`, with the demo `/demo`), the files that they
- * load, and a page for an unknown path. Pages load nothing from other hosts and contain no inline scripts.
+ * `/api/docs` (the REST documentation), `/inbox` and below (the inbox for people), the chat widget (`/widget.js`, `/widget/{connectionId}`, with
+ * the demo `/demo`), the files that they load, and a page for an unknown path. Pages load nothing from other hosts and contain no inline scripts.
  */
-export function pages(facts: () => StartPageFacts, findWidget: FindWidget): Pages {
+export function pages(facts: () => StartPageFacts, findWidget: FindWidget, demoToken: () => string | null): Pages {
   const assets = readAssets()
   const textOf = (name: string) =>
     ownText(name).replace(/\{\{([\w.-]+)\}\}/g, (_, asset: string) => {
@@ -26,8 +28,11 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget): Page
       return found.url
     })
   const page = (name: string, html = textOf(name)) => assetOf(name, Buffer.from(html))
-  const [docs, graphiql, notFound] = [page("docs.html"), page("graphiql.html"), page("not-found.html")]
+  const [docs, notFound] = [page("docs.html"), page("not-found.html")]
+  const graphiqlText = textOf("graphiql.html")
+  const graphiql = (token: string) => page("graphiql.html", graphiqlText.replace("<!-- token -->", token))
   const home = textOf("home.html")
+  const inbox = page("inbox.html")
   const widget = widgetPages(assets, textOf, facts, findWidget)
   const pagesByPath = new Map([
     ["/", () => page("home.html", startPage(home, facts()))],
@@ -38,11 +43,12 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget): Page
   return {
     async serve(context, next) {
       const found = pagesByPath.get(context.path)
+      const isInbox = /^\/inbox(\/|$)/.test(context.path)
       const asset = byUrl.get(context.path)
       const reading = context.method === "GET" || context.method === "HEAD"
       if (reading && context.path === "/graphql") {
         const isQuery = new URLSearchParams(context.querystring).has("query")
-        return prefersHtml(context) && !isQuery ? sendPage(context, graphiql) : next()
+        return prefersHtml(context) && !isQuery ? sendPage(context, graphiql((isLocal(context) && demoToken()) || "")) : next()
       }
       const ofWidget = widget(context.path)
       if (ofWidget) {
@@ -52,8 +58,12 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget): Page
         context.set(reply.headers)
         return send(context, reply.asset)
       }
-      if (!found && !asset) return next()
+      if (!found && !asset && !isInbox) return next()
       if (!reading) throw new MethodNotAllowed("GET, HEAD")
+      if (isInbox) {
+        context.set(strictHeaders("'none'"))
+        return send(context, inbox)
+      }
       return found ? sendPage(context, found()) : sendAsset(context, asset!)
     },
     unknownPath(context) {
@@ -62,6 +72,17 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget): Page
     },
   }
 }
+
+const proxied = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"]
+
+/** Whether a request comes from a browser on this machine, not through a proxy, to a loopback address (another name may be a rebound one). */
+function isLocal({ ip, hostname, headers, req }: Context) {
+  const isProxied = proxied.some((name) => headers[name] !== undefined) || speaksAsProxy(req.httpVersion)
+  return isLoopback(ip) && isLoopback(hostname) && !isProxied
+}
+
+/** nginx, as it comes, sends its requests as HTTP 1.0 and with no header that tells of it; browsers have long left that version. */
+const speaksAsProxy = (httpVersion: string) => httpVersion === "1.0"
 
 /** Whether the client prefers HTML, as browsers do; a client that accepts anything (`*\/*`) gets JSON, as GraphQL over HTTP requires. */
 function prefersHtml(context: Context) {

@@ -1,6 +1,7 @@
 import type { Context } from "koa"
 import { type Asset, assetOf } from "./assets.js"
 import type { StartPageFacts } from "./start-page.js"
+import { strictHeaders } from "./strict-headers.js"
 
 /** Whether the chat widget of a connection may be shown to a client. Throws `RateLimited`. */
 export type FindWidget = (context: Context, connectionId: string) => Promise<boolean>
@@ -10,26 +11,6 @@ interface Reply {
   asset: Asset
   headers: Record<string, string>
 }
-
-/** What a page with the widget allows: this server's files and requests, and framing by the given sites. No inline styles. */
-const policy = (frameAncestors: string) =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    `frame-ancestors ${frameAncestors}`,
-  ].join("; ")
-
-const pageHeaders = (frameAncestors: string) => ({
-  "Content-Security-Policy": policy(frameAncestors),
-  "Referrer-Policy": "no-referrer",
-  "Cache-Control": "no-cache",
-})
 
 /** Pages of any site load the scripts. */
 const forAnySite = { "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin" }
@@ -49,7 +30,7 @@ export function widgetPages(
   const [pageText, demoText] = [textOf("widget.html"), textOf("demo.html")]
   const page = (text: string, connectionId: string, frameAncestors: string): Reply => ({
     asset: assetOf("widget.html", Buffer.from(text.replace("<!-- connection -->", connectionId))),
-    headers: pageHeaders(frameAncestors),
+    headers: strictHeaders(frameAncestors),
   })
   const demo = async () => {
     const { demo: shown } = facts()

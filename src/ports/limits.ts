@@ -159,6 +159,8 @@ export const portLimits = {
   voiceRequestMs: 30_000,
   /** Oldest signature of a voice provider's webhook that is accepted. */
   voiceWebhookSeconds: 30 * 60,
+  /** Longest ID of a voice provider or of the telephone network; ours. */
+  voiceIdCharacters: 255,
   /** Longest part of a voice provider's words that is shown; ours. */
   voiceWordsCharacters: 200,
 } as const

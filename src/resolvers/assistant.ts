@@ -1,13 +1,14 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
-import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import { Arg, Ctx, FieldResolver, Info, Int, Mutation, Query, Resolver, Root } from "type-graphql"
 import { copyAssistant } from "../assistant/copy.js"
+import { knowledgeItemsOf, toolsOf } from "../assistant/nested.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import type { Narrow } from "../database/read-model.js"
+import type { Narrow, PlannedRow } from "../database/read-model.js"
 import { Assistant, spokenFields } from "../entities/assistant.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { Channel } from "../entities/channel.js"
@@ -22,9 +23,12 @@ import {
   UpdateAssistantInput,
 } from "../schema/assistant.js"
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
+import { AssistantToolPage } from "../schema/assistant-tool.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { findToChange, patch } from "../schema/kit/input.js"
-import { offsetPage } from "../schema/kit/page.js"
+import { Needs } from "../schema/kit/needs.js"
+import { offsetPage, pageSize } from "../schema/kit/page.js"
+import { KnowledgePage } from "../schema/knowledge.js"
 import { resolverLimits } from "./limits.js"
 
 const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: "asc" } } as const
@@ -48,8 +52,32 @@ async function applyInput(context: RequestContext, assistant: Assistant, input: 
   return assistant
 }
 
-@Resolver()
+@Resolver(() => Assistant)
 export class AssistantResolver {
+  @Needs<"Assistant">()
+  @FieldResolver(() => AssistantToolPage, { description: "The newest tools of the assistant; assistantTools has further pages." })
+  tools(
+    @Root() { id }: PlannedRow<"Assistant">,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("take", () => Int, { nullable: true, description: "Number of items, 1 to 100. Default: 20." }) take?: number,
+  ) {
+    return toolsOf(context, selectionOf(info), id, pageSize(take, resolverLimits.pageDefault, "take"))
+  }
+
+  @Needs<"Assistant">()
+  @FieldResolver(() => KnowledgePage, {
+    description: "The newest knowledge items of the assistant, without resourceContent; knowledgeItems has further pages.",
+  })
+  knowledgeItems(
+    @Root() { id }: PlannedRow<"Assistant">,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("take", () => Int, { nullable: true, description: "Number of items, 1 to 100. Default: 20." }) take?: number,
+  ) {
+    return knowledgeItemsOf(context, selectionOf(info), id, pageSize(take, resolverLimits.pageDefault, "take"))
+  }
+
   @Access("company")
   @Query(() => [TextModel], { description: "Text models of this server: the configured models, then the built-in offline model." })
   textModels(@Ctx() context: RequestContext) {

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
+import { Arg, Ctx, FieldResolver, Info, Int, Mutation, Query, Resolver, Root } from "type-graphql"
 import { assistantFor, mustBeMember, mustHaveSubscription } from "../chats/checks.js"
 import { createChat } from "../chats/create.js"
 import { deleteChat } from "../chats/delete.js"
@@ -8,15 +8,32 @@ import { Access } from "../context/access.js"
 import { completed, idempotent } from "../context/idempotency.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
+import type { PlannedRow } from "../database/read-model.js"
 import { Chat } from "../entities/chat.js"
 import { type AiDisableReason, AiDisableReasonEnum } from "../entities/kit/chat-words.js"
 import { UUID } from "../entities/kit/scalars.js"
+import { messagesOfChat } from "../messages/nested.js"
 import { CreateChatInput, chatReadModel, UpdateChatInput } from "../schema/chat.js"
 import { IdArg } from "../schema/kit/arguments.js"
 import { DeleteResult, findToChange, mustBeGiven, patch } from "../schema/kit/input.js"
+import { Needs } from "../schema/kit/needs.js"
+import { MessageConnection } from "../schema/message.js"
 
-@Resolver()
+@Resolver(() => Chat)
 export class ChatResolver {
+  @Needs<"Chat">()
+  @FieldResolver(() => MessageConnection, { description: "Messages of the chat, newest first." })
+  messages(
+    @Root() { id }: PlannedRow<"Chat">,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("first", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 30." }) first?: number,
+    @Arg("after", () => String, { nullable: true, description: "Cursor of the last item of the previous page of this chat." })
+    after?: string,
+  ) {
+    return messagesOfChat(context, selectionOf(info), id, { first, after })
+  }
+
   @Access("company")
   @Query(() => Chat, { nullable: true, description: "A chat." })
   chat(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("chat") id: string) {

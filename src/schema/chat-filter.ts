@@ -10,6 +10,8 @@ import { type Condition, idOr, text, truth, wordOf } from "./kit/filter.js"
 import { DayFilter, days, IdFilter, ids } from "./kit/filter-inputs.js"
 import { type ListField, narrowedBy } from "./kit/filter-sql.js"
 
+const needsAttention = sql<boolean>`not t.is_under_ai_control and t.ai_disable_reason = 'auto' and not t.is_attended`
+
 /** Filterable fields of chats (specification, parameters of `GET /api/chats`). */
 export const chatFilterFields: Record<string, ListField> = {
   messenger: {
@@ -35,6 +37,15 @@ export const chatFilterFields: Record<string, ListField> = {
     column: "t.unread_count",
     type: "value",
     sql: ({ values: [isUnread] }) => (isUnread ? sql`t.unread_count > 0` : sql`t.unread_count = 0`),
+  },
+  needsAttention: {
+    operators: ["eq"],
+    read: truth,
+    expects: "true or false",
+    column: "t.is_attended",
+    type: "value",
+    // As the index chat_attention says it.
+    sql: ({ values: [isNeeded] }) => (isNeeded ? needsAttention : sql`(${needsAttention}) is not true`),
   },
   chatType: {
     operators: ["eq", "in"],
@@ -103,6 +114,7 @@ export class ChatWhere {
   @Field(() => WordOrIdFilter, { nullable: true, description: "ID of the assigned manager." }) managerId?: WordOrIdFilter | null
   @Field(() => BooleanFilter, { nullable: true, description: "Whether AI is on." }) isUnderAiControl?: BooleanFilter | null
   @Field(() => BooleanFilter, { nullable: true, description: "Whether the chat has unread messages." }) unread?: BooleanFilter | null
+  @Field(() => BooleanFilter, { nullable: true, description: "Whether a person has to answer." }) needsAttention?: BooleanFilter | null
   @Field(() => ChatTypeFilter, { nullable: true, description: "Whether the chat is with one customer or with a group." })
   chatType?: ChatTypeFilter | null
   @Field(() => TextFilter, { nullable: true, description: "Phone number of the customer." }) phoneNumber?: TextFilter | null

@@ -50,7 +50,7 @@ export interface Page {
   run(expression: string): Promise<Answer>
   /** Types text into the focused element. */
   type(text: string): Promise<void>
-  /** Presses a key, such as Enter. */
+  /** Presses a key, such as Enter or a. */
   press(key: string, modifiers?: { shift?: boolean }): Promise<void>
   /** What the page logged as an error, violations of its policy too. */
   problems: string[]
@@ -59,6 +59,8 @@ export interface Page {
   /** What the page sent and received over WebSockets. */
   sent: string[]
   received: string[]
+  /** Sets media features, such as `prefers-color-scheme`. */
+  media(features: Record<string, string>): Promise<void>
   screenshot(): Promise<Buffer>
   reload(): Promise<void>
   close(): Promise<void>
@@ -154,7 +156,9 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   await Promise.all(["Page", "Runtime", "Log", "Network", "DOM", "Accessibility"].map((domain) => send(`${domain}.enable`)))
   await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false })
   await send("Emulation.setFocusEmulationEnabled", { enabled: true })
-  await send("Emulation.setEmulatedMedia", { features: Object.entries(media).map(([name, value]) => ({ name, value })) })
+  const setMedia = (features: Record<string, string>) =>
+    send("Emulation.setEmulatedMedia", { features: Object.entries(features).map(([name, value]) => ({ name, value })) })
+  await setMedia(media)
   if (before) await send("Page.addScriptToEvaluateOnNewDocument", { source: before })
   const loaded = async (go: () => Promise<unknown>) => {
     const earlier = loads
@@ -209,10 +213,12 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
     type: (text) => send("Input.insertText", { text }),
     async press(key, { shift = false } = {}) {
       const code = { Enter: 13, Escape: 27, Tab: 9 }[key]
-      const params = { key, code: key, windowsVirtualKeyCode: code, modifiers: shift ? 8 : 0, ...(key === "Enter" && { text: "\r" }) }
+      const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined
+      const params = { key, code: key, windowsVirtualKeyCode: code, modifiers: shift ? 8 : 0, ...(text && { text }) }
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...params })
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...params })
     },
+    media: setMedia,
     screenshot: async () => Buffer.from((await send("Page.captureScreenshot")).data, "base64"),
     reload: () => loaded(() => send("Page.reload")),
     close: () => client.send("Target.closeTarget", { targetId }),

@@ -79,7 +79,7 @@ export function administration(world: World, runAdmin: RunAdmin = execute, more:
     // biome-ignore lint/suspicious/noExplicitAny: each command prints its own.
     async done(command: string, options?: Options): Promise<any> {
       const ended = await run(command, options)
-      expect(ended).toMatchObject({ code: 0, stderr: "" })
+      expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Database: [^\n]+\n$/) })
       expect(ended.stdout.trimEnd().split("\n")).toHaveLength(1)
       return JSON.parse(ended.stdout)
     },

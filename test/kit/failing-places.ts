@@ -59,8 +59,8 @@ const here = "test/failing-places.test.ts"
  * shows it: a file and words of the test's title. Without a listener for `error`, a failure ends the process.
  */
 export const places: Record<string, [happens: string, file?: string, title?: string]> = {
-  "src/admin/main.ts: process.stdout.write": ["The command ends: it has done its work."],
-  "src/admin/main.ts: process.stderr.write": ["The command ends: it has done its work."],
+  "src/admin/run.ts: process.stdout.write": ["The command ends: it has done its work."],
+  "src/admin/run.ts: process.stderr.write": ["The command ends: it has done its work."],
   "src/admin/export-file.ts: createReadStream": ["The command ends with the error; the next run continues."],
   "src/admin/export-file.ts: createWriteStream": ["The command ends with the error; the next run continues."],
   "src/admin/services.ts: pino": ["Writes nothing: silent."],
@@ -107,6 +107,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   ],
   "src/database/migrate.ts: new Pool": ["The start fails.", here, "migrations whose lock is lost fail"],
   "src/database/migrate.ts: new PostgresBackend": ["Uses the pool of MikroORM, and no LISTEN."],
+  "src/database/place.ts: new pg.Client": ["It never connects."],
   "src/database/vector-index.ts: new Client": ["The statement fails too, which is logged; the next search tries again."],
   "src/events/transports/graphql-ws.ts: new WebSocketServer": [
     "It has no server of its own; the sockets of upgrades, and open ones, have listeners.",
@@ -154,14 +155,17 @@ export const places: Record<string, [happens: string, file?: string, title?: str
     "test/database-away.test.ts",
     "a database that resets every connection for six seconds",
   ],
-  "src/main.ts: process.stdout.write": ["The line is lost.", here, "standard output and the log on a full disk"],
-  "src/main.ts: process.stderr.write": ["The process is ending."],
+  "src/start.ts: process.stdout.write": ["The line is lost.", here, "standard output and the log on a full disk"],
+  "src/start.ts: process.stderr.write": ["The process is ending."],
+  "src/node-version.ts: process.stderr.write": ["The process is ending."],
   "src/media/upload.ts: .createReadStream": [
     "The iteration throws, and the upload is refused.",
     "test/media.test.ts",
     "that its sender aborts leaves nothing",
   ],
   "src/media/upload.ts: .createWriteStream": ["The pipeline rejects, and the temporary file is removed."],
+  "src/observability/log.ts: pino.destination": ["Lines are lost.", here, "standard output and the log on a full disk"],
+  "src/observability/log.ts: pino": ["Writes to the destination above."],
   "src/observability/tracing.ts: new OTLPTraceExporter": ["The library drops the spans."],
   "src/ports/kit/guarded-http-client.ts: buildConnector": [
     "It listens to its sockets until they are open.",
@@ -192,6 +196,4 @@ export const places: Record<string, [happens: string, file?: string, title?: str
     here,
     "a response whose rows cannot be read to the end is cut",
   ],
-  "src/server.ts: pino.destination": ["Lines are lost.", here, "standard output and the log on a full disk"],
-  "src/server.ts: pino": ["Writes to the destination above."],
 }

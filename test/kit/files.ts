@@ -67,10 +67,10 @@ const contentTypes = (main: string) =>
   zip("[Content_Types].xml", `<?xml version="1.0"?><Types><Override PartName="/x" ContentType="${main}.main+xml"/></Types>`)
 const openOffice = (kind: string) => contentTypes(`application/vnd.openxmlformats-officedocument.${kind}`)
 
-/** Small files whose content matches their name. */
+/** Small files whose content matches their name; the PNG is one that browsers draw. */
 export const samples = {
   png: hex(
-    "89504e470d0a1a0a 0000000d49484452 0000000100000001 0806000000 1f15c489 0000000d49444154 789c626001000000ffff03000006000557bfabd4 0000000049454e44ae426082",
+    "89504e470d0a1a0a 0000000d49484452 0000000100000001 0802000000 907753de 0000000c49444154 78da6338a0a0000002a40101ddb17481 0000000049454e44ae426082",
   ),
   jpeg: padded(hex("ffd8ffe000104a46494600010100000100010000")),
   gif: padded(Buffer.from("GIF89a\x01\x00\x01\x00\x80\x00\x00")),

@@ -54,6 +54,6 @@ export const wordsArePlain: Rule = {
       text,
       meant.map(([pattern]) => pattern),
     )
-    return [...found(rest, words), ...(path.endsWith(".ts") ? found(codeOf(rest).replace(literals, '""'), names) : [])]
+    return [...found(rest, words), ...(/\.tsx?$/.test(path) ? found(codeOf(rest).replace(literals, '""'), names) : [])]
   },
 }

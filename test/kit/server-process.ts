@@ -47,7 +47,8 @@ export async function serverProcess(world: World, env: Record<string, string> = 
       const listening = /Listening on (http:\S+)\n/.exec(printed)
       if (listening) resolve(listening[1]!)
     })
-    child.once("exit", () => reject(new Error(`The server did not start: ${logged}`)))
+    // Its output is complete only then.
+    child.once("close", (code, signal) => reject(new Error(`The server did not start (${code ?? signal}): ${logged}`)))
   })
   const ended = () => (child.exitCode === null && child.signalCode === null ? null : `${child.exitCode ?? child.signalCode}: ${logged}`)
   return {

@@ -82,6 +82,12 @@ export function recall(dataDir: string): Memory | undefined {
   }
 }
 
+/** Whether the database of a DATA_DIR was created; postgres.json alone is written before. */
+export function databaseExists(dataDir: string): boolean {
+  const memory = recall(dataDir)
+  return memory !== undefined && existsSync(join(memory.data ?? join(dataDir, "postgres"), "PG_VERSION"))
+}
+
 /** Writes DATA_DIR/postgres.json atomically. */
 export function remember(dataDir: string, memory: Memory): void {
   const file = join(dataDir, "postgres.json")

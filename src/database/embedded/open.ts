@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { dataFolder } from "../../data-folder.js"
 import { operatorError } from "../../operator-error.js"
 import { installBinaries } from "./binaries.js"
-import { binariesFolder, type Home, openHome, recall, remember } from "./home.js"
+import { binariesFolder, databaseExists, type Home, openHome, recall, remember } from "./home.js"
 import { initialise } from "./init.js"
 import { type Lock, takeLock } from "./locks.js"
 import { stopPostmaster } from "./postmaster.js"
@@ -22,6 +22,8 @@ export interface EmbeddedDatabase {
 export interface EmbeddedOptions {
   dataDir: string
   role: "server" | "command"
+  /** Refuses a DATA_DIR without a database, and leaves it as it is. */
+  mustExist?: boolean
   log(line: string): void
 }
 
@@ -39,9 +41,12 @@ const COMMANDS_LEAVE_MS = 5_000
  * A command uses the running database, or starts it until the command ends.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  // Before anything is written there. A server that is creating the database is waited for below.
+  if (options.mustExist && !recall(options.dataDir)) throw missing(options.dataDir)
   dataFolder(options.dataDir)
   const dataDir = realpathSync(options.dataDir)
   return inTurn(dataDir, async () => {
+    if (options.mustExist && !databaseExists(dataDir)) throw missing(dataDir)
     const session = await openSession({ ...options, dataDir })
     try {
       const url = await open(session)
@@ -53,6 +58,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
       throw error
     }
   })
+}
+
+function missing(dataDir: string): Error {
+  return operatorError(
+    `There is no database in ${dataDir}: set DATA_DIR or DATABASE_URL to that of the server; the first start of a server creates a database.`,
+  )
 }
 
 // One process at a time starts or stops, so that the lock's holder never sees a half-started database.

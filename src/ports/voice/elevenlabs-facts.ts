@@ -1,24 +1,29 @@
+import { portLimits } from "../limits.js"
 import type { CallEnding, CallFacts, CallReportFacts, VoiceReply } from "../voice.js"
 
 // biome-ignore lint/suspicious/noExplicitAny: a vendor's JSON, read field by field.
 type Json = any
 
-const states: Record<string, CallFacts["state"]> = {
-  initiated: "dialing",
-  "in-progress": "in_progress",
+// A map, which has no other keys, and for which a status of another type is an unknown one.
+const states = new Map<unknown, CallFacts["state"]>([
+  ["initiated", "dialing"],
+  ["in-progress", "in_progress"],
   // The call is over, but its reason and its words are not there yet.
-  processing: "in_progress",
-  done: "ended",
-  failed: "ended",
-}
+  ["processing", "in_progress"],
+  ["done", "ended"],
+  ["failed", "ended"],
+])
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
+/** An ID, which is short and printable: others cannot be stored or indexed, and no call has them. */
+const idOf = (value: unknown) =>
+  typeof value === "string" && value.length <= portLimits.voiceIdCharacters && /^[\x20-\x7e]+$/.test(value) ? value : null
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : null)
 
 /** What a conversation of ElevenLabs says about its call. */
 export function factsOf(conversation: Json): CallFacts {
   const { status, metadata = {}, transcript } = conversation
-  const state = states[status] ?? "in_progress"
+  const state = states.get(status) ?? "in_progress"
   const ending: CallEnding = {
     failure: null,
     sipStatus: null,
@@ -26,9 +31,9 @@ export function factsOf(conversation: Json): CallFacts {
     isError: status === "failed" || metadata?.error != null,
   }
   return {
-    callId: textOf(conversation.user_id) ?? textOf(conversation.conversation_initiation_client_data?.user_id),
-    providerCallId: textOf(conversation.conversation_id),
-    reference: textOf(metadata?.phone_call?.call_sid),
+    callId: idOf(conversation.user_id) ?? idOf(conversation.conversation_initiation_client_data?.user_id),
+    providerCallId: idOf(conversation.conversation_id),
+    reference: idOf(metadata?.phone_call?.call_sid),
     state,
     ending: state === "ended" ? ending : null,
     durationSeconds: numberOf(metadata?.call_duration_secs),
@@ -49,15 +54,15 @@ function repliesOf(transcript: Json[]): VoiceReply[] {
 
 /** Reads a post-call webhook; null for one that says nothing about the state of a call. */
 export function reportOf({ type, data }: Json): CallReportFacts | null {
-  const providerCallId = textOf(data?.conversation_id)
+  const providerCallId = idOf(data?.conversation_id)
   if (!providerCallId) return null
   if (type === "post_call_transcription") return { ...factsOf({ status: "done", ...data }), providerCallId, kind: type }
   if (type !== "call_initiation_failure") return null
   const body = data.metadata?.body ?? {}
   return {
-    callId: textOf(data.user_id),
+    callId: idOf(data.user_id),
     providerCallId,
-    reference: textOf(body.CallSid) ?? textOf(body.call_sid) ?? textOf(body.sip_call_id),
+    reference: idOf(body.CallSid) ?? idOf(body.call_sid) ?? idOf(body.sip_call_id),
     state: "ended",
     ending: { failure: textOf(data.failure_reason) ?? "unknown", sipStatus: numberOf(body.sip_status_code), reason: null, isError: true },
     durationSeconds: null,

@@ -103,6 +103,11 @@ export async function connection<N extends EntityName>(
   const fields: Selection = { ...nodesOf(selection) }
   for (const key of walk.keys) fields[key.property] ??= {}
   const { rows, totalCount } = await readPage(reader, model, fields, walk, filter, Boolean(selection["totalCount"]), companyIds)
+  return connectionOfRows(walk, rows, selection, totalCount)
+}
+
+/** Makes the connection of the rows of a page and one more. */
+export function connectionOfRows<R extends PlainRow>(walk: Paging, rows: R[], selection: Selection, totalCount?: number): Connection<R> {
   const hasNextPage = rows.length > walk.size
   const nodes = rows.slice(0, walk.size)
   const cursorFor = (row: PlainRow) =>

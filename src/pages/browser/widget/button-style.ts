@@ -1,7 +1,9 @@
 /** Style of the button; the chat adds its own. Colors are variables, so that both follow the scheme. */
 export const buttonStyle = `
 :host {
-  all: initial;
+  /* Important, so that no rule of the page is stronger. */
+  all: initial !important;
+  direction: inherit !important;
   --accent: #0b57d0;
   --on-accent: #fff;
   --text: #1b1f24;
@@ -11,8 +13,8 @@ export const buttonStyle = `
   --line: #8c959f;
   --link: #0b57d0;
   --error: #b3261e;
-  color-scheme: light dark;
-  font: 16px/1.5 system-ui, sans-serif;
+  color-scheme: light dark !important;
+  font: 16px/1.5 system-ui, sans-serif !important;
 }
 @media (prefers-color-scheme: dark) {
   :host { --text: #e6e9ed; --faint: #a5adb8; --surface: #15181c; --bubble: #272c33; --line: #7d8590; --link: #8ab4f8; --error: #f2b8b5 }

@@ -41,7 +41,7 @@ class Button {
 
   constructor(options: Options) {
     this.#options = options
-    const host = element("assistant-widget" as "div")
+    const host = element("assistant-widget" as "div", { "data-connection": options.connectionId })
     this.#root = host.attachShadow({ mode: "open" })
     this.#root.adoptedStyleSheets = [sheet(buttonStyle), sheet(accentOf(options.color))]
     this.#button.append(icon("M4 3h16a2 2 0 0 1 2 2v11a2 2 0 0 1-2 2H8l-5 4V5a2 2 0 0 1 1-2z"), this.#badge)
@@ -136,8 +136,12 @@ const script = document.currentScript as HTMLScriptElement | null
 const options = script && readOptions(script)
 
 function start(chosen: Options) {
-  if ("AssistantWidget" in window) return
+  // The same script may be there twice; widgets of several connections may be on one page.
+  const made = [...document.querySelectorAll<HTMLElement>("assistant-widget")]
+  if (made.some(({ dataset }) => dataset["connection"] === chosen.connectionId)) return
   const button = new Button(chosen)
+  if (chosen.isPage) button.open()
+  if ("AssistantWidget" in window) return
   const api = Object.freeze({
     open: () => button.open(),
     close: () => button.close(),
@@ -145,7 +149,6 @@ function start(chosen: Options) {
     on: button.on.bind(button),
   })
   Object.defineProperty(window, "AssistantWidget", { value: api })
-  if (chosen.isPage) button.open()
 }
 
 if (!options) console.error("widget.js: the attribute data-connection of its script element is missing")

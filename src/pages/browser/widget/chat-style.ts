@@ -28,6 +28,7 @@ header :focus-visible { outline-color: var(--on-accent); outline-offset: -4px }
 .bubble ul, .bubble ol { padding-inline-start: 22px }
 .bubble pre { padding: 8px; overflow-x: auto; border-radius: 6px; background: var(--surface) }
 .bubble code { font: 14px/1.5 ui-monospace, monospace }
+.picture { display: block; max-width: 100%; max-height: 320px; border-radius: 8px }
 .theirs a { color: var(--link) }
 .own a { color: inherit }
 .byline, .told { font-size: 12px }

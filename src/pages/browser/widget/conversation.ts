@@ -49,7 +49,7 @@ export class Conversation {
         // All of a chat that begins here is new to the host page.
         this.#follow(true)
         const place = Math.max(0, ...[...this.messages.values()].map((each) => each.sequence ?? each.place ?? 0)) + 0.5
-        const messageMedia = file ? [{ media: { id: file.id, filename: file.name, url: null } }] : []
+        const messageMedia = file ? [{ media: { id: file.id, filename: file.name, mimeType: "", size: 0, url: null } }] : []
         this.#merge({ id, sequence: null, place, role: "CUSTOMER", text, createdAt, externalId: messageId, messageMedia })
       },
       refused: (pending, reason) => this.#show(pending, "refused", reason),

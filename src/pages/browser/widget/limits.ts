@@ -16,6 +16,10 @@ export const widgetLimits = {
   keepAliveMs: 15_000,
   /** When the history is read a second time after a subscription without a cursor: it begins a moment after it is sent. */
   confirmMs: 2_500,
+  /** Largest picture that is shown in the chat, in bytes; a larger one is a link … */
+  pictureBytes: 5_000_000,
+  /** … and the longer side of what is shown, in pixels: sharp at twice its size in the layout. */
+  picturePixels: 640,
   /** How long "is typing" is shown without a sign of the assistant. */
   typingMs: 60_000,
 }

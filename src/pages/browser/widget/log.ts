@@ -1,8 +1,9 @@
 import type { Conversation, ShownPending } from "./conversation.js"
 import { element } from "./dom.js"
 import { markdown } from "./markdown.js"
+import { drawPicture, isPicture } from "./picture.js"
 import type { Strings } from "./strings.js"
-import type { Message } from "./types.js"
+import type { Media, Message } from "./types.js"
 
 /** How far from its end the log still follows new messages, in pixels. */
 const nearEnd = 80
@@ -11,6 +12,8 @@ const nearEnd = 80
 export class Log {
   readonly element: HTMLElement
   readonly #shown = new Map<string, { element: HTMLElement; of: unknown }>()
+  /** By the ID of the file. */
+  readonly #pictures = new Map<string, HTMLElement>()
   readonly #clock: Intl.DateTimeFormat
   #earlier: HTMLElement | null = null
 
@@ -19,6 +22,8 @@ export class Log {
     language: string,
     private readonly greeting: string,
     private readonly conversation: Conversation,
+    /** Address of the server. */
+    private readonly base: string,
   ) {
     this.element = element("div", { class: "log", role: "log", "aria-label": texts.messages, tabindex: "0" })
     this.#clock = new Intl.DateTimeFormat(language, { timeStyle: "short" })
@@ -30,8 +35,8 @@ export class Log {
   }
 
   render() {
-    const { scrollHeight, scrollTop, clientHeight } = this.element
-    const wasAtEnd = scrollHeight - scrollTop - clientHeight < nearEnd
+    const { scrollHeight, scrollTop } = this.element
+    const wasAtEnd = this.#isAtEnd()
     this.element.setAttribute("aria-busy", String(this.conversation.isLoading))
     const wanted = [...this.#entries()]
     const keys = new Set(wanted.map(([key]) => key))
@@ -51,6 +56,11 @@ export class Log {
     if (wasAtEnd) this.toEnd()
     // Earlier messages were added above: what was in view stays there.
     else if (first !== this.element.firstElementChild) this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight
+  }
+
+  #isAtEnd() {
+    const { scrollHeight, scrollTop, clientHeight } = this.element
+    return scrollHeight - scrollTop - clientHeight < nearEnd
   }
 
   /** What the log shows, in order: a key, the value that the element shows, and how it is made. */
@@ -94,11 +104,23 @@ export class Log {
     return element("article", { class: `bubble ${isOwn ? "own" : "theirs"}` }, byline, body)
   }
 
-  #file({ filename, url }: Message["messageMedia"][number]["media"]): HTMLElement {
-    const isLink = url !== null && /^https?:/i.test(url)
+  #file(media: Media): HTMLElement {
+    const { filename, url } = media
     const content = filename || this.texts.unreadable
-    const shown = isLink ? element("a", { href: url, target: "_blank", rel: "noopener noreferrer", class: "file" }, content) : content
-    return element("p", {}, shown)
+    if (url === null || !/^https?:/i.test(url)) return element("p", {}, content)
+    const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer", class: "file" }, content)
+    if (isPicture(media) && new URL(url).origin === new URL(this.base).origin) void this.#show(media.id, url, link)
+    return element("p", {}, link)
+  }
+
+  /** Shows a picture above its name; one that was drawn before at once, so that a message that changes does not jump. */
+  async #show(id: string, url: string, link: HTMLElement) {
+    const picture = this.#pictures.get(id) ?? (await drawPicture(url))
+    if (!picture) return
+    this.#pictures.set(id, picture)
+    const wasAtEnd = this.#isAtEnd()
+    link.prepend(picture)
+    if (wasAtEnd) this.toEnd()
   }
 
   #waiting({ text, filename, state, reason = "" }: ShownPending): HTMLElement {

@@ -1,6 +1,6 @@
 /** GraphQL operations of the chat widget. The server reads them too, so that they run when it accepts trusted documents only. */
 
-const fields = "id sequence role text createdAt externalId messageMedia { media { id filename url } }"
+const fields = "id sequence role text createdAt externalId messageMedia { media { id filename mimeType size url } }"
 
 /** A page of the visitor's chat, newest first. */
 export const messagesQuery = `query WidgetMessages($chatId: UUID!, $after: String) {

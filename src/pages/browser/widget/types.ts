@@ -6,9 +6,19 @@ export interface Message {
   text: string | null
   createdAt: string
   externalId: string | null
-  messageMedia: { media: { id: string; filename: string; url: string | null } }[]
+  messageMedia: { media: Media }[]
   /** Of a message whose sequence is not known yet: the place after what was known when it was stored. */
   place?: number
+}
+
+/** A file of a message, as GraphQL returns it. */
+export interface Media {
+  id: string
+  filename: string
+  mimeType: string
+  /** In bytes. */
+  size: number
+  url: string | null
 }
 
 /** A message that is not known to be stored. */

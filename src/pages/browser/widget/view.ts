@@ -31,7 +31,7 @@ export class View {
   ) {
     const texts = inLanguage(strings, options.language)
     const language = strings.de === texts ? "de" : strings.uk === texts ? "uk" : "en"
-    this.#log = new Log(texts, language, options.greeting, conversation)
+    this.#log = new Log(texts, language, options.greeting, conversation, options.base)
     this.#state = element("p", { class: "state", role: "status" })
     this.#texts = texts
     this.#dots = element("span", { class: "dots", "aria-hidden": "true" }, element("i"), element("i"), element("i"))

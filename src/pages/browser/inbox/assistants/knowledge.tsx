@@ -1,0 +1,148 @@
+import type { ResultOf } from "gql.tada"
+import { type FormEvent, useEffect, useState } from "react"
+import { Field, textsOf, useRead } from "../kit/forms.js"
+import { inboxLimits } from "../kit/limits.js"
+import { useMutate, useNotice } from "../kit/notices.js"
+import { wordOf } from "../kit/texts.js"
+import { upload } from "../kit/upload.js"
+import { type Assistant, createKnowledge, deleteKnowledge, type Knowledge, knowledgeQuery, queryKnowledge } from "./operations.js"
+
+/** What an assistant knows: its items with the state of their index, new ones, and a search to try. */
+export function KnowledgeSection({ assistant }: { assistant: Assistant }) {
+  const mutate = useMutate()
+  const { data, instead, again } = useRead(knowledgeQuery, { assistantId: assistant.id })
+  const items = data?.knowledgeItems.nodes ?? []
+  const isPending = items.some(({ indexStatus }) => indexStatus === "PENDING")
+  useEffect(() => {
+    if (!isPending) return
+    // The end of an indexing is no event.
+    const timer = setInterval(again, inboxLimits.indexPollMs)
+    return () => clearInterval(timer)
+  })
+  async function remove(id: string) {
+    if (await mutate(deleteKnowledge, { id })) again()
+  }
+  return (
+    <section aria-label="Knowledge">
+      <h2>Knowledge</h2>
+      {instead}
+      <ul className="rows" aria-label="Knowledge items">
+        {items.map((item) => (
+          <li key={item.id}>
+            <span>
+              <bdi>{item.name}</bdi> <State item={item} />
+            </span>
+            <button type="button" aria-label={`Remove ${item.name}`} onClick={() => void remove(item.id)}>
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Add assistant={assistant} added={again} />
+      <Try assistantId={assistant.id} />
+    </section>
+  )
+}
+
+function State({ item: { kind, indexStatus, indexError, chunkCount } }: { item: Knowledge }) {
+  if (indexStatus === "FAILED") return <span className="refused">Not indexed: {indexError}</span>
+  const state =
+    indexStatus === "PENDING"
+      ? "being indexed"
+      : indexStatus === "INDEXED"
+        ? `${chunkCount} ${chunkCount === 1 ? "part" : "parts"}`
+        : "given as a whole"
+  return (
+    <span className="hint">
+      {wordOf(kind)}, {state}
+    </span>
+  )
+}
+
+function Add({ assistant, added }: { assistant: Assistant; added(): void }) {
+  const mutate = useMutate()
+  const notice = useNotice()
+  const [kind, setKind] = useState<Knowledge["kind"]>("TEXT")
+  async function add(event: FormEvent<HTMLFormElement>) {
+    const form = event.currentTarget
+    const { name, resourceContent, resourceUrl } = textsOf(event)
+    const file = new FormData(form).get("file")
+    try {
+      const fileId = file instanceof File ? await upload(assistant.companyId, file, crypto.randomUUID()) : undefined
+      const content = kind === "TEXT" ? { resourceContent } : kind === "URL" ? { resourceUrl: resourceUrl! } : { fileId: fileId! }
+      const input = { assistantId: assistant.id, name: name || (file as File | null)?.name, kind, isVector: true, ...content }
+      if (!(await mutate(createKnowledge, { input }))) return
+      form.reset()
+      added()
+    } catch (error) {
+      notice((error as Error).message)
+    }
+  }
+  return (
+    <details>
+      <summary>Add knowledge</summary>
+      <form className="fields" onSubmit={add}>
+        <Field label="Source">
+          <select value={kind} onChange={({ target }) => setKind(target.value as typeof kind)}>
+            <option value="TEXT">Text</option>
+            <option value="URL">Web page</option>
+            <option value="FILE">File</option>
+          </select>
+        </Field>
+        <Field label="Name of the item">
+          <input name="name" required={kind !== "FILE"} />
+        </Field>
+        {kind === "TEXT" && (
+          <Field label="Text">
+            <textarea name="resourceContent" rows={6} dir="auto" required />
+          </Field>
+        )}
+        {kind === "URL" && (
+          <Field label="Address">
+            <input name="resourceUrl" type="url" required />
+          </Field>
+        )}
+        {kind === "FILE" && (
+          <Field label="File">
+            <input name="file" type="file" accept=".pdf,.docx,.xlsx,.pptx,.txt,.csv,.md,.html" required />
+          </Field>
+        )}
+        <button type="submit">Add</button>
+      </form>
+    </details>
+  )
+}
+
+type Match = ResultOf<typeof queryKnowledge>["queryKnowledge"]["data"][number]
+
+function Try({ assistantId }: { assistantId: string }) {
+  const mutate = useMutate()
+  const [matches, setMatches] = useState<Match[] | null>(null)
+  async function search(event: FormEvent<HTMLFormElement>) {
+    const { query } = textsOf(event)
+    const found = await mutate(queryKnowledge, { input: { assistantId, query } })
+    if (found) setMatches(found.queryKnowledge.data)
+  }
+  return (
+    <details>
+      <summary>Try a search</summary>
+      <form className="line" onSubmit={search}>
+        <input name="query" aria-label="Question" dir="auto" required />
+        <button type="submit">Search</button>
+      </form>
+      <div aria-live="polite">
+        {matches?.length === 0 && <p className="hint">Nothing found.</p>}
+        <ol aria-label="Parts found" className="matches">
+          {matches?.map(({ chunkId, knowledgeName, content, score }) => (
+            <li key={chunkId}>
+              <p className="byline">
+                <bdi>{knowledgeName}</bdi>, score {score.toFixed(3)}
+              </p>
+              <p dir="auto">{content}</p>
+            </li>
+          ))}
+        </ol>
+      </div>
+    </details>
+  )
+}

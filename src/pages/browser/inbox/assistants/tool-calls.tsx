@@ -1,0 +1,39 @@
+import { Link } from "wouter"
+import { useAddress } from "../kit/company.js"
+import { useRead } from "../kit/forms.js"
+import { exactTime, wordOf } from "../kit/texts.js"
+import { toolCallsQuery } from "./operations.js"
+
+/** The latest calls of a tool. */
+export function ToolCalls({ toolId }: { toolId: string }) {
+  const { data, instead, again } = useRead(toolCallsQuery, { toolId })
+  const { to } = useAddress()
+  return (
+    <>
+      <div className="line">
+        <h3>Calls</h3>
+        <button type="button" onClick={again}>
+          Read again
+        </button>
+      </div>
+      {instead}
+      {data?.toolCalls.nodes.length === 0 && <p className="hint">No call yet.</p>}
+      <ul className="rows" aria-label="Calls">
+        {data?.toolCalls.nodes.map((call) => (
+          <li key={call.id}>
+            <details>
+              <summary>
+                {exactTime(call.createdAt)}: <span className={call.status === "ERROR" ? "refused" : undefined}>{wordOf(call.status)}</span>
+                {call.latencyMs !== null && `, ${call.latencyMs} ms`} {call.error}
+              </summary>
+              <pre dir="ltr">
+                {JSON.stringify({ params: call.params, responseStatus: call.responseStatus, response: call.response }, null, 2)}
+              </pre>
+            </details>
+            {call.chatId && <Link href={to(`/chats/${call.chatId}`)}>Chat</Link>}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,149 @@
+import { useEffect, useRef, useState } from "react"
+import { useQuery } from "urql"
+import { useAddress, usePlace } from "../kit/company.js"
+import { useLastRead } from "../kit/forms.js"
+import { useAction } from "../kit/help.js"
+import { useLive, useRefresh } from "../kit/live.js"
+import { Failure, useMutate, useNotice } from "../kit/notices.js"
+import {
+  type Chat,
+  type ChatWithComments,
+  chatQuery,
+  giveBack,
+  type Message,
+  markChatRead,
+  markChatUnread,
+  takeOver,
+} from "../kit/operations.js"
+import { titleOf, wordOf } from "../kit/texts.js"
+import { Composer } from "./composer.js"
+import { Details } from "./details.js"
+import { Log } from "./log.js"
+
+/** A chat: its messages, the field for a reply, and what a person can do with it. */
+export function Conversation({ chatId }: { chatId: string }) {
+  const [{ data: answer, error, fetching }, again] = useQuery({
+    query: chatQuery,
+    variables: { id: chatId },
+    requestPolicy: "cache-and-network",
+  })
+  const { companyId } = usePlace()
+  const { path, go } = useAddress()
+  const chat = useLastRead(answer, error, chatId)?.chat
+  useRefresh(() => again({ requestPolicy: "network-only" }))
+  useEffect(() => {
+    // A shared address need not say which company it is about.
+    if (chat && chat.companyId !== companyId) go(path, { company: chat.companyId }, { replace: true })
+  }, [chat, companyId, go, path])
+  if (chat) return <ChatView chat={chat} />
+  const isGone = error?.graphQLErrors.some(({ extensions }) => extensions["code"] === "NOT_FOUND")
+  return (
+    <section aria-label="Conversation" className="conversation" aria-busy={fetching}>
+      {isGone ? (
+        <p className="nothing">This chat does not exist, or not any more.</p>
+      ) : (
+        <Failure error={error} again={() => again({ requestPolicy: "network-only" })} />
+      )}
+    </section>
+  )
+}
+
+function ChatView({ chat }: { chat: ChatWithComments }) {
+  const [quoted, setQuoted] = useState<Message | null>(null)
+  const [areDetailsOpen, setDetailsOpen] = useState(false)
+  const { to } = useAddress()
+  const read = useReadState(chat)
+  useChangesOfOthers(chat)
+  return (
+    <section aria-label="Conversation" className="conversation">
+      <div className="bar">
+        <a className="back" href={`/inbox${to("/chats")}`} aria-label="Back to the chats">
+          ←
+        </a>
+        <h2>
+          <bdi>{titleOf(chat)}</bdi>
+          <small>{wordOf(chat.messenger)}</small>
+        </h2>
+        <Control chat={chat} />
+        <button type="button" onClick={() => void read.markUnread()}>
+          Mark as unread
+        </button>
+        <button type="button" aria-expanded={areDetailsOpen} onClick={() => setDetailsOpen(!areDetailsOpen)}>
+          Details
+        </button>
+      </div>
+      <div className="columns">
+        <div className="middle">
+          <Log chatId={chat.id} quote={setQuoted} />
+          <Composer chat={chat} quoted={quoted} unquote={() => setQuoted(null)} />
+        </div>
+        {areDetailsOpen && <Details chat={chat} />}
+      </div>
+    </section>
+  )
+}
+
+/** Who answers, and the button that changes it. */
+function Control({ chat }: { chat: Chat }) {
+  const { me } = usePlace()
+  const mutate = useMutate()
+  const [isChanging, setChanging] = useState(false)
+  const { id, isUnderAiControl } = chat
+  async function change() {
+    if (isChanging) return
+    setChanging(true)
+    await (isUnderAiControl ? mutate(takeOver, { id, managerId: me.id }) : mutate(giveBack, { id }))
+    setChanging(false)
+  }
+  useAction("control", () => void change())
+  return (
+    <>
+      <span className="control">{isUnderAiControl ? `${chat.assistant?.name ?? "The assistant"} answers` : "A person answers"}</span>
+      <button type="button" className="primary" aria-disabled={isChanging} onClick={() => void change()}>
+        {isUnderAiControl ? "Take over" : "Give back"}
+      </button>
+    </>
+  )
+}
+
+/** Marks a chat as read while somebody looks at it, until it is marked as unread by hand. */
+function useReadState({ id, unreadCount, lastMessage }: Chat) {
+  const mutate = useMutate()
+  const { isConnected } = useLive()
+  const isUnreadByHand = useRef(false)
+  const lastId = lastMessage?.id
+  const isUnread = unreadCount > 0
+  const tried = useRef("")
+  useEffect(() => {
+    function read() {
+      // Once for each message and connection: a refusal makes the chat unread again, and must not be answered by the next request.
+      const attempt = `${lastId} ${isConnected}`
+      if (!isUnread || isUnreadByHand.current || tried.current === attempt || document.visibilityState !== "visible") return
+      tried.current = attempt
+      void mutate(markChatRead, { id })
+    }
+    read()
+    document.addEventListener("visibilitychange", read)
+    return () => document.removeEventListener("visibilitychange", read)
+  }, [id, isUnread, lastId, isConnected, mutate])
+  async function markUnread() {
+    isUnreadByHand.current = true
+    await mutate(markChatUnread, { id })
+  }
+  useAction("unread", () => void markUnread())
+  return { markUnread }
+}
+
+/** Tells the user that another person is assigned to the chat, and who answers from now on, unless the user has taken it. */
+function useChangesOfOthers({ isUnderAiControl, manager }: Chat) {
+  const { me } = usePlace()
+  const notice = useNotice()
+  const before = useRef({ isUnderAiControl, managerId: manager?.id })
+  useEffect(() => {
+    const { managerId, ...control } = before.current
+    before.current = { isUnderAiControl, managerId: manager?.id }
+    if (manager && manager.id !== managerId && manager.id !== me.id) notice(`${manager.name} is now the manager of this chat.`)
+    else if (control.isUnderAiControl && !isUnderAiControl && manager?.id !== me.id) notice("The assistant no longer answers in this chat.")
+    else if (!control.isUnderAiControl && isUnderAiControl) notice("The assistant answers in this chat again.")
+  }, [isUnderAiControl, manager, me, notice])
+}

@@ -1,0 +1,160 @@
+import type { FormEvent } from "react"
+import { Link } from "wouter"
+import { useAddress, useChoices } from "../kit/company.js"
+import { inboxLimits } from "../kit/limits.js"
+import { useMutate } from "../kit/notices.js"
+import {
+  addChatComment,
+  addChatLabel,
+  assignManager,
+  type Chat,
+  type ChatWithComments,
+  removeChatComment,
+  removeChatLabel,
+  setChatFolder,
+} from "../kit/operations.js"
+import { exactTime } from "../kit/texts.js"
+
+type Comment = ChatWithComments["meta"]["comments"][number]
+
+/** What the company keeps of a chat: manager, folder, labels, comments. */
+export function Details({ chat }: { chat: ChatWithComments }) {
+  const { company, chatFolders } = useChoices()
+  const { to } = useAddress()
+  const mutate = useMutate()
+  const { id } = chat
+  const members = company?.members ?? []
+  return (
+    <aside className="details" aria-label="Details">
+      <h2>Customer</h2>
+      <dl className="facts-of-chat">
+        {chat.username && <Fact name="User name" value={chat.username} />}
+        {chat.phoneNumber && <Fact name="Phone" value={chat.phoneNumber} />}
+        {chat.assistant ? (
+          <div>
+            <dt>Assistant</dt>
+            <dd>
+              <Link href={to(`/assistants/${chat.assistant.id}`)}>
+                <bdi>{chat.assistant.name}</bdi>
+              </Link>
+            </dd>
+          </div>
+        ) : (
+          <Fact name="Assistant" value="None" />
+        )}
+        <Fact name="Since" value={exactTime(chat.createdAt)} />
+      </dl>
+      <label>
+        Manager
+        <select value={chat.managerId ?? ""} onChange={({ target }) => void mutate(assignManager, { id, managerId: target.value || null })}>
+          <option value="">Nobody</option>
+          {members.map(({ userId, name }) => (
+            <option key={userId} value={userId}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Folder
+        <select value={chat.folderId ?? ""} onChange={({ target }) => void mutate(setChatFolder, { id, folderId: target.value || null })}>
+          <option value="">No folder</option>
+          {chatFolders.map(({ id: folderId, name }) => (
+            <option key={folderId} value={folderId}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Labels chat={chat} />
+      <Comments chatId={id} comments={chat.meta.comments} names={new Map(members.map(({ userId, name }) => [userId, name]))} />
+    </aside>
+  )
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <bdi>{value}</bdi>
+      </dd>
+    </div>
+  )
+}
+
+/** Reads a form's only field, and empties it. */
+function take(event: FormEvent<HTMLFormElement>): string {
+  event.preventDefault()
+  const text = String(new FormData(event.currentTarget).get("text")).trim()
+  event.currentTarget.reset()
+  return text
+}
+
+function Labels({ chat: { id, tags } }: { chat: Chat }) {
+  const { chatTags } = useChoices()
+  const mutate = useMutate()
+  function add(event: FormEvent<HTMLFormElement>) {
+    const label = take(event)
+    if (label) void mutate(addChatLabel, { id, label })
+  }
+  return (
+    <>
+      <h2>Labels</h2>
+      <ul className="tags">
+        {tags.map((tag) => (
+          <li key={tag.id} className="tag">
+            <bdi>{tag.name}</bdi>
+            <button
+              type="button"
+              aria-label={`Remove the label ${tag.name}`}
+              onClick={() => void mutate(removeChatLabel, { id, label: tag.name })}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form className="line" onSubmit={add}>
+        <input name="text" aria-label="New label" list="labels" maxLength={inboxLimits.labelMax} />
+        <datalist id="labels">
+          {chatTags.map((tag) => (
+            <option key={tag.id} value={tag.name} />
+          ))}
+        </datalist>
+        <button type="submit">Add label</button>
+      </form>
+    </>
+  )
+}
+
+function Comments({ chatId: id, comments, names }: { chatId: string; comments: Comment[]; names: Map<string, string> }) {
+  const mutate = useMutate()
+  function add(event: FormEvent<HTMLFormElement>) {
+    const text = take(event)
+    if (text) void mutate(addChatComment, { id, text })
+  }
+  return (
+    <>
+      <h2>Comments</h2>
+      <p className="hint">Seen by your team alone.</p>
+      <ul className="comments" aria-label="Comments">
+        {comments.map((comment) => (
+          <li key={comment.id}>
+            <p className="byline">
+              <bdi>{(comment.authorId && names.get(comment.authorId)) || "Integration"}</bdi> <time>{exactTime(comment.createdAt)}</time>
+            </p>
+            <p dir="auto">{comment.text}</p>
+            <button type="button" className="plain" onClick={() => void mutate(removeChatComment, { id, commentId: comment.id })}>
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form onSubmit={add}>
+        <textarea name="text" aria-label="New comment" rows={2} maxLength={inboxLimits.commentMax} />
+        <button type="submit">Add comment</button>
+      </form>
+    </>
+  )
+}

@@ -1,0 +1,134 @@
+import { memo, useRef } from "react"
+import { useClient } from "urql"
+import { useMutate } from "../kit/notices.js"
+import { type Message, messageQuery, retryMessage } from "../kit/operations.js"
+import { authorOf, exactTime, previewOf, shortTime, wordOf } from "../kit/texts.js"
+import { Markdown } from "./markdown.js"
+
+/** A message of the log. */
+export const MessageArticle = memo(function MessageArticle({
+  message,
+  quote,
+}: {
+  message: Message
+  quote: ((message: Message) => void) | undefined
+}) {
+  const { role, text, createdAt, replyTo, messageMedia, sources, functionCall, functionCallOutput } = message
+  const isCustomer = role === "CUSTOMER"
+  if (functionCall) return <Folded title={`Tool call: ${functionCall.name}`} content={functionCall.arguments} />
+  if (functionCallOutput) return <Folded title={`Output of a tool: ${functionCallOutput.status}`} content={functionCallOutput.output} />
+  return (
+    <article className={`bubble ${isCustomer ? "theirs" : role === "SYSTEM" ? "system" : "ours"}`}>
+      <p className="byline">
+        <bdi>{authorOf(message)}</bdi>{" "}
+        <time dateTime={createdAt} title={exactTime(createdAt)}>
+          {shortTime(createdAt)}
+        </time>
+      </p>
+      {replyTo && (
+        <blockquote>
+          <bdi>{previewOf({ text: replyTo.text, type: "Message" })}</bdi>
+        </blockquote>
+      )}
+      {text &&
+        (isCustomer ? (
+          <p className="text" dir="auto">
+            {text}
+          </p>
+        ) : (
+          <Markdown text={text} />
+        ))}
+      {messageMedia.map(({ id, media }) => (
+        <File key={id} media={media} messageId={message.id} />
+      ))}
+      {sources.length > 0 && (
+        <details>
+          <summary>Sources: {new Set(sources.map(({ knowledgeId }) => knowledgeId)).size}</summary>
+          <ul>
+            {[...new Map(sources.map(({ knowledgeId, knowledgeName }) => [knowledgeId, knowledgeName]))].map(([id, name]) => (
+              <li key={id}>
+                <bdi>{name}</bdi>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <p className="below">
+        {!isCustomer && role !== "SYSTEM" && <Delivery message={message} />}
+        {quote && (
+          <button type="button" className="plain" onClick={() => quote(message)} aria-label={`Quote: ${previewOf(message).slice(0, 60)}`}>
+            Quote
+          </button>
+        )}
+      </p>
+    </article>
+  )
+})
+
+/** A tool call or its output, folded. */
+function Folded({ title, content }: { title: string; content: unknown }) {
+  return (
+    <article className="bubble tool">
+      <details>
+        <summary>
+          <bdi>{title}</bdi>
+        </summary>
+        <pre dir="ltr">{typeof content === "string" ? content : JSON.stringify(content, null, 2)}</pre>
+      </details>
+    </article>
+  )
+}
+
+/** How far a message has come, with the button that sends a failed one again. */
+function Delivery({ message: { id, status, deliveryError } }: { message: Message }) {
+  const mutate = useMutate()
+  if (status === "STORED") return null
+  return (
+    <span className={status === "FAILED" ? "refused" : undefined}>
+      {wordOf(status)}
+      {deliveryError && `: ${deliveryError}`}
+      {status === "FAILED" && (
+        <>
+          {" "}
+          <button type="button" onClick={() => void mutate(retryMessage, { id })}>
+            Send again
+          </button>
+        </>
+      )}
+    </span>
+  )
+}
+
+type Media = Message["messageMedia"][number]["media"]
+
+/** The same address on the server that the page came from, which may have several names. */
+function here(url: string) {
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+/** A file: images, sound and films in place, others as a link. An address that has expired is read again once. */
+function File({ media: { filename, mimeType, url }, messageId }: { media: Media; messageId: string }) {
+  const client = useClient()
+  const expired = useRef<string | null>(null)
+  const address = url && here(url)
+  if (!address) return <p className="file">{filename} (cannot be read)</p>
+  function renew() {
+    if (expired.current === url) return
+    expired.current = url
+    void client.query(messageQuery, { id: messageId }, { requestPolicy: "network-only" }).toPromise()
+  }
+  const name = filename || "File"
+  return (
+    <p className="file">
+      {/^image\/(?!svg)/.test(mimeType) && <img src={address} alt={name} loading="lazy" onError={renew} />}
+      {/* biome-ignore-start lint/a11y/useMediaCaption: customers send no captions. */}
+      {mimeType.startsWith("audio/") && <audio controls src={address} aria-label={name} preload="none" onError={renew} />}
+      {mimeType.startsWith("video/") && <video controls src={address} aria-label={name} preload="none" onError={renew} />}
+      {/* biome-ignore-end lint/a11y/useMediaCaption: customers send no captions. */}
+      <a href={address} target="_blank" rel="noopener noreferrer">
+        <bdi>{name}</bdi>
+      </a>
+    </p>
+  )
+}

@@ -1,0 +1,10 @@
+import { initGraphQLTada } from "gql.tada"
+import type { introspection } from "./schema.generated.js"
+
+/** Creates a typed document; `npm run check` compares it with `schema.graphql`. */
+export const graphql = initGraphQLTada<{
+  introspection: introspection
+  // Fragments are read where they are selected: the components are few.
+  disableMasking: true
+  scalars: { UUID: string; Timestamp: string; JSON: unknown; HexColor: string; PhoneNumber: string; TextUpTo16000: string }
+}>()

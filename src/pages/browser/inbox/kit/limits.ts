@@ -1,0 +1,30 @@
+/** Numbers of the inbox. */
+export const inboxLimits = {
+  /** Chats and messages of a page. */
+  pageSize: 50,
+  /** Pause between two pings of the socket, and the longest wait for an answer, in milliseconds. */
+  keepAliveMs: 10_000,
+  /** The longest pause between two attempts to connect, in milliseconds. */
+  longestPauseMs: 10_000,
+  /** A subscription without a cursor is active after this time, in milliseconds; what happened before it is then read. */
+  subscribedMs: 1_000,
+  /** The pause before the first attempt to connect again, in milliseconds; it doubles with each. */
+  firstPauseMs: 250,
+  /** A subscription that the server ended is started again after this time, in milliseconds. */
+  subscribeAgainMs: 1_000,
+  /** A token that is valid for less than this is refreshed before a request, in milliseconds. */
+  refreshBeforeMs: 30_000,
+  /** How long a notice is shown, in milliseconds. */
+  noticeMs: 8_000,
+  /** Pause between two looks whether knowledge is indexed, in milliseconds. */
+  indexPollMs: 2_000,
+  /** A search begins this long after the last key, in milliseconds. */
+  searchPauseMs: 250,
+  /** The next page is read when fewer pixels than this are left. */
+  ahead: 600,
+  /** Characters of a comment and of a label, by the schema. */
+  commentMax: 2_000,
+  labelMax: 64,
+  /** Height of a chat in the list, as in `style/list.css`, in pixels. */
+  itemHeight: 76,
+}

@@ -1,0 +1,87 @@
+import { useEffect, useMemo } from "react"
+import { useQuery } from "urql"
+import { Redirect, Route, Switch } from "wouter"
+import { ChatList } from "../chats/chat-list.js"
+import { Conversation } from "../chats/conversation.js"
+import { PlaceContext, useAddress } from "../kit/company.js"
+import { useShortcuts } from "../kit/help.js"
+import { useFollowed } from "../kit/live.js"
+import { Failure } from "../kit/notices.js"
+import { eventsSubscription, type Me, meQuery } from "../kit/operations.js"
+import { signOut } from "../kit/session.js"
+import { Header } from "./header.js"
+import { Assistants, Part, Settings } from "./parts.js"
+
+const ignore = () => {}
+const lastCompany = "inbox-company"
+
+/** The inbox of a signed-in user. */
+export function Inbox() {
+  const [{ data, error }, again] = useQuery({ query: meQuery })
+  if (data) return <SignedIn me={data.me} />
+  return (
+    <main className="whole" aria-busy={!error}>
+      <Failure error={error} again={() => again({ requestPolicy: "network-only" })} />
+    </main>
+  )
+}
+
+function SignedIn({ me }: { me: Me }) {
+  const { query } = useAddress()
+  const companyId =
+    query.get("company") ?? me.companies.find(({ id }) => id === localStorage.getItem(lastCompany))?.id ?? me.companies[0]?.id ?? ""
+  const place = useMemo(() => ({ me, companyId }), [me, companyId])
+  useEffect(() => {
+    if (companyId) localStorage.setItem(lastCompany, companyId)
+  }, [companyId])
+  // The cache takes over what the events say.
+  useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, ignore)
+  const { help } = useShortcuts()
+  if (!companyId) return <NoCompany />
+  return (
+    <PlaceContext.Provider value={place}>
+      <Header />
+      <Switch>
+        <Route path="/chats">
+          <Chats />
+        </Route>
+        <Route path="/chats/:id">{({ id }) => <Chats chatId={id} />}</Route>
+        <Route path="/assistants/*?">
+          <Part>
+            <Assistants />
+          </Part>
+        </Route>
+        <Route path="/settings/*?">
+          <Part>
+            <Settings />
+          </Part>
+        </Route>
+        <Route>
+          <Redirect to="/chats" replace />
+        </Route>
+      </Switch>
+      {help}
+    </PlaceContext.Provider>
+  )
+}
+
+/** Shown to a user whom no company has added. */
+function NoCompany() {
+  return (
+    <main className="whole">
+      <p>You are not a member of a company. Ask its owner to add you.</p>
+      <button type="button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </main>
+  )
+}
+
+function Chats({ chatId }: { chatId?: string }) {
+  return (
+    <main className="chats" data-view={chatId ? "chat" : "list"}>
+      <ChatList selected={chatId} />
+      {chatId ? <Conversation key={chatId} chatId={chatId} /> : <p className="nothing">Choose a chat.</p>}
+    </main>
+  )
+}

@@ -1,0 +1,26 @@
+import { Component, type ComponentType, lazy, type ReactNode, Suspense } from "react"
+
+/** A view that is loaded when it is first opened. */
+const part = (load: () => Promise<{ default: ComponentType }>) => lazy(load)
+
+export const Assistants = part(() => import("../assistants/assistants.js"))
+export const Settings = part(() => import("../settings/settings.js"))
+
+/** Shows a part; one that is not on the server any more, after an update, is had by loading the page again. */
+export class Part extends Component<{ children: ReactNode }, { isMissing: boolean }> {
+  override state = { isMissing: false }
+  static getDerivedStateFromError = () => ({ isMissing: true })
+  override render() {
+    if (!this.state.isMissing) return <Suspense fallback={<main className="page" aria-busy="true" />}>{this.props.children}</Suspense>
+    return (
+      <main className="page">
+        <p role="alert">
+          This view could not be shown.{" "}
+          <button type="button" onClick={() => location.reload()}>
+            Load the page again
+          </button>
+        </p>
+      </main>
+    )
+  }
+}

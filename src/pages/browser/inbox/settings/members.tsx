@@ -1,0 +1,32 @@
+import { usePlace } from "../kit/company.js"
+import { Table, useRead } from "../kit/forms.js"
+import { exactTime, wordOf } from "../kit/texts.js"
+import { membersQuery } from "./operations.js"
+
+/** The people of the company. */
+export function Members() {
+  const { companyId } = usePlace()
+  const { data, instead } = useRead(membersQuery, { companyId })
+  return (
+    <>
+      {instead}
+      {data?.company && (
+        <Table columns={["Name", "Email", "Role", "Since"]}>
+          {data.company.members.map(({ id, name, email, role, createdAt }) => (
+            <tr key={id}>
+              <th scope="row">
+                <bdi>{name}</bdi>
+              </th>
+              <td>{email}</td>
+              <td>{wordOf(role)}</td>
+              <td>{exactTime(createdAt)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <p className="hint">
+        An operator adds people with <code>npm run admin -- member:add</code>.
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs"
+import type { Browser, Page, PageOptions } from "./browser.js"
+import { password } from "./company-fixture.js"
+import { root } from "./house-rules.js"
+import { until } from "./poll-until.js"
+
+/** Types text into a field. */
+export async function fill(page: Page, field: string, text: string, role = "textbox") {
+  await (await page.find(role, field)).click()
+  await page.type(text)
+}
+
+/** Presses a button by its name. */
+export const pressButton = async (page: Page, name: string) => (await page.find("button", name)).click()
+
+/** Opens an address of the inbox in a profile of its own, and signs in. */
+export async function openInbox(
+  browser: Browser,
+  server: string,
+  email: string,
+  path = "/inbox",
+  options: PageOptions = {},
+): Promise<Page> {
+  const page = await browser.open(server + path, { profile: await browser.profile(), ...options })
+  await fill(page, "Email", email)
+  await fill(page, "Password", password)
+  await pressButton(page, "Sign in")
+  await page.find("button", "Sign out")
+  return page
+}
+
+/** Waits until the articles of the log are these texts, by what each contains. */
+export const shows = (page: Page, texts: string[]) =>
+  until(async () => {
+    const found = await page.texts("article")
+    return found.length === texts.length && found.every((text, index) => text.includes(texts[index]!))
+  })
+
+/** Waits until the inbox or the widget tells a sentence. */
+export const tells = (page: Page, text: string) => until(async () => (await page.texts("status")).some((each) => each.includes(text)))
+
+/** Chooses a file, as a person does in the dialog that "Attach files" opens. */
+export const attach = (page: Page, name: string, bytes: Buffer) =>
+  page.run(`{
+    const dataTransfer = new DataTransfer()
+    const bytes = Uint8Array.from(atob("${bytes.toString("base64")}"), (each) => each.charCodeAt(0))
+    dataTransfer.items.add(new File([bytes], ${JSON.stringify(name)}))
+    const field = document.querySelector("input[type=file]")
+    field.files = dataTransfer.files
+    field.dispatchEvent(new Event("change", { bubbles: true }))
+  }`)
+
+let axe: string | undefined
+
+/** What axe-core, with its default rules (WCAG 2.2 AA among them), finds wrong on a page in light and in dark colours. */
+export async function violations(page: Page): Promise<string[]> {
+  axe ??= readFileSync(`${root}node_modules/axe-core/axe.min.js`, "utf8")
+  await page.run(`${axe}; 0`)
+  const found: string[] = []
+  for (const scheme of ["dark", "light"]) {
+    await page.media({ "prefers-color-scheme": scheme })
+    const inScheme = await page.run(
+      "axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.target + ' ' + node.failureSummary)))",
+    )
+    found.push(...inScheme.map((text: string) => `${scheme}: ${text}`))
+  }
+  return found
+}
