@@ -133,6 +133,32 @@ async function devTools(address: string) {
   }
 }
 
+/**
+ * In the page: answers where to click at an element, and keeps the click from any other one. What loads above it may move it before the click
+ * arrives, and the click would go to what is there then.
+ */
+const aimed = `function () {
+  const types = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"]
+  let missed = false
+  const guard = (event) => {
+    if (event.composedPath().includes(this)) return
+    missed = true
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  for (const type of types) addEventListener(type, guard, true)
+  globalThis.hasMissed = () => {
+    for (const type of types) removeEventListener(type, guard, true)
+    return missed && this.isConnected
+  }
+  this.scrollIntoView({ block: "nearest" })
+  const { x, y, width, height } = this.getBoundingClientRect()
+  return { x: x + width / 2, y: y + height / 2 }
+}`
+
+/** In the page: ends the guard of the last click, and answers whether the click missed its element, which is still there. */
+const hasMissed = "function () { return globalThis.hasMissed?.() ?? false }"
+
 async function openPage(client: Client, url: string, options: PageOptions): Promise<Page> {
   const { profile, width = 1000, height = 700, media = {}, before } = options
   const { targetId } = await client.send("Target.createTarget", { url: "about:blank", ...(profile && { browserContextId: profile }) })
@@ -182,11 +208,12 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
       return (await send("Runtime.callFunctionOn", params)).result.value
     }
     const click = async () => {
-      const { x, y } = await call(
-        "function () { this.scrollIntoView({ block: 'nearest' }); const { x, y, width, height } = this.getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 } }",
-      )
-      for (const type of ["mousePressed", "mouseReleased"])
-        await send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 })
+      do {
+        const { x, y } = await call(aimed)
+        for (const type of ["mousePressed", "mouseReleased"])
+          await send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 })
+        // The handle is gone with the page, when the click led to another one.
+      } while (await call(hasMissed).catch(() => false))
     }
     return { call, click }
   }
