@@ -10,13 +10,16 @@ import { recall } from "../../src/database/embedded/home.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
 import { SERVER_ROLE, superuserUrl } from "../../src/database/embedded/roles.js"
 import { migrate } from "../../src/database/migrate.js"
+import { reportChecks } from "./report-checks.js"
+import { type RunJest, withOneTry, withSecondTry } from "./second-try.js"
 
 /** The migrated, empty database that every world is a copy of. */
 const TEMPLATE = "template_world"
 
 /**
  * `npm test`, after the build: one PostgreSQL for the whole run, one migrated template in it, then Jest with whatever arguments were given. The
- * PostgreSQL is the embedded one, or that of TEST_POSTGRES_URL, the address of a superuser.
+ * PostgreSQL is the embedded one, or that of TEST_POSTGRES_URL, the address of a superuser. With CI=true, or the argument --second-try, a file
+ * that failed is run once more (kit/second-try).
  */
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
@@ -27,7 +30,8 @@ async function main(): Promise<number> {
   try {
     await prepareCluster(superuser)
     await makeTemplate(url)
-    return await jest({ TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuser, TEST_TEMPLATE: TEMPLATE, TEST_DATA_DIR: folder })
+    const env = { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuser, TEST_TEMPLATE: TEMPLATE, TEST_DATA_DIR: folder }
+    return await runJest((args) => jest(env, args), folder)
   } finally {
     await stop()
     rmSync(folder, { recursive: true, force: true })
@@ -81,9 +85,21 @@ async function makeTemplate(url: string) {
 /** What one process compiled of the server and its libraries, those that tests start load. */
 const compiled = { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") }
 
+const tryAgain = "--second-try"
+
+/** Runs Jest as it was asked for, and says what came of it. */
+async function runJest(jest: RunJest, folder: string): Promise<number> {
+  const args = process.argv.slice(2).filter((arg) => arg !== tryAgain)
+  if (args.some((arg) => /^--(watch|watchAll|json|showConfig|listTests|help|version)\b/.test(arg))) return jest(args)
+  const twice = process.argv.includes(tryAgain) || process.env["CI"] === "true"
+  const outcome = await (twice ? withSecondTry : withOneTry)(jest, args, folder)
+  reportChecks(outcome)
+  return outcome.reasons.length > 0 ? 1 : 0
+}
+
 /** Runs Jest and answers its exit code; an interrupt goes to Jest, and the database is stopped when Jest has ended. */
-async function jest(env: Record<string, string>): Promise<number> {
-  const args = ["node_modules/jest/bin/jest.js", ...process.argv.slice(2)]
+async function jest(env: Record<string, string>, given: string[]): Promise<number> {
+  const args = ["node_modules/jest/bin/jest.js", ...given]
   const child = spawn(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...compiled, ...env } })
   const interrupt = () => child.kill("SIGINT")
   stopping.addEventListener("abort", interrupt)
