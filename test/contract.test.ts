@@ -20,6 +20,7 @@ import {
   everythingOf,
   fullBodies,
   isPublic,
+  kindsOf,
   parametersIn,
   queryFor,
 } from "./kit/routes.js"
@@ -130,7 +131,7 @@ describe("ids in a path, over both protocols", () => {
   const dependOnRow = ["resourceContent", "resourceUrl", "fileId"]
 
   it.each(changing)("%s: null for a field that is never null is reported before a missing row", async (_name, route) => {
-    const [mine, theirs] = [await belongings(acme), await belongings(globex)]
+    const [mine, theirs] = [await belongings(acme, kindsOf(route, acme)), await belongings(globex, kindsOf(route, globex))]
     const fields = Object.keys(bodySchemaOf(w.openapi, route.path, "patch").properties)
     const send = (things: Belongings, field: string) =>
       rest.as(credentialFor(route, acme)).patch(addressOf(route, things, { companyId: acme.id }), { [field]: null })
@@ -328,7 +329,7 @@ describe("REST and GraphQL", () => {
 
   /** The response of a route over a protocol, for fresh rows that are equal each time. */
   async function aboutOwn(client: ApiClient, route: Route, bodyOf = (things: Belongings) => bodyFor(route, things)) {
-    const things = await belongings(acme)
+    const things = await belongings(acme, kindsOf(route, acme, bodyOf))
     const { status, body } = await askThrough(client, route, addressOf(route, things), things, bodyOf(things))
     return { status, body: alike(body) }
   }

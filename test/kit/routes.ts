@@ -8,14 +8,15 @@ import type { CompanyFixture, World } from "./world.js"
 /** A company's rows, one of each kind, by the first part of the paths with their ids. */
 export type Belongings = Record<string, string> & { company: CompanyFixture }
 
-/** Fills a chat with one of each kind of content. */
-async function fill(company: CompanyFixture, chatId: string, folderId: string, tagId: string, replyToMessageId: string) {
+/** Fills the chat with one of each kind of content. */
+async function fill(company: CompanyFixture, own: Belongings) {
   const as = company.rest.as(company.token)
-  await as.patch(`/api/chats/${chatId}/folder`, { folderId }).expect(200)
-  await as.put(`/api/chats/${chatId}/tags`, { tagIds: [tagId] }).expect(200)
+  const { chats: chatId } = own
+  await as.patch(`/api/chats/${chatId}/folder`, { folderId: own["chat-folders"] }).expect(200)
+  await as.put(`/api/chats/${chatId}/tags`, { tagIds: [own["tags"]] }).expect(200)
   await company.rest.as(company.member.jwt).post(`/api/chats/${chatId}/meta/comments`, { text: "A note" }).expect(201)
   const { body: media } = await as.ask("post", "/api/media/upload").attach("file", samples.txt, "notes.txt").expect(201)
-  await company.message({ chatId, mediaIds: [media.id], replyToMessageId })
+  await company.message({ chatId, mediaIds: [media.id], replyToMessageId: own["messages"] })
 }
 
 /** A new endpoint for events. A company has at most 50, and some tests call this often: the newest of many makes place. */
@@ -26,42 +27,50 @@ async function webhookOf(company: CompanyFixture) {
   return company.eventWebhook()
 }
 
-/** Creates one row of each kind that a path can name. */
-export async function belongings(company: CompanyFixture): Promise<Belongings> {
-  const folder = await company.folder()
-  const tag = await company.tag()
-  const assistant = await company.makeAssistant()
-  const knowledge = await company.makeKnowledge({ assistantId: assistant.id })
-  const chat = await company.chat({ assistantId: assistant.id, managerId: company.member.id })
-  const message = await company.message({ chatId: chat.id })
-  const tool = await company.tool({ assistantId: assistant.id })
-  const call = await company.call({ assistantId: assistant.id })
+/** The kinds of rows that a request to a route names in its path and its body. */
+export function kindsOf(route: Route, company: CompanyFixture, bodyOf = (own: Belongings): unknown => bodyFor(route, own)): Set<string> {
+  const kinds = new Set([...route.path.matchAll(/([\w-]+)\/\{\w+\}/g)].map(([, part]) => part!))
+  const noticing = { get: (_own: object, kind: string) => (kind === "company" ? company : kinds.add(kind) && "") }
+  bodyOf(new Proxy({}, noticing) as Belongings)
+  return kinds
+}
+
+/** Creates one row of each kind that a path can name, or of some kinds and what they belong to. */
+export async function belongings(company: CompanyFixture, kinds?: Set<string>): Promise<Belongings> {
+  const wants = (...any: string[]) => !kinds || any.some((kind) => kinds.has(kind))
+  const as = company.rest.as(company.token)
+  const own: Record<string, unknown> = { company, companies: company.id, labels: "VIP" }
+  const chatty = wants("chats", "messages")
+  if (chatty || wants("chat-folders")) own["chat-folders"] = (await company.folder()).id
+  if (chatty || wants("chat-tags", "tags", "comments")) {
+    const tag = await company.tag()
+    Object.assign(own, { "chat-tags": tag.id, tags: tag.id, comments: tag.id })
+  }
+  const ofAssistant = ["assistants-new", "assistants", "assistant-knowledge-new", "assistant-tools-new", "calls-history"]
+  if (chatty || wants(...ofAssistant)) {
+    const assistantId: string = (await company.makeAssistant()).id
+    Object.assign(own, { "assistants-new": assistantId, assistants: assistantId })
+    if (wants("assistants-new", "assistants", "assistant-knowledge-new"))
+      own["assistant-knowledge-new"] = (await company.makeKnowledge({ assistantId })).id
+    if (wants("assistants-new", "assistants", "assistant-tools-new")) own["assistant-tools-new"] = (await company.tool({ assistantId })).id
+    if (wants("calls-history")) own["calls-history"] = (await company.call({ assistantId })).id
+    if (chatty) {
+      own["chats"] = (await company.chat({ assistantId, managerId: company.member.id })).id
+      own["messages"] = (await company.message({ chatId: own["chats"] })).id
+      await fill(company, own as Belongings)
+    }
+  }
   await company.subscription("active")
   await company.voice({ balance: 100, lines: 0 })
-  const webhook = await webhookOf(company)
-  const { body: delivery } = await company.rest.as(company.token).post(`/api/event-webhooks/${webhook.id}/test`).expect(201)
-  const tokens = `/api/companies/${company.id}/access-tokens`
-  const { body: token } = await company.rest.as(company.owner.jwt).post(tokens, { name: "Shop" }).expect(201)
-  await fill(company, chat.id, folder.id, tag.id, message.id)
-  return {
-    company,
-    companies: company.id,
-    "access-tokens": token.id,
-    "event-webhooks": webhook.id,
-    deliveries: delivery.id,
-    "assistants-new": assistant.id,
-    "assistant-tools-new": tool.id,
-    "assistant-knowledge-new": knowledge.id,
-    assistants: assistant.id,
-    "calls-history": call.id,
-    chats: chat.id,
-    "chat-folders": folder.id,
-    "chat-tags": tag.id,
-    tags: tag.id,
-    labels: "VIP",
-    comments: tag.id,
-    messages: message.id,
-  } as unknown as Belongings
+  if (wants("event-webhooks", "deliveries")) {
+    own["event-webhooks"] = (await webhookOf(company)).id
+    own["deliveries"] = (await as.post(`/api/event-webhooks/${own["event-webhooks"]}/test`).expect(201)).body.id
+  }
+  if (wants("access-tokens")) {
+    const tokens = `/api/companies/${company.id}/access-tokens`
+    own["access-tokens"] = (await company.rest.as(company.owner.jwt).post(tokens, { name: "Shop" }).expect(201)).body.id
+  }
+  return own as Belongings
 }
 
 /** Every route with its name, for `describe.each`. */
