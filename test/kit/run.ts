@@ -87,9 +87,18 @@ const compiled = { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") }
 
 const tryAgain = "--second-try"
 
+/** The tests that start processes, browsers and copies of the repository: `npm run test:system`. */
+const system = "test/system/"
+
+/** Jest's arguments: without names of files, those of all tests but of the system. */
+function jestArguments(): string[] {
+  const args = process.argv.slice(2).filter((arg) => arg !== tryAgain)
+  return args.some((arg) => !arg.startsWith("-")) ? args : [...args, `--testPathIgnorePatterns=/${system}`]
+}
+
 /** Runs Jest as it was asked for, and says what came of it. */
 async function runJest(jest: RunJest, folder: string): Promise<number> {
-  const args = process.argv.slice(2).filter((arg) => arg !== tryAgain)
+  const args = jestArguments()
   if (args.some((arg) => /^--(watch|watchAll|json|showConfig|listTests|help|version)\b/.test(arg))) return jest(args)
   const twice = process.argv.includes(tryAgain) || process.env["CI"] === "true"
   const outcome = await (twice ? withSecondTry : withOneTry)(jest, args, folder)

@@ -51,7 +51,7 @@ export async function withSecondTry(jest: RunJest, args: string[], folder: strin
     outcome.reasons.push(`${failed.length} files failed; at most ${mostFlaky} may fail at first, so none is tried again.`)
   if (outcome.reasons.length > 0) return outcome
   for (const result of failed) {
-    const second = await once(jest, ["--runTestsByPath", result.name, ...args.filter((arg) => arg.startsWith("-"))], folder)
+    const second = await once(jest, ["--runTestsByPath", result.name], folder)
     if (second.code !== 0) outcome.reasons.push(`It failed twice: ${firstError(result)}`)
     else {
       outcome.flaky.push(firstError(result))
