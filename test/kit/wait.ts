@@ -1,0 +1,115 @@
+import { setTimeout as pause } from "node:timers/promises"
+import { inspect } from "node:util"
+import { lastSlowdown, measureAgain, printed, type Reference } from "./reference.js"
+
+/** A wait gives up after this many seconds of a quiet machine: what takes longer does not happen. */
+const patienceSeconds = 30
+
+/** A condition is looked at again after this time. */
+const pollMs = 10
+
+/** What a wait shows when it gives up: a value, or a function that looks. */
+export type Look = () => unknown
+
+/** How waits count time: the length of a second, and the measurement that they make before they give up. Tests of waits change them. */
+export interface Timing {
+  secondMs: number
+  measure(): Promise<Reference>
+}
+
+/** The failure of a wait that gave up. */
+export class WaitError extends Error {
+  override name = "WaitError"
+}
+
+/**
+ * The functions that wait, with a way to count time.
+ * @example const { until } = waits({ secondMs: 1, measure: measureAgain })
+ */
+export function waits({ secondMs, measure }: Timing) {
+  /**
+   * Resolves with the speed of the machine when it has been waited for too long. It counts ticks of a timer and not the time of a clock: while this process
+   * stands still, nothing can happen that is waited for.
+   */
+  async function patienceEnds(stop: AbortSignal): Promise<Reference> {
+    let limit = patienceSeconds * lastSlowdown()
+    for (let ticks = 0; ; ticks += 1) {
+      if (ticks >= limit) {
+        const reference = await measure()
+        limit = patienceSeconds * reference.slowdown
+        if (ticks >= limit) return reference
+      }
+      await pause(secondMs, undefined, { signal: stop })
+    }
+  }
+
+  async function happens<T>(sentence: string, promise: PromiseLike<T>, look?: Look): Promise<T> {
+    const begin = performance.now()
+    const done = new AbortController()
+    const ended = patienceEnds(done.signal).then(
+      async (reference) => {
+        const seconds = ((performance.now() - begin) / 1_000).toFixed(1)
+        throw new WaitError(`Waited ${seconds} s in vain: ${sentence}\nReference: ${printed(reference)}${await shown(look, secondMs)}`)
+      },
+      // Only the end of the wait aborts the timer.
+      () => undefined as never,
+    )
+    try {
+      return await Promise.race([promise, ended])
+    } finally {
+      done.abort()
+    }
+  }
+
+  async function until<T>(sentence: string, condition: () => Promise<T> | T, look?: Look): Promise<NonNullable<T>> {
+    let hasEnded = false
+    let last: { value: T } | undefined
+    let lookedAt = performance.now()
+    const poll = async (): Promise<NonNullable<T>> => {
+      while (!hasEnded) {
+        lookedAt = performance.now()
+        last = undefined
+        const value = await condition()
+        last = { value }
+        if (value) return value
+        await pause(pollMs)
+      }
+      // Nobody waits for it any more.
+      return undefined as never
+    }
+    const state = async () => ({
+      condition: last ? last.value : `no answer for ${((performance.now() - lookedAt) / 1_000).toFixed(1)} s`,
+      ...(look && { look: await look() }),
+    })
+    try {
+      return await happens(sentence, poll(), state)
+    } finally {
+      hasEnded = true
+    }
+  }
+
+  return { until, happens }
+}
+
+/** What a look shows; it may itself wait for what hangs. */
+async function shown(look: Look | undefined, secondMs: number): Promise<string> {
+  if (!look) return ""
+  const looked = (async () => look())().catch((error) => `could not be looked at: ${error}`)
+  const state = await Promise.race([looked, pause(5 * secondMs, "could not be looked at in five seconds", { ref: false })])
+  return `\n${inspect(state, { depth: 6, maxStringLength: 2_000, maxArrayLength: 50 })}`
+}
+
+const ordinary = waits({ secondMs: 1_000, measure: measureAgain })
+
+/**
+ * Waits until a condition holds, and returns its value. It gives up after 30 seconds of a quiet machine with the sentence, the condition's last
+ * value and what `look` shows; an error of the condition ends it at once.
+ * @example await until("the message is sent", async () => (await message(id)).status === "sent", () => vendor.calls)
+ */
+export const until = ordinary.until
+
+/**
+ * Waits for a promise as `until` does for a condition, and returns its value.
+ * @example await happens("the socket is closed", once(socket, "close"))
+ */
+export const happens = ordinary.happens
