@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { type Page, startBrowser } from "../test/kit/browser.js"
 import { freePort } from "../test/kit/free-port.js"
 import { fill, pressButton } from "../test/kit/inbox-page.js"
-import { until } from "../test/kit/poll-until.js"
+import { until } from "../test/kit/wait.js"
 
 /** Time for pictures and transitions of a page to end, in milliseconds: nothing tells when. */
 const paintedMs = 500
@@ -27,9 +27,9 @@ async function makeScreenshots() {
   const browser = await startBrowser()
   try {
     const file = join(dataDir, "demo.json")
-    await until(() => existsSync(file))
+    await until("the demo company is stored", () => existsSync(file))
     const demo = JSON.parse(readFileSync(file, "utf8"))
-    await until(() =>
+    await until("the server answers", () =>
       fetch(`${url}/demo`).then(
         ({ ok }) => ok,
         () => false,
@@ -50,22 +50,22 @@ async function makeScreenshots() {
     await pressButton(visitor, "Open chat")
     await fill(visitor, "Message", "How long does delivery take?")
     await visitor.press("Enter")
-    await until(async () => (await visitor.count("article")) === 2)
+    await until("the widget shows the answer", async () => (await visitor.count("article")) === 2)
     await save(visitor, "widget")
 
     const agent = await browser.open(`${url}/inbox`, { profile: await browser.profile(), ...size })
     await fill(agent, "Email", demo.email)
     await fill(agent, "Password", demo.password)
     await pressButton(agent, "Sign in")
-    await until(async () => (await agent.count("listitem")) > customers.length)
+    await until("the inbox lists the chats", async () => (await agent.count("listitem")) > customers.length)
     await agent.press("j")
-    await until(async () => (await agent.count("article")) === 2)
+    await until("the inbox shows the chat", async () => (await agent.count("article")) === 2)
     await pressButton(agent, "Details")
     await save(agent, "inbox")
     await agent.run(`history.pushState(null, "", "/inbox/assistants/${demo.assistantId}")`)
     await fill(agent, "Message of a customer", "Can I return a lamp?")
     await agent.press("Enter")
-    await until(async () => (await agent.count("article")) === 2)
+    await until("the playground shows the answer", async () => (await agent.count("article")) === 2)
     await save(agent, "assistant")
   } finally {
     await browser.close()

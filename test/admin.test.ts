@@ -140,7 +140,7 @@ describe("sessions", () => {
     const socket = await open(person.jwt)
     const [kept, ending] = await list(person.id)
     expect(await done("session:end", { id: person.sessionId.toUpperCase() })).toEqual(ending)
-    expect((await socket.closed).code).toBe(4401)
+    expect((await socket.closed()).code).toBe(4401)
     await rest.as(person.jwt).get("/api/chats").expect(401)
     await rest.anonymous.post("/api/auth/refresh", { refreshToken: person.refreshToken }).expect(401)
     await rest.as(other.accessToken).get("/api/chats").expect(200)
@@ -163,7 +163,7 @@ describe("what is revoked ends at once in the running server", () => {
     const revoked = await done("token:revoke", { id: record.id.toUpperCase() })
     expect(revoked).toEqual({ ...kept, updatedAt: time, lastUsedAt: time, revokedAt: time })
     await rest.as(record.token).get("/api/chats").expect(401)
-    expect((await socket.closed).code).toBe(4401)
+    expect((await socket.closed()).code).toBe(4401)
     expect((await done("token:revoke", { id: record.id })).revokedAt).toBe(revoked.revokedAt)
   })
 
@@ -175,7 +175,7 @@ describe("what is revoked ends at once in the running server", () => {
     expect(removed).toEqual({ companyId: acme.id, userId: person.id, role: "member" })
     await rest.as(person.jwt).get(`/api/chats?companyId=${acme.id}`).expect(403)
     expect((await rest.as(person.jwt).get("/api/auth/me").expect(200)).body.companies).toEqual([])
-    expect((await socket.closed).code).toBe(4403)
+    expect((await socket.closed()).code).toBe(4403)
   })
 
   it("the old role of a user with a new role or company, with open sockets, which reconnect", async () => {
@@ -186,7 +186,7 @@ describe("what is revoked ends at once in the running server", () => {
     ] as const) {
       const socket = await open(person.jwt)
       await done("member:add", { company: company.id, user: person.email, role })
-      expect((await socket.closed).code).toBe(1012)
+      expect((await socket.closed()).code).toBe(1012)
     }
   })
 
@@ -200,7 +200,7 @@ describe("what is revoked ends at once in the running server", () => {
     })
     await rest.as(person.jwt).get("/api/chats").expect(401)
     await rest.anonymous.post("/api/auth/refresh", { refreshToken: person.refreshToken }).expect(401)
-    expect((await socket.closed).code).toBe(4401)
+    expect((await socket.closed()).code).toBe(4401)
     await signIn(person.email, password).expect(401)
     await signIn(person.email, "another password").expect(200)
   })

@@ -7,6 +7,7 @@ import { blockWrites } from "./kit/blocked-writes.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { subscribe } from "./kit/sockets.js"
 import { chatViews, hold } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -22,9 +23,6 @@ const find = ({ id }: { id: string }) => rest.as(acme.token).get(`${path}/${id}`
 const assign = (chat: { id: string }, { id }: { id: string }) =>
   rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: id })
 const speaking = () => acme.makeAssistant({ name: "Ada", vaRegistration: { provider: "simulated" } })
-const until = async (isDone: () => Promise<boolean>) => {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 50))
-}
 /** Runs the work on voice agents that is due, and waits until it is done, also what the job scheduler started. */
 const sweep = async () => {
   await voiceAgent.sweep.run(w.services)
@@ -190,7 +188,7 @@ describe("the chats of a deleted assistant", () => {
     const [held] = (await writer.query("select id from chat where from_id = 'many' limit 1 for update")).rows
     const deletion = remove(assistant).then((answer) => answer)
     const left = async () => (await sql("select count(*)::int as count from chat where assistant_id = $1", [assistant.id]))[0].count
-    await until(async () => (await left()) === 1)
+    await until("one object is left", async () => (await left()) === 1)
     expect((await find(assistant).expect(200)).body.voiceAgentStatus).toBe("terminating")
     expect((await sql("select id from chat where assistant_id = $1", [assistant.id]))[0].id).toBe(held.id)
     await writer.query("commit")
@@ -245,7 +243,7 @@ describe("a chat that is assigned to an assistant during its deletion", () => {
     const id = given.body.chatId ?? given.body.id!
     expect(await look({ id })).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
     await sweep()
-    await until(async () => (await find(assistant)).status === 404)
+    await until("the assistant is removed", async () => (await find(assistant)).status === 404)
     await sql(widget, [acme.assistant.id, acme.widget.id])
   })
 
@@ -274,7 +272,7 @@ describe("an assistant that is being deleted", () => {
     // Its worker continues.
     await sql("update assistant set voice_work_id = null, voice_lease_until = null, voice_due_at = now() where id = $1", [assistant.id])
     await sweep()
-    await until(async () => (await find(assistant)).status === 404)
+    await until("the assistant is removed", async () => (await find(assistant)).status === 404)
   })
 
   it("can neither be changed, copied nor assigned to a chat", async () => {
@@ -303,8 +301,8 @@ describe("an assistant that is being deleted", () => {
 describe("the job scheduler", () => {
   it("creates an agent, and deletes it, without a call by the test", async () => {
     const assistant = await speaking()
-    await until(async () => (await find(assistant)).body.voiceAgentStatus === "ready")
+    await until("the voice agent is ready", async () => (await find(assistant)).body.voiceAgentStatus === "ready")
     await remove(assistant).expect(200, { id: assistant.id, deleted: false, terminating: true })
-    await until(async () => (await find(assistant)).status === 404)
+    await until("the assistant is removed", async () => (await find(assistant)).status === 404)
   })
 })

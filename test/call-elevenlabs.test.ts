@@ -9,9 +9,9 @@ import { callLines } from "../src/jobs/call-lines.js"
 import { callRecord } from "../src/jobs/call-record.js"
 import { voiceAgent } from "../src/jobs/voice-agent.js"
 import { administration } from "./kit/command-line.js"
-import { until } from "./kit/poll-until.js"
 import { receiver } from "./kit/receiver.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const vendor = new ElevenLabsVendor()
@@ -334,7 +334,7 @@ it("an agent calls a tool of its assistant on a live call, and no other", async 
 it("the tools of agents get a new secret when the encryption key is changed", async () => {
   const ada = await acme.makeAssistant({ name: "Rotated", vaRegistration: { provider: "elevenlabs" } })
   const tool = await acme.tool({ assistantId: ada.id, name: "getOrder", apiCallUrl: integrator.url })
-  await until(async () => {
+  await until("the voice agent is ready", async () => {
     await work()
     return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).body.voiceAgentStatus === "ready"
   })
@@ -360,7 +360,7 @@ it("the tools of agents get a new secret when the encryption key is changed", as
 
 it("the agent of a deleted assistant is removed after its calls have ended", async () => {
   const ada = await acme.makeAssistant({ name: "Ada", vaRegistration: { provider: "elevenlabs" } })
-  await until(async () => {
+  await until("the voice agent is ready", async () => {
     await work()
     return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).body.voiceAgentStatus === "ready"
   })
@@ -374,7 +374,7 @@ it("the agent of a deleted assistant is removed after its calls have ended", asy
   await poll()
   await poll()
   expect(vendor.agents.has(conversationOf(id).agent_id)).toBe(false)
-  await until(async () => {
+  await until("the assistant is removed", async () => {
     await work()
     return (await rest.as(acme.token).get(`/api/assistants-new/${ada.id}`)).status === 404
   })

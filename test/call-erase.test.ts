@@ -4,8 +4,8 @@ import { clock } from "../src/entities/kit/clock.js"
 import { retention } from "../src/jobs/retention.js"
 import { administration } from "./kit/command-line.js"
 import { folderOfItsOwn } from "./kit/files.js"
-import { until } from "./kit/poll-until.js"
 import { receiver } from "./kit/receiver.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const integrator = await receiver()
@@ -20,7 +20,10 @@ async function called(phoneNumber: string): Promise<string> {
   const body = { phoneNumber, dynamicVariables: { simulate: "hang_up", note: `about ${phoneNumber}` } }
   const path = `/api/assistants/${acme.assistant.id}/originate`
   const { body: answer } = await rest.as(acme.token).post(path, body).set("Idempotency-Key", phoneNumber).expect(200)
-  await until(async () => (await sql("select 1 from call where id = $1 and reported_at is not null", [answer.workflowId])).length > 0)
+  await until(
+    "the call is reported",
+    async () => (await sql("select 1 from call where id = $1 and reported_at is not null", [answer.workflowId])).length > 0,
+  )
   return answer.workflowId
 }
 const recordings = () => sql("select id from media")

@@ -1,7 +1,7 @@
 import { startFakeOpenAi } from "./kit/fake-openai.js"
-import { until } from "./kit/poll-until.js"
 import { receiver } from "./kit/receiver.js"
 import { hold, systemOf } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const integrator = await receiver()
@@ -23,7 +23,10 @@ const originate = async (assistantId: string, fields: object = {}): Promise<stri
   ).body.workflowId
 const look = async (id: string) => (await rest.as(acme.token).get(`/api/calls-history/${id}`).expect(200)).body
 const reported = (id: string) =>
-  until(async () => (await sql("select reported_at from call where id = $1 and reported_at is not null", [id])).length > 0)
+  until(
+    "the call is reported",
+    async () => (await sql("select reported_at from call where id = $1 and reported_at is not null", [id])).length > 0,
+  )
 
 beforeAll(async () => {
   await acme.subscription("active")
@@ -98,7 +101,7 @@ it("a call greets by name, answers with a tool, reports its result, and tells it
     [id],
   )
   expect(platform).toEqual([{ status: "success" }])
-  await until(() => sentTo("/events").length === 3)
+  await until("three events are sent", () => sentTo("/events").length === 3)
   const events = sentTo("/events").filter(({ payload }) => payload.id === id)
   expect(events.map(({ type }) => type).sort()).toEqual(["CALL_ENDED", "CALL_STARTED", "CALL_TRANSCRIBED"])
   expect(events.find(({ type }) => type === "CALL_TRANSCRIBED").payload.replies).toEqual(call.replies)
@@ -141,7 +144,7 @@ it("a client runs its tool during a call", async () => {
   openAi.reply = async ({ body }) =>
     body.messages.at(-1).role === "tool" ? { text: "The pump is running." } : { toolCalls: [{ name: "startPump", arguments: {} }] }
   const id = await originate(ada.id, { dynamicVariables: { simulate_says: "Start the pump, please." } })
-  const asked = await until(async () => {
+  const asked = await until("the call's tool is requested", async () => {
     const rows = await sql(
       "select payload -> 'value' as value from event where type = 'TOOL_CALL_REQUESTED' and payload #>> '{value,callId}' = $1",
       [id],

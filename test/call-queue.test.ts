@@ -1,6 +1,6 @@
 import { callLines } from "../src/jobs/call-lines.js"
-import { until } from "./kit/poll-until.js"
 import { stillTime } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world({ CALL_QUEUE_WAIT_MS: "60000" })
@@ -33,7 +33,7 @@ it("a call waits without a line, and starts when there is one, the first first",
   expect(await Promise.all(waiting.map(statusOf))).toEqual(["queued", "queued", "queued"])
   await acme.voice({ lines: 1 })
   await sweep()
-  await until(async () => (await Promise.all(waiting.map(statusOf))).every((status) => status === "busy"))
+  await until("all calls have ended busy", async () => (await Promise.all(waiting.map(statusOf))).every((status) => status === "busy"))
   // The clock stands still: the events have the order.
   const order = await sql("select payload #>> '{call,id}' as id from event where type = 'CALL_ENDED' and company_id = $1 order by id", [
     acme.id,
@@ -45,7 +45,7 @@ it("calls that are accepted at once never occupy more lines than there are", asy
   await acme.voice({ lines: 2 })
   const ids = await Promise.all(Array.from({ length: 8 }, () => accept()))
   let most = 0
-  await until(async () => {
+  await until("all calls have ended", async () => {
     const [row] = await sql(
       "select count(*) filter (where status in ('dialing', 'in_progress'))::int as on_line, count(ended_reason)::int as ended from call",
     )
@@ -74,7 +74,7 @@ it("a call whose wait is over is not dialed, and never dialed later", async () =
   const next = await accept()
   expect(await statusOf(late)).toBe("not_dialed")
   expect(await statusOf(early)).toBe("not_dialed")
-  await until(async () => (await statusOf(next)) === "busy")
+  await until("the next call has ended busy", async () => (await statusOf(next)) === "busy")
   expect((await sql("select count(dialed_at)::int as dialed from call"))[0].dialed).toBe(1)
 })
 
@@ -99,13 +99,16 @@ it("a call that waits is cancelled with its assistant, and its record stays", as
 
 it("a call waits for a voice agent that is being created, and others pass it", async () => {
   const assistant = await acme.makeAssistant({ vaRegistration: { provider: "simulated" } })
-  await until(async () => (await rest.as(acme.token).get(`/api/assistants-new/${assistant.id}`)).body.voiceAgentStatus === "ready")
+  await until(
+    "the voice agent is ready",
+    async () => (await rest.as(acme.token).get(`/api/assistants-new/${assistant.id}`)).body.voiceAgentStatus === "ready",
+  )
   await sql("update assistant set voice_agent_status = 'provisioning' where id = $1", [assistant.id])
   const held = await accept({}, assistant)
   const passing = await accept()
   await acme.voice({ lines: 1 })
   await sweep()
-  await until(async () => (await statusOf(passing)) === "busy")
+  await until("the call has ended busy", async () => (await statusOf(passing)) === "busy")
   expect(await statusOf(held)).toBe("queued")
   await sql("update assistant set voice_agent_status = 'failed' where id = $1", [assistant.id])
   await sweep()
@@ -115,7 +118,7 @@ it("a call waits for a voice agent that is being created, and others pass it", a
 it("a connected call tells its events in their order, to the company alone", async () => {
   await acme.voice({ lines: 1 })
   const id = await accept({ phoneNumber: "+15550099404" })
-  await until(async () => (await statusOf(id)) === "transcribed")
+  await until("the call is recorded", async () => (await statusOf(id)) === "transcribed")
   expect(await eventsOf(id)).toEqual(["CALL_STARTED", "CALL_ENDED", "CALL_TRANSCRIBED"])
   const rows = await sql("select company_id from event where payload #>> '{call,id}' = $1", [id])
   expect(new Set(rows.map((row) => row.company_id))).toEqual(new Set([acme.id]))

@@ -1,5 +1,5 @@
 import { bothProtocols } from "./kit/both-protocols.js"
-import { until } from "./kit/poll-until.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -18,7 +18,7 @@ const accepted = async (fields: object = {}, assistantId = acme.assistant.id): P
   (await originate(fields, assistantId).expect(200)).body.workflowId
 const detail = async (id: string) => (await w.rest.as(acme.token).get(`/api/calls-history/${id}`).expect(200)).body
 const ended = (id: string) =>
-  until(async () => {
+  until(`call ${id} has ended`, async () => {
     const call = await detail(id)
     return call.endedReason && !["in_progress", "completed"].includes(call.status) && call
   })

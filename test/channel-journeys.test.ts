@@ -6,7 +6,7 @@ import { TelegramBotVendor } from "../simulate/vendors/telegram-bot.js"
 import { WhatsAppVendor } from "../simulate/vendors/whatsapp-business.js"
 import { administration } from "./kit/command-line.js"
 import { samples } from "./kit/files.js"
-import { until } from "./kit/poll-until.js"
+import { until } from "./kit/wait.js"
 import { type WorldOptions, world } from "./kit/world.js"
 
 /** What a customer does on a messenger, and what arrives there; the story below is the same for all. */
@@ -174,7 +174,7 @@ describe.each(Object.entries(phones))("a conversation over %s", (messenger, make
   let chatId = ""
   const messages = async (): Promise<Shown[]> =>
     (await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=100`).expect(200)).body.data.reverse()
-  const one = (is: (message: Shown) => boolean) => until(async () => (await messages()).findLast(is))
+  const one = (is: (message: Shown) => boolean) => until("such a message is stored", async () => (await messages()).findLast(is))
   const chat = async () => (await rest.as(acme.token).get(`/api/chats/${chatId}`).expect(200)).body
 
   it("goes from the customer to the assistant and back, in every kind", async () => {
@@ -186,11 +186,11 @@ describe.each(Object.entries(phones))("a conversation over %s", (messenger, make
     phone.hook(`${w.url}/hooks/${messenger}/${connection.id}`)
 
     phone.write("When are you open?")
-    await until(() => phone.got().find((text) => text.includes("9:00")))
+    await until("the customer has the answer", () => phone.got().find((text) => text.includes("9:00")))
     chatId = (await sql("select id from chat where external_id = $1", [phone.customer]))[0].id
     const answer = await one(({ role, status }) => role === "Assistant" && status !== "queued")
     expect(answer.externalId).toEqual(expect.any(String))
-    await until(async () => (await chat()).name === "Ada")
+    await until("the chat has the customer's name", async () => (await chat()).name === "Ada")
 
     phone.picture("My parcel")
     const picture = await one(({ messageMedia }) => messageMedia[0]?.media.status === "ready")
@@ -246,7 +246,7 @@ describe.each(Object.entries(phones))("a conversation over %s", (messenger, make
   it("in a group has the member who writes, and no assistant", async () => {
     if (!phone.group) return
     phone.group("Hi all")
-    const [group] = await until(async () => {
+    const [group] = await until("the group's message is stored", async () => {
       const rows = await sql("select c.*, m.sender from chat c join message m on m.chat_id = c.id where m.text = 'Hi all'")
       return rows.length > 0 ? rows : null
     })

@@ -1,7 +1,7 @@
 import { TelegramBotVendor } from "../simulate/vendors/telegram-bot.js"
 import { deliver } from "../src/jobs/deliver.js"
 import { administration } from "./kit/command-line.js"
-import { until } from "./kit/poll-until.js"
+import { until } from "./kit/wait.js"
 import { type WorldOptions, world } from "./kit/world.js"
 
 const vendor = new TelegramBotVendor({ secondMs: 20 })
@@ -30,9 +30,9 @@ const textsOf = async () =>
 it("a bot without a public address is answered over polling, in order, each update once", async () => {
   for (const text of ["One", "Two", "When are you open?"]) vendor.write(chat, ann, { text })
   ;({ id } = await done("channel:connect", { ...account(), credentials: JSON.stringify({ botToken: vendor.token }) }))
-  await until(() => vendor.sent.find(({ text }) => text?.includes("9:00")))
+  await until("the answer is sent", () => vendor.sent.find(({ text }) => text?.includes("9:00")))
   vendor.write(chat, ann, { text: "Thanks" })
-  await until(async () => (await textsOf()).includes("Thanks"))
+  await until("the customer's next message is stored", async () => (await textsOf()).includes("Thanks"))
   expect((await textsOf()).filter((text) => ["One", "Two", "When are you open?", "Thanks"].includes(text))).toEqual([
     "One",
     "Two",
@@ -43,7 +43,7 @@ it("a bot without a public address is answered over polling, in order, each upda
 
 it("a tap on a button that a poll brings is answered, so that the customer's app stops waiting", async () => {
   vendor.tap(chat, ann, vendor.sent[0]!.messageId, "Yes, please")
-  await until(() => vendor.answeredTaps.length === 1)
+  await until("the tap is answered", () => vendor.answeredTaps.length === 1)
   expect(await textsOf()).toContain("Yes, please")
 })
 
@@ -52,20 +52,23 @@ it("a token that was revoked is shown, deliveries wait, and new credentials send
   // No answer of the assistant comes between.
   const off = { isUnderAiControl: false, aiDisableReason: "manual" }
   await rest.as(acme.token).patch(`/api/chats/${chatId}/ai-control`, off).expect(200)
-  await until(async () => (await channel()).queued === 0)
+  await until("nothing is queued", async () => (await channel()).queued === 0)
   const token = vendor.token
   Object.assign(vendor, { token: "123456:another" })
   // A poll that began before may still succeed, and would show the channel without a problem once more.
-  await until(async () => (await channel()).problem)
+  await until("a poll was refused", async () => (await channel()).problem)
   const { id: messageId } = await acme.message({ chatId, text: "Can you read this?" })
   expect(await channel()).toMatchObject({ problem: "401: Unauthorized", queued: 1 })
-  await until(async () => (await sql("select failures from channel_message where message_id = $1", [messageId]))[0]?.failures > 0)
+  await until(
+    "a delivery has failed",
+    async () => (await sql("select failures from channel_message where message_id = $1", [messageId]))[0]?.failures > 0,
+  )
   expect(await sql("select type from event where type = 'CHANNEL_UPDATED' and company_id = $1", [acme.id])).toHaveLength(1)
 
   await done("channel:set-credentials", { id, credentials: JSON.stringify({ botToken: vendor.token }) })
   await deliver.sweep.run(w.services)
-  await until(() => vendor.sent.find(({ text }) => text === "Can you read this?"))
-  await until(async () => (await channel()).queued === 0)
+  await until("the message is sent", () => vendor.sent.find(({ text }) => text === "Can you read this?"))
+  await until("nothing is queued", async () => (await channel()).queued === 0)
   expect((await channel()).problem).toBeNull()
   Object.assign(vendor, { token })
   await done("channel:set-credentials", { id, credentials: JSON.stringify({ botToken: token }) })
@@ -74,9 +77,12 @@ it("a token that was revoked is shown, deliveries wait, and new credentials send
 it("a disconnected bot is polled no more, and its messages are not sent", async () => {
   await done("channel:disconnect", { id })
   const [{ id: chatId }] = await sql("select id from chat where external_id = '7'")
-  await until(async () => (await sql("select poll_id from channel where id = $1", [id]))[0].poll_id === null)
+  await until("the poll has ended", async () => (await sql("select poll_id from channel where id = $1", [id]))[0].poll_id === null)
   const calls = vendor.server.calls.filter(({ path }) => path.endsWith("getUpdates")).length
   const { id: messageId } = await acme.message({ chatId, text: "Gone" })
-  await until(async () => (await sql("select status from message where id = $1", [messageId]))[0].status === "failed")
+  await until(
+    "the message has failed",
+    async () => (await sql("select status from message where id = $1", [messageId]))[0].status === "failed",
+  )
   expect(vendor.server.calls.filter(({ path }) => path.endsWith("getUpdates"))).toHaveLength(calls)
 })

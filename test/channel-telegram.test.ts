@@ -1,6 +1,6 @@
 import { TelegramBotVendor } from "../simulate/vendors/telegram-bot.js"
 import { administration } from "./kit/command-line.js"
-import { until } from "./kit/poll-until.js"
+import { until } from "./kit/wait.js"
 import { type WorldOptions, world } from "./kit/world.js"
 
 const vendor = new TelegramBotVendor({ secondMs: 20, pauseMs: () => 5 })
@@ -52,7 +52,7 @@ describe("a Telegram bot", () => {
 
   it("gets a customer's question, and the customer gets the assistant's answer", async () => {
     vendor.write(annsChat, ann as never, { text: "When are you open?" } as never)
-    const answer = await until(() => vendor.sent.at(-1))
+    const answer = await until("an answer is sent", () => vendor.sent.at(-1))
     expect(answer).toMatchObject({ chatId: 501, method: "sendMessage", text: expect.stringContaining("9:00") })
     const chat = await chatOf("501")
     expect(chat).toMatchObject({
@@ -62,7 +62,9 @@ describe("a Telegram bot", () => {
       from_id: "shop_bot",
       is_under_ai_control: true,
     })
-    const sent = await until(async () => (await messagesOf(chat.id)).find(({ status }: { status: string }) => status === "sent"))
+    const sent = await until("a message is stored as sent", async () =>
+      (await messagesOf(chat.id)).find(({ status }: { status: string }) => status === "sent"),
+    )
     expect(sent).toMatchObject({ role: "Assistant", externalId: String(answer.messageId), sentAt: expect.any(String) })
   })
 
@@ -84,7 +86,7 @@ describe("a Telegram bot", () => {
     const photo = { ...vendor.upload(png, "photos/file_1.png"), width: 1, height: 1 }
     vendor.write(annsChat, ann as never, { photo: [photo], caption: "My parcel" } as never)
     const chat = await chatOf("501")
-    const ready = await until(async () =>
+    const ready = await until("the photo is fetched", async () =>
       (await messagesOf(chat.id)).find(
         (each: { messageMedia: { media: { status: string } }[] }) => each.messageMedia[0]?.media.status === "ready",
       ),
@@ -103,11 +105,13 @@ describe("a Telegram bot", () => {
   it("keeps the order of a person's messages while Telegram refuses the first one for a while", async () => {
     const chat = await chatOf("501")
     await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" }).expect(200)
-    await until(async () => (await messagesOf(chat.id)).every(({ status }: { status: string }) => status !== "queued"))
+    await until("no message is queued", async () =>
+      (await messagesOf(chat.id)).every(({ status }: { status: string }) => status !== "queued"),
+    )
     const before = vendor.sent.length
     vendor.faults.next({ fault: "429", retryAfter: 0 })
     for (const text of ["one", "two", "three"]) await acme.message({ chatId: chat.id, text })
-    await until(() => vendor.sent.length === before + 3)
+    await until("three messages are sent", () => vendor.sent.length === before + 3)
     expect(vendor.sent.slice(before).map(({ text }) => text)).toEqual(["one", "two", "three"])
   })
 
@@ -117,7 +121,7 @@ describe("a Telegram bot", () => {
     const { id } = await acme.message({ chatId: chat.id, text: "Are you there?" })
     const read = async () =>
       (await gql(acme.token, "query ($id: UUID!) { message(id: $id) { status deliveryError deliveryErrorCode } }", { id })).data.message
-    expect(await until(async () => ((await read()).status === "FAILED" ? read() : null))).toEqual({
+    expect(await until("the message has failed", async () => ((await read()).status === "FAILED" ? read() : null))).toEqual({
       status: "FAILED",
       deliveryError: "403: Forbidden: bot was blocked by the user",
       deliveryErrorCode: "RECIPIENT_UNREACHABLE",
@@ -125,7 +129,7 @@ describe("a Telegram bot", () => {
     vendor.blocked.delete(501)
     const { data } = await gql(acme.token, "mutation ($id: UUID!) { retryMessage(id: $id) { status } }", { id })
     expect(data.retryMessage.status).toBe("QUEUED")
-    await until(async () => (await read()).status === "SENT")
+    await until("the message is sent", async () => (await read()).status === "SENT")
     expect(vendor.sent.at(-1)).toMatchObject({ text: "Are you there?" })
   })
 
@@ -134,7 +138,7 @@ describe("a Telegram bot", () => {
     const before = vendor.sent.length
     const text = "A sentence that is repeated until it is long. ".repeat(120).trim()
     const { id } = await acme.message({ chatId: chat.id, text })
-    await until(async () => (await sql("select status from message where id = $1", [id]))[0].status === "sent")
+    await until("the message is sent", async () => (await sql("select status from message where id = $1", [id]))[0].status === "sent")
     const parts = vendor.sent.slice(before).map((each) => each.text!)
     expect(parts).toHaveLength(2)
     expect(parts.join(" ")).toBe(text)

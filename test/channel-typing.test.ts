@@ -1,8 +1,8 @@
 import { TelegramBotVendor } from "../simulate/vendors/telegram-bot.js"
 import { administration } from "./kit/command-line.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
-import { until } from "./kit/poll-until.js"
 import { hold } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -19,8 +19,8 @@ it("a customer sees that the assistant is typing while the model writes", async 
   await done("channel:connect", { ...account, credentials: JSON.stringify({ botToken: vendor.token }) })
   vendor.write({ id: 7, type: "private", first_name: "Ann" }, { id: 7, is_bot: false, first_name: "Ann" }, { text: "Hello" })
   const call = await next()
-  await until(() => vendor.typing.includes(7))
+  await until("the vendor shows that somebody types", () => vendor.typing.includes(7))
   expect(vendor.sent).toEqual([])
   call.answer({ text: "Good day" })
-  await until(() => vendor.sent.find(({ text }) => text === "Good day"))
+  await until("the answer is sent", () => vendor.sent.find(({ text }) => text === "Good day"))
 })

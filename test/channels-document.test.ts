@@ -9,6 +9,7 @@ import type { Capabilities } from "../src/ports/channel.js"
 import { channels } from "../src/ports/index.js"
 import { GuardedHttpClient } from "../src/ports/kit/guarded-http-client.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
+import { happens } from "./kit/wait.js"
 import { failureOf, fileOf, going, partFor } from "./ports/channel-bed.js"
 
 const text = readFileSync("docs/channels.md", "utf8")
@@ -58,7 +59,7 @@ describe("docs/examples/bridge-connector.js", () => {
     ;[hook, messenger] = [await receiver(), await receiver()]
     const env = { HOOK_URL: hook.url, MESSENGER_URL: messenger.url, SECRET: secret, PORT: "0", PAUSE_MS: "1" }
     connector = spawn(process.execPath, ["docs/examples/bridge-connector.js"], { env })
-    const [line] = await once(connector.stdout!, "data")
+    const [line] = await happens("the connector prints a line", once(connector.stdout!, "data"))
     deliveryUrl = /deliveryUrl: (\S+)/.exec(String(line))![1]!
   })
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { channelLimits } from "../src/channels/limits.js"
 import { deliver } from "../src/jobs/deliver.js"
 import { administration } from "./kit/command-line.js"
 import { samples } from "./kit/files.js"
-import { until } from "./kit/poll-until.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world({ REPLY_DEBOUNCE_MS: "20", REPLY_MAX_WAIT_MS: "50" })
@@ -41,7 +41,8 @@ async function post(event: object, status = 202, { id } = connection) {
 const messages = async (chatId: string) =>
   (await rest.as(acme.token).get(`/api/messages?chatId=${chatId}&take=100`).expect(200)).body.data.reverse()
 const message = async (id: string) => (await rest.as(acme.token).get(`/api/messages/${id}`).expect(200)).body
-const reaches = (id: string, status: string) => until(async () => ((await message(id)).status === status ? message(id) : null))
+const reaches = (id: string, status: string) =>
+  until(`message ${id} is ${status}`, async () => ((await message(id)).status === status ? message(id) : null))
 /** Makes the connector fail at each attempt, until its faults are cleared. */
 const fails = () => {
   for (let attempt = 0; attempt < 30; attempt++) vendor.faults.next({ fault: "500", on: "/deliver" })
@@ -52,7 +53,7 @@ describe("a message over the bridge", () => {
   it("is answered by the assistant, whose answer the connector receives", async () => {
     const answer = await post({ messageId: "q-1", chat: { externalId: "asks", name: "Bo" }, text: "When are you open?" }, 202, assisted)
     expect(answer).toEqual({ chatId: expect.any(String), messageId: expect.any(String) })
-    const [told] = await until(() => (deliveredTo("asks").length > 0 ? deliveredTo("asks") : null))
+    const [told] = await until("the connector has the answer", () => (deliveredTo("asks").length > 0 ? deliveredTo("asks") : null))
     expect(told).toContain("9:00")
     expect(vendor.delivered.at(-1)!.chat).toEqual({ externalId: "asks", fromId: "bot" })
   })
@@ -147,7 +148,9 @@ describe("a delivery", () => {
     const { chatId } = await customer()
     vendor.faults.next({ fault: "delay" })
     const { id } = await acme.message({ chatId, text: "Early bird" })
-    await until(() => vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id))
+    await until("the connector has the message", () =>
+      vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id),
+    )
     await post({ event: "receipt", messageId: id, status: "delivered" })
     await reaches(id, "delivered")
   })
@@ -192,10 +195,10 @@ describe("a delivery", () => {
     const adapter = w.services.channels.adapter("custom-messenger")!
     const send = jest.spyOn(adapter, "send").mockRejectedValue(new Error("A bug"))
     const { id } = await acme.message({ chatId, text: "Never leaves" })
-    await until(() => send.mock.calls.length > 0)
+    await until("a delivery is tried", () => send.mock.calls.length > 0)
     w.clock.advance(channelLimits.deliveryExpiryMs + 1_000)
     await deliver.sweep.run(w.services)
-    const failed = await until(async () => ((await message(id)).status === "failed" ? message(id) : null))
+    const failed = await until("the message has failed", async () => ((await message(id)).status === "failed" ? message(id) : null))
     send.mockRestore()
     w.clock.reset()
     expect(failed.deliveryError).toBe("The server could not send the message")
@@ -259,8 +262,13 @@ describe("a delivery", () => {
   it("of the assistant is cancelled by a take-over while the connector does not answer, and a person's is not", async () => {
     const answer = await post({ messageId: "t-1", chat: { externalId: "taken-over" }, text: "When are you open?" }, 202, assisted)
     fails()
-    const queued = await until(async () => (await messages(answer.chatId)).find(({ role }: { role: string }) => role === "Assistant"))
-    await until(async () => (await sql("select failures from channel_message where message_id = $1", [queued.id]))[0]?.failures > 0)
+    const queued = await until("the assistant has answered", async () =>
+      (await messages(answer.chatId)).find(({ role }: { role: string }) => role === "Assistant"),
+    )
+    await until(
+      "a delivery of the answer has failed",
+      async () => (await sql("select failures from channel_message where message_id = $1", [queued.id]))[0]?.failures > 0,
+    )
     await rest
       .as(acme.token)
       .patch(`/api/chats/${answer.chatId}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" })
@@ -278,8 +286,10 @@ describe("a delivery", () => {
   it("of the assistant that was under way when its worker was lost and AI was turned off is not sent again, and blocks no other", async () => {
     vendor.faults.next({ fault: "hang", on: "/deliver" })
     const { chatId } = await post({ messageId: "l-1", chat: { externalId: "lost-worker" }, text: "When are you open?" }, 202, assisted)
-    const answer = await until(async () => (await messages(chatId)).find(({ role }: { role: string }) => role === "Assistant"))
-    await until(() => (deliveredTo("lost-worker").length > 0 ? true : null))
+    const answer = await until("the assistant has answered", async () =>
+      (await messages(chatId)).find(({ role }: { role: string }) => role === "Assistant"),
+    )
+    await until("the connector has the answer", () => (deliveredTo("lost-worker").length > 0 ? true : null))
     await rest.as(acme.token).patch(`/api/chats/${chatId}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" }).expect(200)
     expect((await message(answer.id)).status).toBe("queued")
     const { id } = await acme.message({ chatId, text: "A person here" })
@@ -320,7 +330,7 @@ describe("an echo: a person answered in the channel's own app", () => {
     const { chatId } = await post({ messageId: "e-1", chat: { externalId: "echoed" }, text: "Hello" }, 202, assisted)
     await post({ event: "echo", messageId: "e-2", chat: { externalId: "echoed" }, text: "I answer myself" }, 202, assisted)
     // It waits while an answer is on its way.
-    const echo = await until(async () =>
+    const echo = await until("the echo is stored", async () =>
       (await messages(chatId)).find(({ externalId }: { externalId: string | null }) => externalId === "e-2"),
     )
     expect(echo).toMatchObject({ role: "User", status: "sent", text: "I answer myself", authorId: null })
@@ -356,7 +366,7 @@ describe("a server that is killed while it sends", () => {
   }
   /** Repeats the sweep, which passes over a chat whose attempt still runs in this server. */
   const sentBySweep = (id: string) =>
-    until(async () => {
+    until(`message ${id} is sent by a sweep`, async () => {
       await sweep()
       return (await message(id)).status === "sent"
     })
@@ -365,7 +375,10 @@ describe("a server that is killed while it sends", () => {
     const { chatId, externalId } = await customer()
     fails()
     const { id } = await acme.message({ chatId, text: "After the crash" })
-    await until(async () => (await sql("select failures from channel_message where message_id = $1", [id]))[0]?.failures > 0)
+    await until(
+      "a delivery of the message has failed",
+      async () => (await sql("select failures from channel_message where message_id = $1", [id]))[0]?.failures > 0,
+    )
     await crashed(chatId, id)
     vendor.faults.clear()
     await sentBySweep(id)
@@ -375,8 +388,13 @@ describe("a server that is killed while it sends", () => {
   it("and an answer that a take-over withdrew meanwhile is not sent, and blocks no other message", async () => {
     const answer = await post({ messageId: "w-1", chat: { externalId: "withdrawn" }, text: "When are you open?" }, 202, assisted)
     fails()
-    const queued = await until(async () => (await messages(answer.chatId)).find(({ role }: { role: string }) => role === "Assistant"))
-    await until(async () => (await sql("select failures from channel_message where message_id = $1", [queued.id]))[0]?.failures > 0)
+    const queued = await until("the assistant has answered", async () =>
+      (await messages(answer.chatId)).find(({ role }: { role: string }) => role === "Assistant"),
+    )
+    await until(
+      "a delivery of the answer has failed",
+      async () => (await sql("select failures from channel_message where message_id = $1", [queued.id]))[0]?.failures > 0,
+    )
     await crashed(answer.chatId, queued.id)
     await rest
       .as(acme.token)
@@ -399,7 +417,7 @@ describe("what arrives while its message is being stored", () => {
     await holder.query("select from chat where id = $1 for update", [chatId])
     const waiters = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     return {
-      waiting: (count: number) => until(async () => (await sql(waiters)).length >= count),
+      waiting: (count: number) => until(`${count} statements wait for the lock`, async () => (await sql(waiters)).length >= count),
       async release() {
         await holder.query("commit")
         await holder.end()
@@ -425,7 +443,9 @@ describe("what arrives while its message is being stored", () => {
     Object.assign(vendor.server, { delayMs: 500 })
     vendor.faults.next({ fault: "delay", on: "/deliver" })
     const { id } = await acme.message({ chatId, text: "On its way" })
-    await until(() => vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id))
+    await until("the connector has the message", () =>
+      vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id),
+    )
     const held = await hold(chatId)
     const receipt = post({ event: "receipt", messageId: id, status: "delivered" })
     await held.waiting(2)
@@ -447,7 +467,9 @@ describe("what cannot be stored", () => {
     expect((await rest.as(acme.token).get(`/api/chats/${chatId}`).expect(200)).body.name).toBe("Ada\ufffd")
     const long = "word ".repeat(4_000)
     const { messageId: longId } = await post({ messageId: "long", chat: { externalId: "odd" }, text: long })
-    const stored = await until(async () => ((await message(longId)).messageMedia[0]?.media.status === "ready" ? message(longId) : null))
+    const stored = await until("the long text is stored as a file", async () =>
+      (await message(longId)).messageMedia[0]?.media.status === "ready" ? message(longId) : null,
+    )
     expect(stored.text).toBe(long.slice(0, 16_000))
     expect(stored.messageMedia[0].media).toMatchObject({ filename: "message.txt", mimeType: "text/plain", size: long.length })
   })

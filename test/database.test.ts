@@ -2,7 +2,6 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { prepareDemo } from "../src/admin/demo.js"
@@ -10,6 +9,7 @@ import { connect } from "../src/database/connect.js"
 import { migrate } from "../src/database/migrate.js"
 import { rootLimits } from "../src/limits.js"
 import { closeDatabases, type EmptyDatabase, emptyDatabase } from "./kit/databases.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 afterAll(closeDatabases)
@@ -19,9 +19,12 @@ const executed = async ({ sql }: EmptyDatabase) => (await sql("select name from 
 
 /** Connections close with a delay. */
 async function nothingIsOpen(database: EmptyDatabase) {
-  let left = await database.connections()
-  for (const end = Date.now() + 30_000; left > 0 && Date.now() < end; left = await database.connections()) await sleep(50)
-  expect(left).toBe(0)
+  await until(
+    "no connection is open",
+    async () => (await database.connections()) === 0,
+    () => database.connections(),
+  )
+  expect(await database.connections()).toBe(0)
 }
 
 describe("the schema", () => {
@@ -147,10 +150,12 @@ it("a server continues when the database ends all its connections, and receives 
   await database.sql(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = current_user and pid <> pg_backend_pid()",
   )
-  const end = Date.now() + 10_000
-  while ((await ready()).status !== 200 && Date.now() < end) await sleep(50)
+  await until("the server is ready again", async () => (await ready()).status === 200)
   await ready().expect(200)
-  for (; heard === 0 && Date.now() < end; await sleep(50)) await services.wakeUp.publish("credentials", v7())
+  await until("the server receives a notification", async () => {
+    await services.wakeUp.publish("credentials", v7())
+    return heard > 0
+  })
   expect(heard).toBeGreaterThan(0)
 })
 

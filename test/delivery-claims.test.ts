@@ -1,8 +1,8 @@
 import pg from "pg"
 import { v7 } from "uuid"
 import { claimDeliveries, storeStatement } from "../src/channels/delivery-statements.js"
-import { until } from "./kit/poll-until.js"
 import { stopScheduler } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -37,7 +37,7 @@ it("a claim of a message that was claimed since its snapshot claims the other ch
     )
     const claiming = claimDeliveries(w.services, [taken, free])
     const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    await until(async () => (await sql(waiting)).length > 0)
+    await until("the claim waits for the row", async () => (await sql(waiting)).length > 0)
     await other.query("commit")
     const { claimed, left } = await claiming
     expect([...claimed].map(([runId, { chatId, messageId }]) => [runId, chatId, messageId])).toEqual([

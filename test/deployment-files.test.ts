@@ -100,7 +100,7 @@ it.each(["SECURITY.md", "docs/channels.md", "docs/prompt-injection.md", "docs/op
     socket.socket.terminate()
     for (const transport of ["polling", "websocket"] as const) {
       const client = await socketIo(w, w.acme.token, { url, transport })
-      expect(await client.outcome).toBe("connected")
+      expect(await client.outcome()).toBe("connected")
       await w.acme.chat()
       await client.take(1)
       client.stop()

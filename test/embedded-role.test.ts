@@ -3,7 +3,6 @@ import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import pg from "pg"
@@ -16,6 +15,7 @@ import { stopPostmaster } from "../src/database/embedded/postmaster.js"
 import { SERVER_ROLE, SUPERUSER, superuserUrl } from "../src/database/embedded/roles.js"
 import { findOrStart } from "../src/database/embedded/start.js"
 import { migrate } from "../src/database/migrate.js"
+import { happens, until } from "./kit/wait.js"
 
 const folders: string[] = []
 const children: ChildProcess[] = []
@@ -200,12 +200,12 @@ describe("a database whose server was the superuser", () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", OPENER, dataDir], { stdio: ["ignore", "inherit", "inherit"] })
     children.push(child)
     const waiting = `select query from pg_stat_activity where wait_event_type = 'Lock' and query ~* 'alter table .*media'`
-    while ((await ask(keeper, waiting)).length === 0) await sleep(20)
+    await until("the change waits for the lock", async () => (await ask(keeper, waiting)).length > 0)
     child.kill("SIGKILL")
-    await once(child, "exit")
+    await happens("the process has ended", once(child, "exit"))
     await blocker.query("rollback")
     await blocker.end()
-    while ((await ask(keeper, waiting)).length > 0) await sleep(20)
+    await until("the statement of the killed process has ended", async () => (await ask(keeper, waiting)).length === 0)
     expect(await ask(keeper, OWNERS)).toEqual([{ owner: SUPERUSER, count: expect.any(Number) }])
     expect(await ask(keeper, `select from pg_roles where rolname = '${SERVER_ROLE}'`)).toEqual([])
     const { url, stop } = await open(dataDir)

@@ -5,6 +5,7 @@ import { sealedColumns } from "../src/admin/encryption.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../src/entities/kit/sealed.js"
 import { administration } from "./kit/command-line.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
+import { happens, until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -126,20 +127,15 @@ describe("a new key", () => {
     const ended = new Promise((resolve) => command.once("exit", (_code, signal) => resolve(signal)))
     const waits =
       "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'update assistant_tool%'"
-    while ((await sql(waits)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until("the second batch waits for the row", async () => (await sql(waits)).length > 0)
     command.kill("SIGKILL")
-    expect(await ended).toBe("SIGKILL")
+    expect(await happens("the command has ended", ended)).toBe("SIGKILL")
     // The database rolls the running transaction back.
     await holder.query("rollback")
     holder.release()
-    while (
-      (
-        await sql(
-          "select 1 from pg_stat_activity where datname = current_database() and state <> 'idle' and query like 'update assistant_tool%'",
-        )
-      ).length > 0
-    )
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    const runs =
+      "select 1 from pg_stat_activity where datname = current_database() and state <> 'idle' and query like 'update assistant_tool%'"
+    await until("the killed command's statement has ended", async () => (await sql(runs)).length === 0)
     const first = await sealedNow()
     expect([500, 1_000]).toContain(first)
 

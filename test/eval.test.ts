@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { happens } from "./kit/wait.js"
 
 const folder = mkdtempSync(join(tmpdir(), "platform-eval-test-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -14,7 +15,7 @@ async function evaluate(...args: string[]) {
   let [printed, told] = ["", ""]
   child.stdout.on("data", (text) => (printed += text))
   child.stderr.on("data", (text) => (told += text))
-  const [code] = await once(child, "close")
+  const [code] = await happens("the evaluation has ended", once(child, "close"))
   return { code, printed, told }
 }
 

@@ -4,9 +4,9 @@ import { retention } from "../src/jobs/retention.js"
 import { sendEvents } from "../src/jobs/send-events.js"
 import { eventWebhooks, webhookStories } from "./kit/event-webhooks.js"
 import { samples, upload } from "./kit/files.js"
-import { until } from "./kit/poll-until.js"
 import { type Mode, type Received, receiver } from "./kit/receiver.js"
 import { stopScheduler } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 
 const { w, time, endpoint, hooks } = await webhookStories()
 const { acme, globex, rest, sql } = w
@@ -38,7 +38,7 @@ it("an endpoint that is deleted while deliveries are made has none, and the othe
   await deletion.query("delete from event_webhook where id = $1", [gone.id])
   await say(chat, "Hello")
   const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  await until(async () => (await sql(waits)).length > 0)
+  await until("the fan-out waits for the endpoint's row", async () => (await sql(waits)).length > 0)
   await deletion.query("commit")
   await deletion.end()
   await hooks.send()
@@ -124,7 +124,7 @@ describe("a slow endpoint", () => {
     // An event that comes now is sent to the slow endpoint when it has answered, to the other at once.
     await say(chat, "later")
     await hooks.fannedOut()
-    await until(async () => {
+    await until("the quick endpoint has the event", async () => {
       await sendEvents.sweep.run(w.services)
       return endpoint.requests.length === 14
     })
@@ -368,7 +368,7 @@ describe("retention", () => {
     await other.query("begin")
     await other.query("select pg_advisory_xact_lock(7304214)")
     await say(await acme.chat(), "held back")
-    await until(async () => (await sql("select 1 from event where position is null")).length === 0)
+    await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
     time.pass(2 * day)
     await retention.run(w.services)
     expect(await stored()).toBe(1)
@@ -389,7 +389,7 @@ describe("retention", () => {
     // Without an endpoint, nothing reads the log, and nothing keeps it.
     await sql("delete from event_webhook")
     await say(await acme.chat(), "held back")
-    await until(async () => (await sql("select 1 from event where position is null")).length === 0)
+    await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
     time.pass(2 * day)
     await retention.run(w.services)
     expect(await stored()).toBe(0)
@@ -398,7 +398,7 @@ describe("retention", () => {
   it("a new endpoint gets nothing of what was before it", async () => {
     const chat = await acme.chat()
     await say(chat, "before")
-    await until(async () => (await sql("select 1 from event where position is null")).length === 0)
+    await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
     await hooks.create(endpoint)
     await say(chat, "after")
     await hooks.send()

@@ -1,7 +1,7 @@
-import { once } from "node:events"
 import { storedSnapshot } from "../src/database/snapshot.js"
 import { eventCursor } from "../src/events/logged-event.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "./kit/sockets.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -140,9 +140,17 @@ describe("the payload of events", () => {
       type message { text chat { id assistant { name } } } chat { name assistant { name } } } }`
     socket.send({ id: "1", type: "subscribe", payload: { query, variables: { after: await endOfLog(w), id: chat.id } } })
     await acme.message({ chatId: chat.id, text: "Deep" })
-    while (socket.heard.length < 2) await once(socket.socket, "message")
+    await until(
+      "the socket has 2 messages",
+      () => socket.heard.length >= 2,
+      () => socket.heard,
+    )
     await rest.as(acme.token).patch(`/api/chats/${chat.id}`, { name: "Grace" }).expect(200)
-    while (socket.heard.length < 3) await once(socket.socket, "message")
+    await until(
+      "the socket has 3 messages",
+      () => socket.heard.length >= 3,
+      () => socket.heard,
+    )
     const assistant = { name: acme.assistant.name }
     expect(socket.heard.slice(1).map(({ payload }) => payload)).toEqual([
       {
@@ -167,7 +175,11 @@ describe("the receivers of events", () => {
     await globex.message({ chatId: theirs.id, text: "Secret" })
     await globex.chat({ name: "Secret" })
     await acme.message({ chatId: ours.id, text: "Ours" })
-    while (socket.heard.length < 2) await once(socket.socket, "message")
+    await until(
+      "the socket has 2 messages",
+      () => socket.heard.length >= 2,
+      () => socket.heard,
+    )
     expect(socket.heard.slice(1)).toMatchObject([{ id: "all", type: "next", payload: { data: { events: { payload: { text: "Ours" } } } } }])
     socket.socket.terminate()
   })

@@ -7,7 +7,6 @@ import { createServer, type Server } from "node:http"
 import { connect as connectTo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { connect } from "../src/database/connect.js"
 import { openHome } from "../src/database/embedded/home.js"
@@ -22,6 +21,7 @@ import { failingPlaces, places } from "./kit/failing-places.js"
 import { fakeS3 } from "./kit/fake-s3.js"
 import { sourcesBelow } from "./kit/house-rules.js"
 import { serverEnvironment, serverProcess } from "./kit/server-process.js"
+import { happens, until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 describe("the places that can fail without a caller", () => {
@@ -61,11 +61,6 @@ const w = world({ LOG_LEVEL: "info" })
 const linesOf = (message: string) => w.logged.filter(({ msg }) => msg === message)
 const isReady = async () => (await fetch(`${w.url}/health/ready`)).status === 200
 
-/** Waits until a condition holds; Jest's timeout is the deadline. */
-async function until(holds: () => boolean | Promise<boolean>) {
-  while (!(await holds())) await sleep(20)
-}
-
 describe("a server", () => {
   it("a connection that cannot be accepted is logged, once for many", async () => {
     let http: Server | undefined
@@ -85,7 +80,7 @@ describe("a server", () => {
     try {
       for (const payload of ["error x", "progress {", ""]) await w.sql("select pg_notify('platform_wake_up', $1)", [payload])
       const message = "a wake-up could not be read"
-      await until(() => linesOf(message).length === 2 && other.log().split(message).length === 3)
+      await until("both servers have logged the wake-up", () => linesOf(message).length === 2 && other.log().split(message).length === 3)
       expect(other.ended()).toBeNull()
       expect((await fetch(`${other.url}/health/ready`)).status).toBe(200)
     } finally {
@@ -108,12 +103,12 @@ describe("a server", () => {
       received += bytes
     })
     socket.write(`GET /api/messages?chatId=${chatId} HTTP/1.1\r\nHost: x\r\nX-Access-Token: ${w.acme.token}\r\n\r\n`)
-    await once(socket, "data")
+    await happens("the response begins", once(socket, "data"))
     // The server waits for the reader, with pages still to be read.
     socket.pause()
     await w.sql("alter table message rename to message_elsewhere")
     socket.resume()
-    await once(socket, "close")
+    await happens("the connection is closed", once(socket, "close"))
     await w.sql("alter table message_elsewhere rename to message")
     expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     expect(received).not.toMatch(/\]\}\r\n0\r\n\r\n$/)
@@ -153,10 +148,10 @@ describe("a server", () => {
         ({ ok }) => ok,
         () => false,
       )
-    await until(async () => child.exitCode !== null || (await answers()))
+    await until("the server is ready", async () => child.exitCode !== null || (await answers()))
     expect([child.exitCode, await answers(), await answers()]).toEqual([null, true, true])
     child.kill("SIGTERM")
-    expect(await ended).toEqual([0, null])
+    expect(await happens("the server has ended", ended)).toEqual([0, null])
   })
 })
 
@@ -169,6 +164,7 @@ it("migrations whose lock is lost fail, and may be started again", async () => {
   await holder.query("begin; lock table mikro_orm_migrations")
   const migrated = migrate(database).catch((error: Error) => error.message)
   await until(
+    "the migrations wait for their lock",
     async () => (await sql("select from pg_locks where not granted and relation = 'mikro_orm_migrations'::regclass")).length === 1,
   )
   await sql(
@@ -188,7 +184,7 @@ it("an extractor that ends between two documents is replaced", async () => {
   const all = processesOf(extractor)
   const [child] = all.keys()
   child!.kill("SIGKILL")
-  await until(() => all.size === 0)
+  await until("the extractor has ended", () => all.size === 0)
   expect(await read()).toBe("words")
   await extractor.close()
 })
@@ -209,7 +205,7 @@ it("a PostgreSQL that cannot be started fails the start with one line", async ()
   try {
     await expect(initialise(home)).rejects.toThrow(/^PostgreSQL could not initialise .*ENOENT$/)
     const started = launch(home, 1)
-    await until(() => started.ended() !== undefined)
+    await until("PostgreSQL has failed to start", () => started.ended() !== undefined)
     expect(started.ended()).toContain("ENOENT")
   } finally {
     rmSync(folder, { recursive: true })

@@ -4,6 +4,7 @@ import type { Statement } from "../src/database/unit-of-work.js"
 import type { ScheduledJob } from "../src/entities/kit/row.js"
 import { statementsOf } from "./kit/statements.js"
 import { stillTime, stopScheduler } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -160,7 +161,7 @@ describe("a new visitor's message", () => {
       async () => ({ chatId } = await visit(connection, { text: "Hello" })),
     )
     const waits = "select count(*)::integer as waits from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-    while ((await sql(waits))[0].waits === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until("the message waits for the assistant", async () => (await sql(waits))[0].waits > 0)
     await other.query("commit")
     other.release()
     expect(await returned).toEqual([0])

@@ -3,7 +3,7 @@ import { password } from "./kit/company-fixture.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { samples } from "./kit/files.js"
 import { attach, fill, openInbox, pressButton, shows, tells, violations } from "./kit/inbox-page.js"
-import { until } from "./kit/poll-until.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -52,14 +52,19 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await fill(page, "Email", acme.member.email)
     await fill(page, "Password", "wrong")
     await pressButton(page, "Sign in")
-    await until(async () => (await page.texts("alert")).some((text) => text.length > 10))
+    await until("an alert is shown", async () => (await page.texts("alert")).some((text) => text.length > 10))
     await page.run("document.querySelector('input[type=password]').value = ''")
     await fill(page, "Password", password)
     await pressButton(page, "Sign in")
-    await until(async () => (await items(page)).some((item) => item.includes("Ada Customer") && item.includes("Is it in stock?")))
+    await until("the list shows the chat of Ada Customer", async () =>
+      (await items(page)).some((item) => item.includes("Ada Customer") && item.includes("Is it in stock?")),
+    )
     expect((await items(page)).join()).not.toContain("Foreign")
     await page.run(`history.pushState(null, "", "/inbox/chats/${foreign.id}")`)
-    await until(async () => (await page.texts("alert")).some((text) => text.includes("not found")) || (await page.count("log")) === 0)
+    await until(
+      "the chat that is not there is not shown",
+      async () => (await page.texts("alert")).some((text) => text.includes("not found")) || (await page.count("log")) === 0,
+    )
     expect(await page.count("log")).toBe(0)
     await pressButton(page, "Sign out")
     await page.find("button", "Sign in")
@@ -71,15 +76,20 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await customer(first.id, "one")
     await customer(second.id, "two")
     const page = await inbox(acme.member.email)
-    await until(async () => (await items(page))[0]?.startsWith("Second"))
+    await until("the second chat is the first of the list", async () => (await items(page))[0]?.startsWith("Second"))
     await customer(first.id, "three")
-    await until(async () => /^First.*three.*2 unread/.test((await items(page))[0] ?? ""))
+    await until("the first chat is on top, with two unread messages", async () =>
+      /^First.*three.*2 unread/.test((await items(page))[0] ?? ""),
+    )
     const third = await acme.chat({ name: "Third" })
     await customer(third.id, "A new chat")
-    await until(async () => (await items(page))[0]?.startsWith("Third"))
+    await until("the third chat is the first of the list", async () => (await items(page))[0]?.startsWith("Third"))
     await page.run(`[...document.querySelectorAll("ul[aria-label=Chats] a")].find((link) => link.innerText.startsWith("First")).click()`)
     await shows(page, ["one", "three"])
-    await until(async () => (await sql("select unread_count from chat where id = $1", [first.id]))[0].unread_count === 0)
+    await until(
+      "the open chat is marked as read",
+      async () => (await sql("select unread_count from chat where id = $1", [first.id]))[0].unread_count === 0,
+    )
     await customer(first.id, "four")
     await shows(page, ["one", "three", "four"])
     expect(new URL(await page.run("location.href")).pathname).toBe(`/inbox/chats/${first.id}`)
@@ -103,7 +113,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await page.press("Enter")
     for (const each of [page, other]) {
       await shows(each, ["Which colours?", "These"])
-      await until(() => each.run("document.querySelector('article img')?.naturalWidth > 0"))
+      await until("the picture is shown", () => each.run("document.querySelector('article img')?.naturalWidth > 0"))
       expect(await each.run("document.querySelector('blockquote').innerText")).toBe("Which colours?")
     }
     expect(await page.run("document.querySelector('textarea').value")).toBe("")
@@ -119,7 +129,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await customer(chat.id, "Who answers?")
     const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`)
     await shows(page, ["Who answers?"])
-    await until(() => w.services.progress.isWatched(chat.id))
+    await until("the page watches its chat", () => w.services.progress.isWatched(chat.id))
     let finish!: () => void
     const finished = new Promise<void>((resolve) => (finish = resolve))
     async function* stream() {
@@ -141,15 +151,18 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const page = await inbox(acme.member.email, "/inbox/chats?unread=true")
     const chat = await acme.chat({ name: "Dora Filter" })
     await customer(chat.id, "unread")
-    await until(async () => (await items(page)).some((item) => item.startsWith("Dora")))
+    await until("the list shows Dora", async () => (await items(page)).some((item) => item.startsWith("Dora")))
     await acme.rest.as(acme.token).post(`/api/chats/${chat.id}/read`).expect(201)
-    await until(async () => (await items(page)).every((item) => !item.startsWith("Dora")))
+    await until("the list no longer shows Dora", async () => (await items(page)).every((item) => !item.startsWith("Dora")))
     await fill(page, "Search chats", "dora f", "searchbox")
-    await until(async () => new URL(await page.run("location.href")).searchParams.get("search") === "dora f")
+    await until("the address has the search", async () => new URL(await page.run("location.href")).searchParams.get("search") === "dora f")
     await (await page.find("checkbox", "Unread")).click()
-    await until(async () => (await items(page)).length === 1)
+    await until("the list has one chat", async () => (await items(page)).length === 1)
     await page.reload()
-    await until(async () => (await items(page)).length === 1 && (await items(page))[0]!.startsWith("Dora"))
+    await until(
+      "the list has Dora's chat alone",
+      async () => (await items(page)).length === 1 && (await items(page))[0]!.startsWith("Dora"),
+    )
   })
 
   it("has no violation of axe-core's rules on any view, in light and dark colours", async () => {
@@ -159,7 +172,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     pages.push(form)
     expect(await violations(form)).toEqual([])
     const page = await inbox(acme.member.email)
-    await until(async () => (await items(page)).length > 0)
+    await until("the list shows a chat", async () => (await items(page)).length > 0)
     expect(await violations(page)).toEqual([])
     await page.press("j")
     await page.find("log", "Messages")
@@ -185,7 +198,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const focused = () => page.run("document.activeElement.ariaLabel || document.activeElement.name || document.activeElement.innerText")
     /** Presses the key Tab until the focus is there. */
     const tabTo = (name: string) =>
-      until(async () => {
+      until(`the focus is on "${name}"`, async () => {
         if ((await focused()) === name) return true
         await page.press("Tab")
         return false
@@ -195,13 +208,13 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await tabTo("password")
     await page.type(password)
     await page.press("Enter")
-    await until(async () => (await items(page))[0]?.startsWith("Kim"))
+    await until("Kim's chat is the first of the list", async () => (await items(page))[0]?.startsWith("Kim"))
     await page.press("j")
     await shows(page, ["Hello"])
     await page.press("t")
     await page.find("button", "Give back")
     await page.press("r")
-    await until(async () => (await focused()) === "Message")
+    await until("the focus is on the message field", async () => (await focused()) === "Message")
     await page.type("I am here")
     await page.press("Enter")
     await shows(page, ["Hello", "I am here"])
@@ -209,14 +222,17 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await page.press("t")
     await page.find("button", "Take over")
     await page.press("u")
-    await until(async () => (await sql("select unread_count from chat where id = $1", [chat.id]))[0].unread_count > 0)
+    await until(
+      "the chat is marked as unread",
+      async () => (await sql("select unread_count from chat where id = $1", [chat.id]))[0].unread_count > 0,
+    )
     await page.press("?")
     await page.find("dialog", "Keys")
     await tabTo("Close")
     await page.press("Enter")
-    await until(async () => (await page.count("dialog")) === 0)
+    await until("the dialog is closed", async () => (await page.count("dialog")) === 0)
     await page.press("/")
-    await until(async () => (await focused()) === "Search chats")
+    await until("the focus is on the search field", async () => (await focused()) === "Search chats")
   })
 
   it("goes on when the access token has expired or is refused, and asks to sign in when the session has ended", async () => {
@@ -255,7 +271,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await globex.person("member", person)
     const page = await inbox(person.email, `/inbox/chats/${theirs.id}`)
     await shows(page, ["Hello Globex"])
-    await until(async () => (await items(page)).join().includes("At Globex"))
+    await until("the list shows the chat at Globex", async () => (await items(page)).join().includes("At Globex"))
     expect((await items(page)).join()).not.toContain("At Acme")
     const choose = (companyId: string) =>
       page.run(`{
@@ -264,13 +280,15 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
         choice.dispatchEvent(new Event("change", { bubbles: true }))
       }`)
     await choose(acme.id)
-    await until(async () => (await items(page)).join().includes("At Acme"))
+    await until("the list shows the chat at Acme", async () => (await items(page)).join().includes("At Acme"))
     expect((await items(page)).join()).not.toContain("At Globex")
     await customer(ours.id, "Live at Acme")
-    await until(async () => (await items(page)).join().includes("Live at Acme"))
+    await until("the list shows the new chat at Acme", async () => (await items(page)).join().includes("Live at Acme"))
     await globex.message({ chatId: theirs.id, text: "Meanwhile at Globex", role: "Customer" })
     await choose(globex.id)
-    await until(async () => (await items(page)).join().includes("Meanwhile at Globex"))
+    await until("the list shows the chat that began meanwhile at Globex", async () =>
+      (await items(page)).join().includes("Meanwhile at Globex"),
+    )
     await page.run(`history.pushState(null, "", "/inbox/chats/${theirs.id}?company=${globex.id}")`)
     await shows(page, ["Hello Globex", "Meanwhile at Globex"])
   })
@@ -285,10 +303,12 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await customer(chat.id, "Hello")
     const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before })
     await shows(page, ["Hello"])
-    await until(() => w.services.progress.isWatched(chat.id))
+    await until("the page watches its chat", () => w.services.progress.isWatched(chat.id))
     await page.run("window.sockets.at(-1).close(4401, 'The credentials were revoked or have expired')")
     await customer(chat.id, "In between")
-    await until(() => page.run("window.sockets.length === 2 && window.sockets[1].readyState === WebSocket.OPEN"))
+    await until("the page has a second, open socket", () =>
+      page.run("window.sockets.length === 2 && window.sockets[1].readyState === WebSocket.OPEN"),
+    )
     await shows(page, ["Hello", "In between"])
     await customer(chat.id, "Afterwards")
     await shows(page, ["Hello", "In between", "Afterwards"])
@@ -301,8 +321,13 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const page = await inbox(acme.member.email, `/inbox/chats/${gone.id}`)
     await shows(page, ["I go"])
     await acme.rest.as(acme.token).delete(`/api/chats/${gone.id}`).expect(200)
-    await until(async () => (await items(page)).join().includes("Karl Kept") && !(await items(page)).join().includes("Gina Gone"))
-    await until(async () => (await page.run("document.body.innerText")).includes("This chat does not exist, or not any more."))
+    await until(
+      "the list has the kept chat, and not the one that is gone",
+      async () => (await items(page)).join().includes("Karl Kept") && !(await items(page)).join().includes("Gina Gone"),
+    )
+    await until("the page says that the chat does not exist", async () =>
+      (await page.run("document.body.innerText")).includes("This chat does not exist, or not any more."),
+    )
   })
 
   it("asks once to mark a chat as read, also when the server does not answer, and keeps what is written until it is sent", async () => {
@@ -323,8 +348,11 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await tells(page, "The server does not answer.")
     await fill(page, "Message", "Kept")
     await page.press("Enter")
-    await until(() => page.run("window.asked.includes('CreateMessage')"))
-    await until(async () => (await page.run("document.querySelector('form.composer').ariaBusy")) === "false")
+    await until("the page has sent the message", () => page.run("window.asked.includes('CreateMessage')"))
+    await until(
+      "the composer is no longer busy",
+      async () => (await page.run("document.querySelector('form.composer').ariaBusy")) === "false",
+    )
     expect(await page.run("document.querySelector('textarea').value")).toBe("Kept")
     expect(await page.run("window.asked.filter((name) => name === 'MarkChatRead').length")).toBe(1)
     await page.run("window.refused = []")
@@ -349,7 +377,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["Still here"])
     await fill(page, "Message", "My draft")
     // Everything is read again once events are followed.
-    await until(() => page.run("window.refused.includes('Chat')"))
+    await until("the page was refused the chat", () => page.run("window.refused.includes('Chat')"))
     await page.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     expect(await page.run("document.querySelector('textarea')?.value")).toBe("My draft")
     await shows(page, ["Still here"])
@@ -366,15 +394,18 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["right to left", hostile])
     await attach(page, '<b onmouseover="window.attacked=1">.svg', Buffer.from(drawing))
     await pressButton(page, "Send")
-    await until(async () => (await page.count("article")) === 3 || (await page.texts("status")).some((text) => text.length > 10))
+    await until(
+      "three messages or an error are shown",
+      async () => (await page.count("article")) === 3 || (await page.texts("status")).some((text) => text.length > 10),
+    )
     await pressButton(page, "Details")
     await fill(page, "New label", hostile.slice(0, 60), "combobox")
     await page.press("Enter")
     // The label moves what is below it, so a click before it is there would miss.
-    await until(() => page.run("document.querySelectorAll('.tags li').length === 1"))
+    await until("the chat has one tag", () => page.run("document.querySelectorAll('.tags li').length === 1"))
     await fill(page, "New comment", hostile)
     await pressButton(page, "Add comment")
-    await until(() => page.run("document.querySelectorAll('.comments li').length === 1"))
+    await until("the chat has one comment", () => page.run("document.querySelectorAll('.comments li').length === 1"))
     expect(await page.run("window.attacked")).toBeUndefined()
     expect(
       await page.run("document.querySelectorAll(':is(article, ul) :is(img, script, b, svg), article a[href^=javascript]').length"),

@@ -2,8 +2,8 @@ import { type Browser, chromium, type Page, startBrowser } from "./kit/browser.j
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { fill, openInbox, pressButton, shows, tells, violations } from "./kit/inbox-page.js"
 import { indexAll } from "./kit/knowledge.js"
-import { until } from "./kit/poll-until.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -44,7 +44,9 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await page.type(text)
   }
   const opens = async (page: Page, summary: string) => {
-    await until(() => page.run(`[...document.querySelectorAll("summary")].some((each) => each.innerText.startsWith("${summary}"))`))
+    await until(`the page shows "${summary}"`, () =>
+      page.run(`[...document.querySelectorAll("summary")].some((each) => each.innerText.startsWith("${summary}"))`),
+    )
     await page.run(`[...document.querySelectorAll("summary")].find((each) => each.innerText.startsWith("${summary}")).click()`)
   }
   const main = (page: Page): Promise<string> => page.run("document.querySelector('main').innerText")
@@ -62,13 +64,13 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await fill(page, "Name of the item", "Delivery")
     await fill(page, "Text", "A parcel to Lviv takes three days.")
     await pressButton(page, "Add")
-    await until(async () => /Delivery Text, (being indexed|1 part)/.test(await main(page)))
+    await until("the page shows the new knowledge", async () => /Delivery Text, (being indexed|1 part)/.test(await main(page)))
     await indexAll(w)
-    await until(async () => /Delivery Text, 1 part/.test(await main(page)))
+    await until("the knowledge is indexed", async () => /Delivery Text, 1 part/.test(await main(page)))
     await opens(page, "Try a search")
     await fill(page, "Question", "How long is a parcel on its way?")
     await page.press("Enter")
-    await until(async () => /Delivery, score \d\.\d{3}\s+A parcel to Lviv/.test(await main(page)))
+    await until("the search finds the knowledge", async () => /Delivery, score \d\.\d{3}\s+A parcel to Lviv/.test(await main(page)))
     expect(await violations(page)).toEqual([])
 
     await fill(page, "Message of a customer", "How long?")
@@ -103,10 +105,10 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     endpoint.answer({ json: { left: 7 } })
     await replace(page, "Arguments of the call", '{ "lamp": "red" }')
     await pressButton(page, "Call stock")
-    await until(async () => /Answered with status 200[\s\S]*"left": 7/.test(await main(page)))
+    await until("the tool's answer is shown", async () => /Answered with status 200[\s\S]*"left": 7/.test(await main(page)))
     expect(endpoint.requests).toHaveLength(1)
     await pressButton(page, "Read again")
-    await until(async () => /Calls[\s\S]*: Success/.test(await main(page)))
+    await until("the tool's call is listed", async () => /Calls[\s\S]*: Success/.test(await main(page)))
     expect(await violations(page)).toEqual([])
   })
 
@@ -114,14 +116,14 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     const page = await open(acme.owner.email, "/settings/tokens")
     await fill(page, "Name", "Reports")
     await pressButton(page, "Create token")
-    const token: string = await until(() => page.run("document.querySelector('.secret code')?.innerText"))
+    const token: string = await until("the page shows the new token", () => page.run("document.querySelector('.secret code')?.innerText"))
     await w.rest.as(token).get("/api/chats").expect(200)
     expect(await violations(page)).toEqual([])
     await page.reload()
     await page.find("button", "Revoke Reports")
     expect(await main(page)).not.toContain(token)
     await pressButton(page, "Revoke Reports")
-    await until(async () => (await page.count("button", "Revoke Reports")) === 0)
+    await until("the token is revoked", async () => (await page.count("button", "Revoke Reports")) === 0)
     await w.rest.as(token).get("/api/chats").expect(401)
   })
 
@@ -130,33 +132,35 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await fill(page, "Address", `${endpoint.url}/events`)
     await page.run("document.querySelector('select[name=types]').options[0].selected = true")
     await pressButton(page, "Create endpoint")
-    expect(await until(() => page.run("document.querySelector('.secret code')?.innerText"))).toMatch(/^whsec_/)
+    expect(
+      await until("the page shows the endpoint's secret", () => page.run("document.querySelector('.secret code')?.innerText")),
+    ).toMatch(/^whsec_/)
     endpoint.answer(200)
     const sent = () => endpoint.requests.filter(({ url }) => url === "/events").length
     await pressButton(page, "Send a test event")
     await tells(page, "The endpoint answered 200.")
     expect(sent()).toBe(1)
     await opens(page, "Deliveries")
-    await until(async () => /Event webhook test, Succeeded/.test(await main(page)))
+    await until("the test event was delivered", async () => /Event webhook test, Succeeded/.test(await main(page)))
     await pressButton(page, "Send again")
-    await until(() => sent() === 2)
+    await until("the endpoint has two requests", () => sent() === 2)
     expect(await violations(page)).toEqual([])
     await pressButton(page, "Delete")
-    await until(async () => !(await main(page)).includes(endpoint.url))
+    await until("the endpoint is no longer shown", async () => !(await main(page)).includes(endpoint.url))
   })
 
   it("shows channels, members and the audit trail, the last to owners and administrators alone", async () => {
     const page = await open(acme.owner.email, "/settings/channels")
-    await until(async () => /Widget[\s\S]*Connected/.test(await main(page)))
+    await until("the widget's connection is shown", async () => /Widget[\s\S]*Connected/.test(await main(page)))
     expect(await violations(page)).toEqual([])
     await page.run("history.pushState(null, '', '/inbox/settings/members')")
-    await until(async () => (await main(page)).includes(acme.member.email))
+    await until("the member is shown", async () => (await main(page)).includes(acme.member.email))
     await acme.makeAssistant({ name: "Audited" })
     await page.run("history.pushState(null, '', '/inbox/settings/audit')")
-    await until(async () => /createAssistant\s+Assistant/.test(await main(page)))
+    await until("the audit trail is shown", async () => /createAssistant\s+Assistant/.test(await main(page)))
     expect(await violations(page)).toEqual([])
     const other = await open(acme.member.email, "/settings/audit")
-    await until(async () => (await other.texts("alert")).some((text) => text.length > 10))
+    await until("an alert is shown", async () => (await other.texts("alert")).some((text) => text.length > 10))
     expect(await main(other)).not.toContain("createAssistant")
   })
 
@@ -177,13 +181,13 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await opens(page, "hostile")
     endpoint.answer({ json: { said: hostile } })
     await pressButton(page, "Call hostile")
-    await until(async () => /Answered with status 200[\s\S]*onerror/.test(await main(page)))
+    await until("the tool's answer is shown", async () => /Answered with status 200[\s\S]*onerror/.test(await main(page)))
     await pressButton(page, "Read again")
-    await until(async () => /: Success/.test(await main(page)))
+    await until("the tool's call is listed", async () => /: Success/.test(await main(page)))
     await isHarmless()
     for (const view of ["tokens", "channels", "members"]) {
       await page.run(`history.pushState(null, "", "/inbox/settings/${view}")`)
-      await until(async () => (await main(page)).includes("<script>window.attacked=1</script>"))
+      await until("the page shows the hostile text as text", async () => (await main(page)).includes("<script>window.attacked=1</script>"))
       await isHarmless()
     }
   })
@@ -192,7 +196,7 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     const page = await open(acme.owner.email, "/chats")
     /** Presses the key Tab until an element of this name has the focus. */
     const tabTo = (name: string) =>
-      until(async () => {
+      until(`the focus is on "${name}"`, async () => {
         const named = "(each) => (each.ariaLabel || each.labels?.[0]?.innerText || each.innerText || '').trim()"
         if ((await page.run(`(${named})(document.activeElement)`)).startsWith(name)) return true
         await page.press("Tab")
@@ -223,13 +227,13 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await type("Description", "Cuts a key")
     await type("Address", `${endpoint.url}/cut`)
     await pressOn("Create tool")
-    await until(async () => (await main(page)).includes("cut_key"))
+    await until("the page shows the token's prefix", async () => (await main(page)).includes("cut_key"))
     await pressOn("Settings")
     await page.find("heading", "Access tokens")
     await type("Name", "By keys")
     await pressOn("Create token")
     await pressOn("Revoke By keys")
-    await until(async () => (await page.count("button", "Revoke By keys")) === 0)
+    await until("the token is revoked", async () => (await page.count("button", "Revoke By keys")) === 0)
     expect(await sql("select name, prompt from assistant where name = 'Keys'")).toEqual([{ name: "Keys", prompt: "You sell keys." }])
   })
 })

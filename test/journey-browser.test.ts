@@ -8,8 +8,8 @@ import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { samples } from "./kit/files.js"
 import { freePort } from "./kit/free-port.js"
 import { attach, fill, openInbox, pressButton, shows, tells } from "./kit/inbox-page.js"
-import { until } from "./kit/poll-until.js"
 import { serverProcess } from "./kit/server-process.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -64,7 +64,7 @@ inBrowser(`a visitor and an agent in two browsers${chromium ? "" : " (skipped: t
     const agent = await openInbox(browser, url, acme.member.email)
     await fill(visitor, "Message", "Do you have red lamps?")
     await visitor.press("Enter")
-    await until(() =>
+    await until("the inbox shows the chat's messages", () =>
       agent.run("document.querySelector('ul[aria-label=Chats] a')?.click(), document.querySelectorAll('article').length > 0"),
     )
     await shows(agent, ["Do you have red lamps?", "We have"])
@@ -85,9 +85,11 @@ inBrowser(`a visitor and an agent in two browsers${chromium ? "" : " (skipped: t
     await pressButton(agent, "Send")
     const all = ["red lamps?", "three.", "Can I see one?", "This one"]
     for (const page of [visitor, agent]) await shows(page, all)
-    await until(() => agent.run("document.querySelector('article img')?.naturalWidth > 0"))
+    await until("the inbox shows the picture", () => agent.run("document.querySelector('article img')?.naturalWidth > 0"))
     const seen = "document.querySelector('assistant-widget').shadowRoot.querySelector('article a')"
-    await until(() => visitor.run(`${seen}?.textContent === "lamp.png" && ${seen}.querySelector("canvas")?.clientHeight > 0`))
+    await until("the widget shows the picture", () =>
+      visitor.run(`${seen}?.textContent === "lamp.png" && ${seen}.querySelector("canvas")?.clientHeight > 0`),
+    )
 
     openAi.reply = async () => ({ text: "It is twelve euros." })
     await pressButton(agent, "Give back")

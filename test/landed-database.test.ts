@@ -3,6 +3,7 @@ import { PostgresBackend } from "@agendajs/postgres-backend"
 import supertest from "supertest"
 import { connect } from "../src/database/connect.js"
 import { closeDatabases, type EmptyDatabase, emptyDatabase } from "./kit/databases.js"
+import { until } from "./kit/wait.js"
 
 /**
  * A database of the version that landed before this one, as JSON: its migrations, its rows, and what its REST routes answered. Made by
@@ -96,9 +97,8 @@ describe("a database of the version that landed last", () => {
   it("answers the message whose reply was due, once", async () => {
     const answered = async () =>
       (await get(`/api/messages?chatId=${dueChatId}`)).data.filter(({ role }: { role: string }) => role === "Assistant")
-    // In real time: the reply was due by the clock of the older server, and the sweep of the new one finds it.
-    for (const end = Date.now() + 15_000; Date.now() < end && (await answered()).length === 0; )
-      await new Promise((wait) => setTimeout(wait, 100))
+    // The reply was due by the clock of the older server, and the sweep of the new one finds it.
+    await until("the message is answered", async () => (await answered()).length > 0)
     expect(await answered()).toHaveLength(1)
   })
 

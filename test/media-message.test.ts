@@ -1,9 +1,9 @@
-import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { bothProtocols } from "./kit/both-protocols.js"
 import { folderOfItsOwn, pathOf, samples, unsigned, upload } from "./kit/files.js"
 import { endOfLog, rawSocket, subscribe } from "./kit/sockets.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 describe("over both protocols:", () => {
@@ -211,11 +211,8 @@ describe("over both protocols:", () => {
       const events = "subscription ($after: String) { events(after: $after) { payload message { messageMedia { media { url } } } } }"
       socket.send({ id: "1", type: "subscribe", payload: { query: events, variables: { after } } })
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
-      let told: any
-      for (let tries = 0; tries < 1_000 && !told; tries += 1) {
-        told = socket.heard.find((message) => message.type === "next")?.payload
-        await setTimeout(20)
-      }
+      const next = () => socket.heard.find((message) => message.type === "next")?.payload as any
+      const told = await until("the socket has the event", next, () => socket.heard)
       socket.socket.close()
       expect(told.errors).toBeUndefined()
       for (const { url } of [told.data.events.message.messageMedia[0].media, told.data.events.payload.messageMedia[0].media])
@@ -245,7 +242,7 @@ describe("over both protocols:", () => {
       // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
       const results = () => socket.heard.map(({ payload }) => payload as any)
       const ofChat = () => results().filter((payload) => payload?.data?.events.payload.chatId === chat.id)
-      for (let tries = 0; tries < 1_000 && ofChat().length < 2; tries += 1) await setTimeout(20)
+      await until("the socket has both events", () => ofChat().length >= 2, results)
       socket.socket.close()
       const [first] = ofChat()
       expect(first.data.events.message.messageMedia).toMatchObject(

@@ -1,7 +1,7 @@
-import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { filesBelow, folderOfItsOwn, pathOf, samples, upload } from "./kit/files.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const folder = folderOfItsOwn()
@@ -172,7 +172,7 @@ it("an aborted download keeps no file open", async () => {
     await answer.body!.getReader().read()
     stop.abort()
   }
-  for (let tries = 0; tries < 500 && open() > 0; tries += 1) await setTimeout(20)
+  await until("every file is closed", () => open() === 0, open)
   expect(open()).toBe(0)
   expect(filesBelow(folder).length).toBeGreaterThan(0)
 })

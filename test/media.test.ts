@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { request } from "node:http"
 import { connect } from "node:net"
-import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { headersOf } from "./kit/clients.js"
 import { filesBelow, folderOfItsOwn, samples, upload, uploadByGraphql, uploadMutation } from "./kit/files.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const folder = folderOfItsOwn()
@@ -16,7 +16,11 @@ const limit = 25 * 1024 * 1024
 /** Checks that there are no rows and files, finished or not, beyond the expected ones. */
 async function nothingBut(count: number) {
   // The response may precede the removal of the last temporary file.
-  for (let tries = 0; tries < 500 && filesBelow(folder).length !== count; tries += 1) await setTimeout(20)
+  await until(
+    `${count} files are stored`,
+    () => filesBelow(folder).length === count,
+    () => filesBelow(folder),
+  )
   expect(filesBelow(folder)).toHaveLength(count)
   expect(await sql("select 1 from media")).toHaveLength(count)
 }
@@ -278,7 +282,7 @@ describe("a multipart body", () => {
     socket.write(
       `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Access-Token: ${acme.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n${body}`,
     )
-    for (let tries = 0; tries < 1_000 && filesBelow(folder).length === 0; tries += 1) await setTimeout(20)
+    await until("a file is begun", () => filesBelow(folder).length > 0)
     expect(filesBelow(folder)).toHaveLength(1)
     socket.destroy()
     await nothingBut(0)
@@ -345,7 +349,11 @@ describe("GraphQL's Upload", () => {
     const query = "mutation ($file: Upload!) { a: uploadMedia(file: $file) { id } b: uploadMedia(file: $file) { id } }"
     const { body } = await send([field("operations", { query, variables: { file: null } }), map])
     expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT" })
-    for (let tries = 0; tries < 500 && filesBelow(folder).length > 1; tries += 1) await setTimeout(20)
+    await until(
+      "at most one file is left",
+      () => filesBelow(folder).length <= 1,
+      () => filesBelow(folder),
+    )
     expect(filesBelow(folder)).toHaveLength((await sql("select 1 from media")).length)
   })
 

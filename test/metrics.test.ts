@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import supertest from "supertest"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -139,8 +140,8 @@ describe("OTEL_EXPORTER_OTLP_ENDPOINT", () => {
     await post("/api/messages", { chatId: chat.id, role: "Customer", text: "a secret word" })
     const answered = async () =>
       (await supertest(url).get(`/api/messages?chatId=${chat.id}`).set("X-Access-Token", acme.token)).body.data.length > 1
-    // In real time: the debounce is 0, and the turn runs in the background.
-    while (!(await answered())) await new Promise((wait) => setTimeout(wait, 50))
+    // The debounce is 0, and the turn runs in the background.
+    await until("the message is answered", answered)
     // A stop exports the remaining spans.
     await stop()
     collector.close()

@@ -1,7 +1,7 @@
 import { request } from "undici"
 import { FerretDB, ferretProgram } from "./kit/ferretdb.js"
-import { until } from "./kit/poll-until.js"
 import { storedJobs } from "./kit/stored-jobs.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const skipped = ferretProgram ? "" : " (skipped: TEST_FERRETDB does not name the program of test/ferretdb)"
@@ -17,7 +17,10 @@ const ferret = ferretProgram ? await FerretDB.start() : null
     return [statusCode, await body.json()]
   }
   const answered = (chatId: string) =>
-    until(async () => (await sql("select from message where chat_id = $1 and role = 'Assistant'", [chatId]))[0] ?? null)
+    until(
+      "the assistant has answered",
+      async () => (await sql("select from message where chat_id = $1 and role = 'Assistant'", [chatId]))[0] ?? null,
+    )
 
   /** A chat whose reply is due, and whose due time is in no instance's memory, as after a crash. */
   async function forgotten() {

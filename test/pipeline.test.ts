@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect } from "node:net"
-import { until } from "./kit/poll-until.js"
 import { serverProcess } from "./kit/server-process.js"
+import { happens, until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -10,7 +10,7 @@ const { acme, gql, rest } = w
 /** A raw connection; the client reads only when the test does. */
 async function opened() {
   const socket = connect(Number(new URL(w.url).port), "127.0.0.1")
-  await once(socket, "connect")
+  await happens("the server accepts the connection", once(socket, "connect"))
   return socket.pause()
 }
 
@@ -85,9 +85,9 @@ it("at a stop each response is the last one of its connection, so that a proxy t
   const body = JSON.stringify({ name: "Last" })
   const head = `POST /api/chat-folders HTTP/1.1\r\nHost: x\r\nX-Access-Token: ${acme.token}\r\nContent-Type: application/json\r\n`
   socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
-  await until(() => received.includes("100 Continue"))
+  await until("the server asks for the body", () => received.includes("100 Continue"))
   const stopped = server.stop()
-  await until(() =>
+  await until("the server accepts no more connections", () =>
     fetch(`${server.url}/health/live`).then(
       () => false,
       () => true,
@@ -106,10 +106,10 @@ it("at a stop the connections that wait to be accepted are answered", async () =
   // The system opens the connections; the process learns of them together with the signal.
   server.freeze(true)
   const sockets = Array.from({ length: 60 }, () => connect(Number(port), "127.0.0.1").setEncoding("latin1"))
-  await Promise.all(sockets.map((socket) => once(socket, "connect")))
+  await Promise.all(sockets.map((socket) => happens("the server accepts the connection", once(socket, "connect"))))
   const answers = sockets.map(async (socket) => {
     socket.write(get("/health/live"))
-    const [text] = await once(socket, "data")
+    const [text] = await happens("the server answers", once(socket, "data"))
     return text.slice(0, 15)
   })
   const stopped = server.stop()

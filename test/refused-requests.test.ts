@@ -2,6 +2,7 @@ import { once } from "node:events"
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { answerRefused } from "../src/http/refused.js"
+import { happens } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world({ LOG_LEVEL: "info" })
@@ -18,7 +19,7 @@ async function exchange(url: string, ...pieces: string[]): Promise<string> {
   })
   socket.on("error", () => {})
   socket.write(Buffer.from(pieces.shift()!, "latin1"))
-  await once(socket, "close")
+  await happens("the connection is closed", once(socket, "close"))
   return received
 }
 

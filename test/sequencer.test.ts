@@ -3,6 +3,7 @@ import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
 import { startSequencer } from "../src/events/sequencer.js"
 import { appendStatement, appendValues } from "../src/messages/append.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -53,7 +54,7 @@ describe("the sequencer", () => {
     const [first] = await sql(insertEvent, [acme.id])
     const poked = sequencer.poke()
     const waits = "select count(*)::integer as waits from pg_stat_activity where wait_event = 'advisory' and datname = current_database()"
-    while ((await sql(waits))[0].waits === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until("the sequencer waits for the other instance", async () => (await sql(waits))[0].waits > 0)
     const [second] = await sql(insertEvent, [acme.id])
     await other.query("update event set position = $2 where id = $1", [first.id, last + 1])
     await other.query("update event_log set last_position = $1", [last + 1])

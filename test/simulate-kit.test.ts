@@ -1,8 +1,8 @@
 import { Faults, faultRatesOf } from "../simulate/kit/faults.js"
 import { HookSender, type HookSenderOptions } from "../simulate/kit/hook-sender.js"
 import { VendorServer } from "../simulate/kit/vendor-server.js"
-import { until } from "./kit/poll-until.js"
 import { type Receiver, receiver } from "./kit/receiver.js"
+import { until } from "./kit/wait.js"
 
 const words = {
   tooMany: (retryAfter: number) => ({ status: 429, headers: { "retry-after": String(retryAfter) }, json: { wait: retryAfter } }),
@@ -64,8 +64,8 @@ describe("the server of a stand-in", () => {
         () => true,
         () => false,
       )
-      await until(() => vendor.calls.some(({ path }) => path.endsWith(`/${fault}`)))
-      if (fault === "hang") await until(() => handled.includes("hang"))
+      await until("the stand-in has the request", () => vendor.calls.some(({ path }) => path.endsWith(`/${fault}`)))
+      if (fault === "hang") await until("the stand-in has handled the request", () => handled.includes("hang"))
       if (fault === "drop" || fault === "hang") giveUp.abort()
       expect(await answered).toBe(false)
     }

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { setTimeout } from "node:timers/promises"
 import { gmail } from "../src/ports/channel/gmail.js"
 import { instagram } from "../src/ports/channel/instagram.js"
 import { messenger } from "../src/ports/channel/messenger.js"
@@ -11,6 +10,7 @@ import { whatsappBusiness } from "../src/ports/channel/whatsapp-business.js"
 import type { IncomingMessage } from "../src/ports/channel.js"
 import { administration } from "./kit/command-line.js"
 import { receiver } from "./kit/receiver.js"
+import { happens } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 import { going, partFor } from "./ports/channel-bed.js"
 
@@ -39,16 +39,21 @@ function simulateWith(env: Record<string, string>, ...args: string[]) {
   })
   return {
     async line(pattern: RegExp): Promise<RegExpExecArray> {
-      for (;;) {
-        const { value, done } = await lines.next()
-        if (done) throw new Error(`The command ended without ${pattern}: ${errors}`)
-        const match = pattern.exec(value)
-        if (match) return match
+      const printed: string[] = []
+      const matching = async () => {
+        for (;;) {
+          const { value, done } = await lines.next()
+          if (done) throw new Error(`The command ended without ${pattern}: ${errors}`)
+          const match = pattern.exec(value)
+          if (match) return match
+          printed.push(value)
+        }
       }
+      return happens(`the command prints ${pattern}`, matching(), () => ({ printed, errors }))
     },
     write: (...lines: string[]) => void child.stdin.write(lines.map((line) => `${line}\n`).join("")),
     async ended() {
-      const [code] = await closed
+      const [code] = await happens("the command has ended", closed, () => errors)
       return { code, errors }
     },
   }
@@ -164,7 +169,7 @@ describe("npm run simulate", () => {
       ":edit Hello once more",
     )
     await chat.line(/^! Name the platform's hook first/)
-    while (hook.requests.length < 5) await setTimeout(5)
+    await hook.arrived(5)
     const events = hook.requests.flatMap(({ headers, body }) => {
       expect(adapter.verify({ headers, body }, account, new Date())).toBe(true)
       return adapter.parse(JSON.parse(body.toString()), account)

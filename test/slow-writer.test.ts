@@ -1,11 +1,11 @@
 import pg from "pg"
 import { appendStatement, appendValues } from "../src/messages/append.js"
 import { eventWebhooks } from "./kit/event-webhooks.js"
-import { until } from "./kit/poll-until.js"
 import { receiver } from "./kit/receiver.js"
 import { socketIo } from "./kit/socket-io.js"
 import { texts } from "./kit/socket-io-stories.js"
 import { endOfLog, type HeardEvent, subscribe } from "./kit/sockets.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -104,7 +104,7 @@ it("a transaction that is open for two seconds while others commit loses no even
   expect(ids([...heardBySocketIo, ...(await upToEnd(first!))])).toEqual(ids(all))
   expect(ids(await upToEnd(second!))).toEqual(ids(all))
 
-  await until(async () => (await hooks.deliveries(hook, "&status=succeeded")).length === all.length)
+  await until("all deliveries have succeeded", async () => (await hooks.deliveries(hook, "&status=succeeded")).length === all.length)
   expect(endpoint.requests.map(({ headers }) => String(headers["webhook-id"])).toSorted()).toEqual(ids(all).toSorted())
 
   for (const each of live) await each.stop()

@@ -1,13 +1,13 @@
 import { once } from "node:events"
-import { setTimeout as sleep } from "node:timers/promises"
 import { v7 } from "uuid"
 import { eventCursor, type LoggedEvent } from "../src/events/logged-event.js"
 import { EventBatches } from "../src/events/transports/event-batches.js"
 import { retention } from "../src/jobs/retention.js"
 import { samples, unsigned, upload } from "./kit/files.js"
 import { type Refusal, type SocketIoOptions, socketIo } from "./kit/socket-io.js"
-import { happens, inTime, numbers, refused, socketIoStories, texts } from "./kit/socket-io-stories.js"
+import { emitted, numbers, refused, socketIoStories, texts } from "./kit/socket-io-stories.js"
 import { endOfLog, type HeardEvent, subscribe } from "./kit/sockets.js"
+import { happens, until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -46,7 +46,7 @@ describe("events", () => {
     const chat = await acme.chat()
     const client = await connected(acme.token)
     for (const sequence of numbers(10)) await acme.message({ chatId: chat.id, text: `${sequence}` })
-    while (client.transport() !== "websocket") await sleep(5)
+    await until("the client has a WebSocket", () => client.transport() === "websocket")
     await acme.message({ chatId: chat.id, text: "11" })
     expect(texts(await client.take(11))).toEqual(numbers(11).map(String))
     expect(client.transport()).toBe("websocket")
@@ -57,14 +57,14 @@ describe("events", () => {
     const foreign = await connected(globex.token)
     const first = await connected(acme.token)
     const socket = first.socket.io.socket("/ws", { auth: { token: acme.token } })
-    await happens(socket, "connect")
+    await emitted(socket, "connect")
     const heard: HeardEvent[] = []
     socket.onAny((_name, event) => heard.push(event))
     const [chat, theirs] = [await acme.chat(), await globex.chat()]
     const event = await first.take(1)
     expect((await foreign.take(1))[0]!.payload).toEqual(theirs)
     expect(event[0]!.payload).toEqual(chat)
-    while (heard.length === 0) await sleep(5)
+    await until("the second namespace has the event", () => heard.length > 0)
     expect(heard).toEqual(event)
     // One namespace is left, and the other goes on.
     socket.disconnect()
@@ -162,7 +162,7 @@ describe("a handshake", () => {
   it("may be refused on one namespace and accepted on the other", async () => {
     const client = await connected(acme.token)
     const socket = client.socket.io.socket("/ws", { auth: { token: "amp_mistyped" } })
-    const error = await happens(socket, "connect_error")
+    const error = await emitted(socket, "connect_error")
     expect(error.data).toEqual({ statusCode: 401, code: "UNAUTHENTICATED" })
     await acme.chat()
     await client.take(1)
@@ -181,7 +181,7 @@ describe("a handshake", () => {
 
   it("ends like an unopened connection when no namespace follows", async () => {
     const socket = await rawEngine()
-    const [code] = await inTime(30_000, once(socket, "close"))
+    const [code] = await happens("the socket without a handshake is closed", once(socket, "close"))
     expect(code).toBe(1005)
   })
 })

@@ -1,12 +1,11 @@
-import { once } from "node:events"
 import type { Socket as TcpSocket } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
 import { OperationTypeNode } from "graphql"
 import pg from "pg"
 import { v7 } from "uuid"
 import { WebSocket } from "ws"
 import { SocketOperations } from "../src/events/transports/socket-operations.js"
 import { endOfLog, rawSocket } from "./kit/sockets.js"
+import { happens, until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -25,8 +24,22 @@ const subscribeTo = (socket: Socket, id: string, query: string, variables: objec
 
 /** Waits until a socket has received as many messages of a type. */
 async function received({ socket, heard }: Socket, type: string, count: number) {
-  while (heard.filter((message) => message.type === type).length < count) await once(socket, "message")
-  return heard.filter((message) => message.type === type)
+  const ofType = () => heard.filter((message) => message.type === type)
+  const look = () => ({ received: ofType().length, readyState: socket.readyState, last: heard.slice(-3) })
+  await until(`the socket has ${count} messages "${type}"`, () => ofType().length >= count, look)
+  return ofType()
+}
+
+/** Runs work while a table is locked in a transaction, which ends in any case. */
+async function whileLocked<T>(table: string, work: () => Promise<T>): Promise<T> {
+  const owner = new pg.Client({ connectionString: w.databaseUrl })
+  await owner.connect()
+  try {
+    await owner.query(`begin; lock table ${table} in access exclusive mode`)
+    return await work()
+  } finally {
+    await owner.end()
+  }
 }
 
 const refusal = (id: string) => ({ id, type: "error", payload: [{ extensions: { code: "RATE_LIMITED", statusCode: 429 } }] })
@@ -62,12 +75,12 @@ async function longChat(times = 1) {
 
 describe("a socket", () => {
   it("runs 50 operations at once: those beyond are refused, and it stays open", async () => {
-    const blocker = new pg.Client({ connectionString: w.databaseUrl })
-    await blocker.connect()
-    await blocker.query("begin; lock table chat_tagging in access exclusive mode")
     const socket = await opened(acme.token)
-    for (let index = 0; index < 60; index += 1) subscribeTo(socket, `q${index}`, "{ chatFolders { id } }")
-    const refused = await received(socket, "error", 10).finally(() => blocker.end())
+    // The operations read this table: none of them ends before the last one has begun.
+    const refused = await whileLocked("chat_folder", () => {
+      for (let index = 0; index < 60; index += 1) subscribeTo(socket, `q${index}`, "{ chatFolders { id } }")
+      return received(socket, "error", 10)
+    })
     expect(refused).toMatchObject(Array.from({ length: 10 }, (_, index) => refusal(`q${50 + index}`)))
     const answered = await received(socket, "next", 50)
     expect(answered.every(({ payload }) => (payload as { data?: unknown }).data)).toBe(true)
@@ -113,9 +126,9 @@ describe("a socket", () => {
     for (let index = 0; index < 50; index += 1) subscribeTo(slow, `q${index}`, query)
     const brisk = await opened(acme.token)
     expect((await brisk.ask(query))[0].payload.data.m3.nodes).toHaveLength(20)
-    await closing
+    await happens("the server closes the socket", closing)
     slow.socket.resume()
-    expect(await slow.closed).toEqual({ code: 1013, reason: expect.stringContaining("too slowly") })
+    expect(await slow.closed()).toEqual({ code: 1013, reason: expect.stringContaining("too slowly") })
     expect(slow.heard.filter(({ type }) => type === "next").length).toBeLessThan(25)
     brisk.socket.terminate()
   })
@@ -164,7 +177,7 @@ describe("a socket", () => {
   it("that sends a message of servers is closed with 4400", async () => {
     const socket = await opened(acme.token)
     socket.send({ id: "1", type: "next", payload: { data: null } })
-    expect((await socket.closed).code).toBe(4400)
+    expect((await socket.closed()).code).toBe(4400)
   })
 })
 
@@ -188,16 +201,12 @@ it("an event is executed for a few subscriptions of a company at once: requests 
   // Its assistant is not stored with the event: each subscription reads it.
   const query = "subscription ($chatId: UUID!, $after: String!) { events(chatId: $chatId, after: $after) { chat { assistant { id } } } }"
   const socket = await opened(acme.token)
-  const owner = new pg.Client({ connectionString: w.databaseUrl })
-  await owner.connect()
-  await owner.query("begin")
-  await owner.query("lock table assistant in access exclusive mode")
-  for (let n = 0; n < 30; n++) subscribeTo(socket, `s${n}`, query, { chatId: chat.id, after })
-  const waiting = "select 1 from pg_locks where not granted and relation = 'assistant'::regclass"
-  while ((await owner.query(waiting)).rowCount === 0) await sleep(5)
-  for (let n = 0; n < 20; n++) await rest.as(w.globex.token).get("/api/chat-folders").expect(200)
-  await owner.query("commit")
-  await owner.end()
+  await whileLocked("assistant", async () => {
+    for (let n = 0; n < 30; n++) subscribeTo(socket, `s${n}`, query, { chatId: chat.id, after })
+    const waiting = "select 1 from pg_locks where not granted and relation = 'assistant'::regclass"
+    await until("a subscription waits for the lock", async () => (await w.sql(waiting)).length > 0)
+    for (let n = 0; n < 20; n++) await rest.as(w.globex.token).get("/api/chat-folders").expect(200)
+  })
   const events = await received(socket, "next", 30)
   expect(events.map(({ payload }) => payload)).toEqual(
     Array(30).fill({ data: { events: { chat: { assistant: { id: acme.assistant.id } } } } }),
@@ -217,7 +226,7 @@ it("what clients cause again and again is one line of the log, and nothing is pr
   await other.ask(query)
   const { _socket: connection } = rude.socket as unknown as { _socket: TcpSocket }
   connection.resetAndDestroy()
-  await rude.closed
+  await rude.closed()
   await other.ask(query)
   other.socket.terminate()
   await server.stop()

@@ -8,8 +8,8 @@ import { ConfigError, readConfig } from "../src/config.js"
 import { dataFolder, mediaFolder } from "../src/data-folder.js"
 import { connect } from "../src/database/connect.js"
 import { closeDatabases, emptyDatabase } from "./kit/databases.js"
-import { until } from "./kit/poll-until.js"
 import { serverEnvironment, serverProcess } from "./kit/server-process.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -134,7 +134,7 @@ it("a start without Redis and other things of production goes on, and logs each 
   const server = await serverProcess(w, { ...redis, ...typingError, NODE_ENV: "production", LOG_LEVEL: "info" })
   const consequences = ["events arrive within a second", "each instance counts its requests itself"]
   const sentences = consequences.map((words) => `Redis at 127.0.0.1:1 is not reachable: connect ECONNREFUSED 127.0.0.1:1; ${words}`)
-  await until(() => sentences.every((sentence) => server.log().includes(sentence)))
+  await until("the server has logged each sentence", () => sentences.every((sentence) => server.log().includes(sentence)))
   await server.stop()
   // On a slow machine an attempt may also time out, which is another reason and another line.
   const lines = server

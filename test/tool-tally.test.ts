@@ -1,5 +1,6 @@
 import pg from "pg"
 import { v7 } from "uuid"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -21,13 +22,8 @@ async function transaction() {
     end: () => client.end(),
     /** Resolves when another transaction waits for this one. */
     async isWaitedFor() {
-      for (const end = Date.now() + 10_000; Date.now() < end; ) {
-        const [{ waiting }] = await sql("select count(*)::int as waiting from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [
-          pid,
-        ])
-        if (waiting > 0) return
-      }
-      throw new Error("Nobody waits for the transaction")
+      const waiting = "select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))"
+      await until("another transaction waits for this one", async () => (await sql(waiting, [pid])).length > 0)
     },
   }
 }

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from "node:crypto"
-import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { getIntrospectionQuery, parse, print } from "graphql"
 import supertest from "supertest"
 import { folderOfItsOwn, samples, uploadMutation } from "./kit/files.js"
 import { rawSocket, subscribe } from "./kit/sockets.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text).digest("hex")
@@ -90,7 +90,11 @@ describe("with a manifest, a listed operation", () => {
     for (const [, body] of spellings) {
       const id = randomUUID()
       socket.send({ id, type: "subscribe", payload: { query: "", ...body } })
-      while (!socket.heard.some((message) => message.id === id)) await once(socket.socket, "message")
+      await until(
+        "the operation is answered",
+        () => socket.heard.some((message) => message.id === id),
+        () => socket.heard,
+      )
       expect(socket.heard.find((message) => message.id === id)).toEqual({ id, type: "next", payload: runs })
     }
     socket.socket.terminate()
@@ -146,7 +150,11 @@ describe("with a manifest, what is not listed", () => {
     for (const [, body] of strange) {
       const id = randomUUID()
       socket.send({ id, type: "subscribe", payload: { query: "", ...body } })
-      while (!socket.heard.some((message) => message.id === id)) await once(socket.socket, "message")
+      await until(
+        "the operation is answered",
+        () => socket.heard.some((message) => message.id === id),
+        () => socket.heard,
+      )
       expect(socket.heard.find((message) => message.id === id)).toMatchObject({ type: "error", payload: [{ extensions: refused }] })
     }
     const [, complete] = await socket.ask(folders)

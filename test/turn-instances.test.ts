@@ -1,6 +1,7 @@
 import { reply } from "../src/jobs/reply.js"
 import { startFakeOpenAi } from "./kit/fake-openai.js"
 import { chatViews, hold, stillTime, stopScheduler } from "./kit/turns.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -81,7 +82,7 @@ describe("several instances", () => {
     const lease = async () => (await sql("select turn_lease_until::text as until from chat where id = $1", [chat.id]))[0].until
     const before = await lease()
     time.pass(9_999)
-    while ((await lease()) === before) await new Promise((resolve) => setTimeout(resolve, 50))
+    await until("the lease is renewed", async () => (await lease()) !== before)
     time.pass(9_999)
     await reply.sweep.run(second.services)
     await second.services.running.idle()

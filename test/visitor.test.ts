@@ -1,9 +1,9 @@
-import { once } from "node:events"
 import { v7 } from "uuid"
 import { systemContext } from "../src/context/request-context.js"
 import { eventCursor } from "../src/events/logged-event.js"
 import { append } from "../src/messages/append.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "./kit/sockets.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const w = world()
@@ -54,7 +54,11 @@ describe("a widget's visitor", () => {
     socket.send({ id: "1", type: "subscribe", payload: { query, variables: { after: await endOfLog(w) } } })
     await acme.message({ chatId: other.id, text: "Of another chat" })
     await write()
-    while (socket.heard.length < 4) await once(socket.socket, "message")
+    await until(
+      "the socket has four messages",
+      () => socket.heard.length >= 4,
+      () => socket.heard,
+    )
     const events = socket.heard.slice(1).map(({ payload }) => (payload as { data: { events: HeardEvent } }).data.events)
     const hidden = { authorId: null, sources: [], functionCall: null }
     expect(events).toMatchObject([
@@ -143,9 +147,9 @@ describe("a widget's visitor", () => {
     const [ended, kept, disconnected] = [await everywhere(first), await everywhere(second), await everywhere(third)]
 
     await rest.as(acme.token).delete(`/api/chats/${first.chatId}`).expect(200)
-    expect((await Promise.all(ended.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([4401, 4401])
+    expect((await Promise.all(ended.map(({ closed }) => closed()))).map(({ code }) => code)).toEqual([4401, 4401])
     await w.sql("update channel set is_active = false where id = $1", [globex.widget.id])
-    expect((await Promise.all(disconnected.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([4401, 4401])
+    expect((await Promise.all(disconnected.map(({ closed }) => closed()))).map(({ code }) => code)).toEqual([4401, 4401])
     for (const { visitorToken } of [first, third]) expect(await (await rawSocket(w)).open(visitorToken)).toBe(4401)
     const query = "query ($id: UUID!) { messages(chatId: $id) { totalCount } }"
     for (const socket of kept) {

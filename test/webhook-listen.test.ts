@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
+import { happens } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const { acme, rest } = world()
@@ -45,7 +46,7 @@ describe("npm run webhook:listen", () => {
 
   it.each([[["--port", "x"]], [["--secret", "whsec_!"]], [["--status", "99"]], [["--unknown"]]])("refuses %j", async (args) => {
     const { child } = listen(...args)
-    const [code] = await once(child, "close")
+    const [code] = await happens("the command has ended", once(child, "close"))
     expect(code).toBe(1)
   })
 })

@@ -4,8 +4,8 @@ import { samples } from "./kit/files.js"
 import { freePort } from "./kit/free-port.js"
 import { type HostSite, startHostSite } from "./kit/host-page.js"
 import { violations } from "./kit/inbox-page.js"
-import { until } from "./kit/poll-until.js"
 import { type TcpProxy, tcpProxy } from "./kit/tcp-proxy.js"
+import { until } from "./kit/wait.js"
 import { world } from "./kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -87,14 +87,14 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
   }
   /** Waits until the articles of the log are these texts, by what each contains. */
   const shows = (page: Page, texts: string[]) =>
-    until(async () => {
+    until(`the log shows: ${texts.join(" | ")}`, async () => {
       const found = await page.texts("article")
       return found.length === texts.length && found.every((text, index) => text.includes(texts[index]!))
     })
   const chats = () => sql("select id from chat where messenger = 'widget' order by id")
   const stored = (text: string) => sql("select id, chat_id from message where text = $1", [text])
   /** The chat that a message began, once it is stored. */
-  const chatOf = (text: string): Promise<string> => until(async () => (await stored(text))[0]?.chat_id)
+  const chatOf = (text: string): Promise<string> => until(`a chat has the message "${text}"`, async () => (await stored(text))[0]?.chat_id)
   const answer = (chatId: string, text: string) => acme.message({ chatId, text })
 
   it("loads nothing but its button until that is pressed, and then talks to its server alone, under a strict policy and without cookies", async () => {
@@ -134,7 +134,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     expect(text.match(/A colleague has taken over/g)).toHaveLength(1)
     expect(text.indexOf("A colleague")).toBeLessThan(text.indexOf("I am Bea"))
 
-    await until(() => w.services.progress.isWatched(chatId))
+    await until("the widget watches its chat", () => w.services.progress.isWatched(chatId))
     let finish!: () => void
     const finished = new Promise<void>((resolve) => (finish = resolve))
     async function* stream() {
@@ -145,7 +145,9 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     openAi.reply = async () => ({ pieces: stream() })
     await sql("update chat set reply_due_at = now() - interval '1 second' where id = $1", [chatId])
     const replied = w.runDue()
-    await until(async () => (await page.texts("status")).some((each) => each.includes("The assistant is typing")))
+    await until("the widget shows that the assistant is typing", async () =>
+      (await page.texts("status")).some((each) => each.includes("The assistant is typing")),
+    )
     expect(await shown()).not.toContain("It is")
     finish()
     await replied
@@ -168,19 +170,28 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       }`)
     const picture: [string, string] = ["shoe.png", samples.png.toString("base64")]
     await drop(picture)
-    await until(async () => (await page.texts("status")).some((each) => each.includes("Write a message first")))
+    await until("the widget asks for a message first", async () =>
+      (await page.texts("status")).some((each) => each.includes("Write a message first")),
+    )
     await say(page, "Look at this shoe")
     const chatId = await chatOf("Look at this shoe")
     await shows(page, ["Look at this shoe"])
     proxy.reset()
     await drop(picture)
-    await until(async () => (await page.texts("article"))[1]?.includes("Will be sent"))
+    await until("the file is shown as waiting", async () => (await page.texts("article"))[1]?.includes("Will be sent"))
     proxy.pass()
-    await until(async () => (await sql("select id from message where chat_id = $1 and type = 'Photo'", [chatId])).length > 0)
-    await until(() => page.run(`${inLog}.some((each) => each.querySelector("a")?.textContent === "shoe.png")`))
+    await until(
+      "the file's message is stored",
+      async () => (await sql("select id from message where chat_id = $1 and type = 'Photo'", [chatId])).length > 0,
+    )
+    await until("the log shows a link to the file", () =>
+      page.run(`${inLog}.some((each) => each.querySelector("a")?.textContent === "shoe.png")`),
+    )
     await drop(["notes.txt", "aGVsbG8="])
     await shows(page, ["Look at this shoe", "shoe.png", "notes.txt"])
-    await until(async () => (await page.texts("article"))[2]!.includes("send an image or a PDF file"))
+    await until("the widget says which files it takes", async () =>
+      (await page.texts("article"))[2]!.includes("send an image or a PDF file"),
+    )
     await page.find("button", "Attach a file")
     expect(await sql("select type from message where chat_id = $1 order by sequence", [chatId])).toEqual([
       { type: "Text" },
@@ -198,7 +209,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       "```js\n<i>**raw**</i>\n```",
     ].join("\n\n")
     await answer(chatId, text)
-    await until(async () => (await page.count("article")) === 2)
+    await until("two messages are shown", async () => (await page.count("article")) === 2)
     const html = "function () { return this.innerHTML }"
     const [own, theirs] = await page.run(
       `[...document.querySelector("assistant-widget").shadowRoot.querySelectorAll("article .body")].map((each) => (${html}).call(each))`,
@@ -230,12 +241,12 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       await say(page, "Offline one")
       await say(page, "Offline two")
       await shows(page, ["Before", "Offline one", "Offline two"])
-      await until(async () => (await page.texts("article"))[1]!.includes("Will be sent"))
+      await until("the message is shown as waiting", async () => (await page.texts("article"))[1]!.includes("Will be sent"))
       await answer(chatId, "Meanwhile")
       proxy.pass()
       await page.reload()
       await open(page)
-      await until(async () => (await stored("Offline two")).length > 0)
+      await until("the waiting messages are stored", async () => (await stored("Offline two")).length > 0)
       await shows(page, ["Before", "Meanwhile", "Offline one", "Offline two"])
       expect(await sql("select text from message where chat_id = $1 order by sequence", [chatId])).toEqual(
         ["Before", "Meanwhile", "Offline one", "Offline two"].map((text) => ({ text })),
@@ -248,12 +259,14 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       await say(page, "Hold on")
       const chatId = await chatOf("Hold on")
       // The last of its subscriptions.
-      await until(() => w.services.progress.isWatched(chatId))
+      await until("the widget watches its chat", () => w.services.progress.isWatched(chatId))
       await answer(chatId, "One")
-      await until(() => page.received.some((frame) => frame.includes('"text":"One"')))
+      await until("the page has received the message", () => page.received.some((frame) => frame.includes('"text":"One"')))
       await shows(page, ["Hold on", "One"])
       proxy.reset()
-      await until(async () => (await page.texts("status")).some((text) => text.includes("No connection")))
+      await until("the widget says that there is no connection", async () =>
+        (await page.texts("status")).some((text) => text.includes("No connection")),
+      )
       await answer(chatId, "Two")
       proxy.pass()
       await answer(chatId, "Three")
@@ -264,7 +277,10 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
         ...subscribed.slice(1).map(() => ({ chatId, after: expect.any(String) })),
       ])
       expect(subscribed.length).toBeGreaterThan(1)
-      await until(async () => !(await page.texts("status")).some((text) => text.includes("No connection")))
+      await until(
+        "the widget no longer says that there is no connection",
+        async () => !(await page.texts("status")).some((text) => text.includes("No connection")),
+      )
     })
   })
 
@@ -294,7 +310,9 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     const chatId = await chatOf("Forget me")
     await shows(page, ["Forget me"])
     await w.rest.as(acme.token).delete(`/api/chats/${chatId}`).expect(200)
-    await until(async () => (await page.texts("status")).some((text) => text.includes("The earlier chat has ended")))
+    await until("the widget says that the earlier chat has ended", async () =>
+      (await page.texts("status")).some((text) => text.includes("The earlier chat has ended")),
+    )
     await shows(page, [])
     await say(page, "Hello again")
     expect(await chatOf("Hello again")).not.toBe(chatId)
@@ -308,7 +326,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     const chatId = await chatOf("From one")
     await shows(two, ["From one"])
     await say(two, "From two")
-    await until(async () => (await stored("From two")).length > 0)
+    await until("the message is stored", async () => (await stored("From two")).length > 0)
     await answer(chatId, "To both")
     for (const page of [one, two]) await shows(page, ["From one", "From two", "To both"])
     expect(await stored("From two")).toEqual([{ id: expect.any(String), chat_id: chatId }])
@@ -326,7 +344,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     }`
     const page = await opened({ before })
     await say(page, "Too many")
-    await until(async () => (await page.texts("article"))[0]?.includes("Will be sent"))
+    await until("the message is shown as waiting", async () => (await page.texts("article"))[0]?.includes("Will be sent"))
     await page.run("dispatchEvent(new Event('online'))")
     await chatOf("Too many")
     const [first, second, ...more]: number[] = await page.run("attempts")
@@ -349,9 +367,9 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     }`
     const page = await opened({ before })
     await say(page, "Did it arrive?")
-    await until(async () => (await page.run("attempts")) === 2)
+    await until("the widget has tried twice", async () => (await page.run("attempts")) === 2)
     await say(page, "And this?")
-    await until(async () => (await page.run("attempts")) === 4)
+    await until("the widget has tried four times", async () => (await page.run("attempts")) === 4)
     await shows(page, ["Did it arrive?", "And this?"])
     expect(await stored("Did it arrive?")).toHaveLength(1)
     expect(await stored("And this?")).toEqual([{ id: expect.any(String), chat_id: await chatOf("Did it arrive?") }])
@@ -363,7 +381,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     const chatId = await chatOf("Is this readable?")
     await answer(chatId, "**Yes**, see [this page](https://example.com) and `code`.")
     await shows(page, ["Is this readable?", "this page"])
-    await until(() => page.run(`${inLog}.every((each) => !each.querySelector(".told"))`))
+    await until("no message is shown as waiting", () => page.run(`${inLog}.every((each) => !each.querySelector(".told"))`))
     expect(await violations(page)).toEqual([])
     const own = await browser.open(`${w.url}/widget/${acme.widget.id}`, { profile: await browser.profile() })
     pages.push(own)
@@ -378,7 +396,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     await page.press("Enter")
     await page.find("dialog", "Chat")
     const focus = () => page.run("(document.activeElement.shadowRoot?.activeElement ?? document.activeElement).getAttribute('aria-label')")
-    await until(async () => (await focus()) === "Message")
+    await until("the focus is on the message field", async () => (await focus()) === "Message")
     await page.type("Two")
     await page.press("Enter", { shift: true })
     await page.type("lines")
@@ -402,7 +420,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       attributes: { greeting: `A${"long".repeat(40)} word`, title: "A shop with a long name" },
     })
     await say(page, "x".repeat(200))
-    await until(async () => (await page.count("article")) === 1)
+    await until("one message is shown", async () => (await page.count("article")) === 1)
     const dialog = await page.find("dialog", "Chat")
     const box = await dialog.call(
       "function () { const { x, y, width, height } = this.getBoundingClientRect(); return [x, y, width, height] }",
@@ -466,7 +484,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     const question = `Is it ${scheme}?`
     await say(page, question)
     await answer(await chatOf(question), "```\ncode\n```\n- an item\n\nand [a link](https://shop.example)")
-    await until(async () => (await page.count("article")) === 2)
+    await until("two messages are shown", async () => (await page.count("article")) === 2)
     const dialog = await page.find("dialog", "Chat")
     const { measured, poor } = await dialog.call(contrasts)
     expect(measured).toBeGreaterThan(8)
@@ -480,7 +498,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     for (let number = 1; number <= 31; number += 1) await answer(chatId, `Answer ${number}.`)
     await page.reload()
     await open(page)
-    await until(async () => (await page.count("article")) === 30)
+    await until("30 messages are shown", async () => (await page.count("article")) === 30)
     expect(await page.run(`${inLog}.at(-1).innerText`)).toContain("Answer 31.")
     expect(
       await page.run(
@@ -488,7 +506,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       ),
     ).toBe(true)
     await (await page.find("button", "Earlier messages")).click()
-    await until(async () => (await page.count("article")) === 32)
+    await until("32 messages are shown", async () => (await page.count("article")) === 32)
     expect(await page.run(`${inLog}[0].innerText`)).toContain("The first")
     expect(await page.count("button", "Earlier messages")).toBe(0)
   })
@@ -503,7 +521,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       await page.media({ "prefers-reduced-motion": "reduce" })
       await open(page)
       await say(page, "How do I look?")
-      await until(() => page.run(`${inLog}.every((each) => !each.querySelector(".told"))`))
+      await until("no message is shown as waiting", () => page.run(`${inLog}.every((each) => !each.querySelector(".told"))`))
       return page.run(`[...document.querySelector("assistant-widget").shadowRoot.querySelectorAll("*")].map((each) => {
         const { x, y, width, height } = each.getBoundingClientRect()
         const { font, color, backgroundColor, letterSpacing, textTransform, direction, visibility } = getComputedStyle(each)
@@ -518,9 +536,9 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
   it("stays apart from another company's widget on the same page", async () => {
     const page = await visit({ other: globex.widget.id })
     const widgets = "[...document.querySelectorAll('assistant-widget')]"
-    await until(() => page.run(`${widgets}.length === 2`))
+    await until("two widgets are on the page", () => page.run(`${widgets}.length === 2`))
     await page.run(`${widgets}.forEach((each) => each.shadowRoot.querySelector("button").click())`)
-    await until(() => page.run(`${widgets}.every((each) => each.shadowRoot.querySelector("textarea"))`))
+    await until("both widgets are open", () => page.run(`${widgets}.every((each) => each.shadowRoot.querySelector("textarea"))`))
     const texts = ["To the one", "To the other"]
     for (const [index, text] of texts.entries()) {
       await page.run(`${widgets}[${index}].shadowRoot.querySelector("textarea").focus()`)
@@ -529,16 +547,16 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     }
     const shown = (): Promise<string[]> =>
       page.run(`${widgets}.map((each) => [...each.shadowRoot.querySelectorAll("article .body")].map(({ innerText }) => innerText).join())`)
-    await until(async () => (await shown()).join("|") === texts.join("|"))
-    const stored = await until(async () => {
+    await until("each widget shows its own message", async () => (await shown()).join("|") === texts.join("|"))
+    const stored = await until("both messages are stored", async () => {
       const rows = await sql("select company_id, text from message where text = any($1)", [texts])
       return rows.length === 2 ? rows : null
     })
     expect(new Set(stored.map((row: { company_id: string }) => row.company_id))).toEqual(new Set([acme.id, globex.id]))
     await page.reload()
-    await until(() => page.run(`${widgets}.length === 2`))
+    await until("two widgets are on the page", () => page.run(`${widgets}.length === 2`))
     await page.run(`${widgets}.forEach((each) => each.shadowRoot.querySelector("button")?.click())`)
-    await until(async () => (await shown()).toSorted().join("|") === texts.join("|"))
+    await until("each widget shows its own message", async () => (await shown()).toSorted().join("|") === texts.join("|"))
     expect(page.problems).toEqual([])
   })
 

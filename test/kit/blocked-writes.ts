@@ -1,4 +1,5 @@
 import pg from "pg"
+import { until } from "./wait.js"
 import type { World } from "./world.js"
 
 /** The key of an advisory lock that nothing else uses. */
@@ -24,12 +25,12 @@ export async function blockWrites(world: World, writes: string, condition: strin
   return {
     /** Resolves when this many transactions are blocked, directly or by a blocked one, or when `orElse` returns true. */
     async waiting(count: number, orElse: () => boolean = () => false) {
-      while (!orElse() && (await waiters()) < count) await new Promise((resolve) => setTimeout(resolve, 20))
+      await until(`${count} transactions are blocked`, async () => orElse() || (await waiters()) >= count)
     },
     /** Lets the transactions continue, and removes the trigger. */
     async open() {
       await keeper.query(`select pg_advisory_unlock(${lock})`)
-      while ((await waiters()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+      await until("no transaction waits for a lock", async () => (await waiters()) === 0)
       await keeper.query("drop function wait_at_gate cascade")
       await keeper.end()
     },

@@ -3,9 +3,8 @@ import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { setTimeout as pause } from "node:timers/promises"
 import { WebSocket } from "ws"
-import { until } from "./poll-until.js"
+import { happens, showInWaits, until } from "./wait.js"
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the DevTools protocol, each with its own shape.
 type Answer = any
@@ -87,7 +86,7 @@ export async function startBrowser(): Promise<Browser> {
   const child = spawn(chromium!, [...flags, ...quiet, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] })
   let printed = ""
   child.stderr.on("data", (text) => (printed += text))
-  const address = await until(() => {
+  const address = await until("Chromium listens", () => {
     if (child.exitCode !== null) throw new Error(`Chromium did not start: ${printed}`)
     return /DevTools listening on (ws:\S+)/.exec(printed)?.[1]
   })
@@ -98,7 +97,7 @@ export async function startBrowser(): Promise<Browser> {
     async close() {
       client.close()
       child.kill("SIGKILL")
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+      if (child.exitCode === null && child.signalCode === null) await happens("Chromium has ended", once(child, "exit"))
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
@@ -109,9 +108,10 @@ type Client = Awaited<ReturnType<typeof devTools>>
 /** A connection to the browser; sessions share it. */
 async function devTools(address: string) {
   const socket = new WebSocket(address)
-  await once(socket, "open")
+  await happens("Chromium accepts a connection", once(socket, "open"))
   const waiting = new Map<number, { method: string; resolve(answer: Answer): void; reject(error: Error): void }>()
   const listeners = new Set<(message: Answer) => void>()
+  const hidden: (() => void)[] = []
   let sent = 0
   socket.on("message", (data) => {
     const message = JSON.parse(String(data))
@@ -128,8 +128,13 @@ async function devTools(address: string) {
         waiting.set(sent, { method, resolve, reject })
         socket.send(JSON.stringify({ id: sent, method, params, ...(sessionId && { sessionId }) }))
       }),
+    /** Shows a page in every wait that gives up, until the browser is closed. */
+    show: (name: string, look: () => Promise<unknown>) => void hidden.push(showInWaits(name, look)),
     listen: (listener: (message: Answer) => void) => void listeners.add(listener),
-    close: () => socket.terminate(),
+    close() {
+      for (const hide of hidden) hide()
+      socket.terminate()
+    },
   }
 }
 
@@ -185,11 +190,14 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
   const setMedia = (features: Record<string, string>) =>
     send("Emulation.setEmulatedMedia", { features: Object.entries(features).map(([name, value]) => ({ name, value })) })
   await setMedia(media)
+  const text = 'location.href + "\\n" + document.body?.innerText.slice(0, 2000)'
+  const shown = async () => ({ text: (await send("Runtime.evaluate", { expression: text })).result.value, problems })
+  client.show(`page ${targetId}`, shown)
   if (before) await send("Page.addScriptToEvaluateOnNewDocument", { source: before })
   const loaded = async (go: () => Promise<unknown>) => {
     const earlier = loads
     await go()
-    await until(() => loads > earlier)
+    await until("the page is loaded", () => loads > earlier)
   }
   await loaded(() => send("Page.navigate", { url }))
 
@@ -223,11 +231,8 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
     sent,
     received,
     async find(role, name) {
-      for (;;) {
-        const [node] = await nodes(role, name)
-        if (node) return handle(node)
-        await pause(20)
-      }
+      const named = name === undefined ? role : `${role} "${name}"`
+      return handle(await until(`the page has the ${named}`, async () => (await nodes(role, name))[0]))
     },
     count: async (role, name) => (await nodes(role, name)).length,
     texts: async (role) =>

@@ -1,6 +1,7 @@
 import { Agent } from "node:http"
 import supertest, { type Test } from "supertest"
 import type { FitsOpenApi } from "./openapi.js"
+import { happens } from "./wait.js"
 
 /** An access token, a JWT, headers as they are, or nothing. */
 export type Credential = string | Record<string, string> | null
@@ -24,7 +25,7 @@ export type Method = "get" | "post" | "put" | "patch" | "delete" | "head"
  */
 export function makeRest(url: () => string, fits: FitsOpenApi) {
   const ask = (method: Method, path: string, credential: Credential): Test => {
-    const test = supertest(url())[method](path).agent(agent).set(headersOf(credential))
+    const test = limited(supertest(url())[method](path).agent(agent).set(headersOf(credential)), `${method} ${path}`)
     return path.startsWith("/api/") ? test.expect((response) => fits(method, path, response)) : test
   }
   const as = (credential: Credential) => ({
@@ -36,6 +37,13 @@ export function makeRest(url: () => string, fits: FitsOpenApi) {
     delete: (path: string) => ask("delete", path, credential),
   })
   return { as, anonymous: as(null) }
+}
+
+/** A request that fails when no response comes, as every wait does. */
+function limited(test: Test, name: string): Test {
+  const then = test.then.bind(test)
+  // biome-ignore lint/suspicious/noThenProperty: a request of supertest is sent when it is awaited.
+  return Object.assign(test, { then: ((...given) => happens(`${name} is answered`, { then }).then(...given)) as typeof then })
 }
 
 /** A response of GraphQL over HTTP. */
@@ -53,6 +61,6 @@ export const makeGql =
   (url: () => string) =>
   async (credential: Credential, query: string, variables: Record<string, unknown> = {}): Promise<GqlAnswer> => {
     const request = supertest(url()).post("/graphql").agent(agent).set(headersOf(credential))
-    const { status, headers, body } = await request.send({ query, variables })
+    const { status, headers, body } = await limited(request.send({ query, variables }), `the operation ${query.slice(0, 200)}`)
     return { status, headers, data: body.data, errors: body.errors }
   }

@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { setTimeout as pause } from "node:timers/promises"
 import { execute } from "../../src/admin/command-line.js"
+import { happens, until } from "./wait.js"
 import type { World } from "./world.js"
 
 /** Runs a command of the administration command line. */
@@ -19,9 +19,8 @@ export const killedWhen =
   async (args, env) => {
     const child = spawn(process.execPath, ["dist/src/admin/main.js", ...args], { env: { ...process.env, ...env } })
     const exit = once(child, "exit")
-    while (child.exitCode === null && !(await isTime())) await pause(2)
-    child.kill("SIGKILL")
-    expect(await exit).toEqual([null, "SIGKILL"])
+    await until("the moment of the kill", async () => child.exitCode !== null || (await isTime())).finally(() => child.kill("SIGKILL"))
+    expect(await happens("the command has ended", exit)).toEqual([null, "SIGKILL"])
     return { code: 1, stdout: "", stderr: "" }
   }
 

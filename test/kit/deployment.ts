@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { type ServerProcess, serverProcess } from "./server-process.js"
+import { until } from "./wait.js"
 import type { World } from "./world.js"
 
 /** Built servers on the database of a test server, with requests spread over them as by a load balancer. */
@@ -34,7 +35,7 @@ export async function startDeployment(world: World, env: Record<string, string>,
     async restart(variables) {
       for (let place = 0; place < count; place += 1) {
         const old = instances.shift()!
-        while (old.running > 0) await sleep(5)
+        await until("the instance has answered its requests", () => old.running === 0)
         await old.server.stop()
         instances.push(await start({ ...env, ...variables }))
       }
@@ -61,13 +62,15 @@ export function steadyLoad(...requests: (() => Promise<void>)[]): SteadyLoad {
     while (!isStopped) {
       await send().catch((error) => failures.push(error))
       counts[place]! += 1
+      // Not a wait: the pause between two requests of a client.
       await sleep(30)
     }
   })
   return {
     async sent(times) {
       const before = [...counts]
-      while (counts.some((count, place) => count < before[place]! + times)) await sleep(5)
+      const areSent = () => counts.every((count, place) => count >= before[place]! + times)
+      await until(`each request is sent ${times} times again`, areSent, () => ({ before, counts, failures }))
     },
     async stop() {
       isStopped = true

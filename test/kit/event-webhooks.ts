@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks"
 import { sendEvents } from "../../src/jobs/send-events.js"
-import { until } from "./poll-until.js"
 import { type Received, type Receiver, receiver } from "./receiver.js"
 import { stillTime, stopScheduler } from "./turns.js"
+import { until } from "./wait.js"
 import { type World, world } from "./world.js"
 
 /** An endpoint as REST shows it, with its secret. */
@@ -34,7 +34,7 @@ export function eventWebhooks(w: World, owner = w.acme) {
       (await rest.as(owner.token).get(`${path}/${id}/deliveries?take=100${query}`).expect(200)).body.data.reverse(),
     /** Waits until all events have their deliveries. */
     async fannedOut() {
-      await until(async () => {
+      await until("all events have their deliveries", async () => {
         const [row] = await sql(
           `select not exists (select from event where position is null) and f.position = l.last_position as done
            from event_fan_out f, event_log l`,

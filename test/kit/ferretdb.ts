@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { freePort } from "./free-port.js"
+import { happens, until } from "./wait.js"
 
 /** The program of test/ferretdb, which speaks MongoDB's protocol; null where it was not built. */
 export const ferretProgram = process.env["TEST_FERRETDB"] ?? null
@@ -30,18 +30,19 @@ export class FerretDB {
 
   /** Starts it on its port; resolves when it accepts connections. */
   async start() {
-    this.#child = spawn(ferretProgram!, [`127.0.0.1:${this.port}`, this.#folder], { stdio: "ignore" })
-    while (!(await accepts(this.port))) {
-      if (this.#child.exitCode !== null) throw new Error(`FerretDB ended with ${this.#child.exitCode}`)
-      // It says nothing when it is ready.
-      await sleep(20)
-    }
+    const child = spawn(ferretProgram!, [`127.0.0.1:${this.port}`, this.#folder], { stdio: "ignore" })
+    this.#child = child
+    // It says nothing when it is ready.
+    await until("FerretDB accepts connections", async () => {
+      if (child.exitCode !== null) throw new Error(`FerretDB ended with ${child.exitCode}`)
+      return accepts(this.port)
+    })
   }
 
   /** Kills it; what it has stored stays. */
   async kill() {
     this.#child?.kill("SIGKILL")
-    if (this.#child?.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit")
+    if (this.#child?.exitCode === null && this.#child.signalCode === null) await happens("FerretDB has ended", once(this.#child, "exit"))
   }
 
   /** Kills it and removes what it has stored. */

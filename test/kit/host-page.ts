@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
+import { happens } from "./wait.js"
 
 interface HostOptions {
   html?: string
@@ -44,9 +45,9 @@ export async function startHostSite(): Promise<HostSite> {
       return `http://127.0.0.1:${port}/?${new URLSearchParams([...data, ...extra, ["server", from!]] as [string, string][])}`
     },
     async close() {
+      const closed = once(server.close(), "close")
       server.closeAllConnections()
-      server.close()
-      await once(server, "close")
+      await happens("the host page's server is closed", closed)
     },
   }
 }

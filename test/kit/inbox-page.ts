@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import type { Browser, Page, PageOptions } from "./browser.js"
 import { password } from "./company-fixture.js"
 import { root } from "./house-rules.js"
-import { until } from "./poll-until.js"
+import { until } from "./wait.js"
 
 /** Types text into a field. */
 export async function fill(page: Page, field: string, text: string, role = "textbox") {
@@ -31,13 +31,14 @@ export async function openInbox(
 
 /** Waits until the articles of the log are these texts, by what each contains. */
 export const shows = (page: Page, texts: string[]) =>
-  until(async () => {
+  until(`the log shows: ${texts.join(" | ")}`, async () => {
     const found = await page.texts("article")
     return found.length === texts.length && found.every((text, index) => text.includes(texts[index]!))
   })
 
 /** Waits until the inbox or the widget tells a sentence. */
-export const tells = (page: Page, text: string) => until(async () => (await page.texts("status")).some((each) => each.includes(text)))
+export const tells = (page: Page, text: string) =>
+  until(`the page tells: ${text}`, async () => (await page.texts("status")).some((each) => each.includes(text)))
 
 /** Chooses a file, as a person does in the dialog that "Attach files" opens. */
 export const attach = (page: Page, name: string, bytes: Buffer) =>

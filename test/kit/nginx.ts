@@ -3,8 +3,8 @@ import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { freePort } from "./free-port.js"
+import { happens, until } from "./wait.js"
 
 /** Whether this machine has nginx. */
 export const hasNginx = spawnSync("nginx", ["-v"]).status === 0
@@ -31,7 +31,8 @@ export async function startNginx(servers: string[]): Promise<Nginx> {
   if (tested.status !== 0) throw new Error(tested.stderr)
   const nginx = spawn("nginx", ["-c", file, "-p", folder, "-g", "daemon off;"], { stdio: "ignore" })
   const url = `http://127.0.0.1:${port}`
-  while (!(await fetch(`${url}/health/live`).catch(() => null))?.ok) await sleep(50)
+  const isLive = async () => (await fetch(`${url}/health/live`).catch(() => null))?.ok
+  await until("nginx reaches a server", isLive, () => readFileSync(join(folder, "error.log"), "utf8"))
   return {
     url,
     log: (name) => readFileSync(join(folder, `${name}.log`), "utf8"),
@@ -40,11 +41,11 @@ export async function startNginx(servers: string[]): Promise<Nginx> {
       writeFileSync(file, configuration(folder, port, servers, server))
       nginx.kill("SIGHUP")
       // Workers with the configuration before serve the requests that they have, and take no others.
-      while (workersOf(nginx.pid!).some((pid) => workers.includes(pid))) await sleep(20)
+      await until("the earlier workers of nginx take no more requests", () => !workersOf(nginx.pid!).some((pid) => workers.includes(pid)))
     },
     async stop() {
       nginx.kill("SIGTERM")
-      if (nginx.exitCode === null && nginx.signalCode === null) await once(nginx, "exit")
+      if (nginx.exitCode === null && nginx.signalCode === null) await happens("nginx has ended", once(nginx, "exit"))
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
+import { happens } from "./wait.js"
 
 /** A raw request: nothing decoded, nothing merged. */
 export interface Received {
@@ -63,11 +64,13 @@ export async function receiver(): Promise<Receiver> {
     answer: (mode) => {
       answer = typeof mode === "function" ? mode : () => mode
     },
-    arrived: (count) =>
-      new Promise((tell) => {
+    arrived: (count) => {
+      const came = new Promise<void>((tell) => {
         if (made.requests.length >= count) tell()
         else waiting.push({ count, tell })
-      }),
+      })
+      return happens(`the endpoint has ${count} requests`, came, () => made.requests.map(({ method, url }) => `${method} ${url}`))
+    },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { happens } from "./wait.js"
 import type { World } from "./world.js"
 
 /** A built server on the database of a test server, as a separate process that a test may try to crash. */
@@ -41,14 +42,19 @@ export async function serverProcess(world: World, env: Record<string, string> = 
   const child = spawn(process.execPath, ["--enable-source-maps", "dist/src/main.js"], { env: { ...serverEnvironment(world), ...env } })
   let [printed, logged] = ["", ""]
   child.stderr.on("data", (text) => (logged = (logged + text).slice(-100_000)))
-  const url = await new Promise<string>((resolve, reject) => {
+  const listening = new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (text) => {
       printed += text
-      const listening = /Listening on (http:\S+)\n/.exec(printed)
-      if (listening) resolve(listening[1]!)
+      const [, address] = /Listening on (http:\S+)\n/.exec(printed) ?? []
+      if (address) resolve(address)
     })
     // Its output is complete only then.
     child.once("close", (code, signal) => reject(new Error(`The server did not start (${code ?? signal}): ${logged}`)))
+  })
+  const look = () => ({ printed, logged })
+  const url = await happens("the server listens", listening, look).catch((error) => {
+    child.kill("SIGKILL")
+    throw error
   })
   const ended = () => (child.exitCode === null && child.signalCode === null ? null : `${child.exitCode ?? child.signalCode}: ${logged}`)
   return {
@@ -58,8 +64,9 @@ export async function serverProcess(world: World, env: Record<string, string> = 
     freeze: (isFrozen) => void child.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
     async stop(signal: NodeJS.Signals = "SIGTERM") {
       if (ended() !== null) return
+      const exit = once(child, "exit")
       child.kill(signal)
-      await once(child, "exit")
+      await happens(`the server has ended after ${signal}`, exit, look).finally(() => child.kill("SIGKILL"))
     },
   }
 }

@@ -1,10 +1,10 @@
 import { once } from "node:events"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Socket } from "socket.io-client"
 import { v7 } from "uuid"
 import { sign } from "../../src/context/json-web-token.js"
 import { type Refusal, type SocketIoOptions, socketIo } from "./socket-io.js"
 import type { HeardEvent } from "./sockets.js"
+import { happens } from "./wait.js"
 import type { World } from "./world.js"
 
 /** The texts of the messages of events. */
@@ -17,12 +17,9 @@ export const numbers = (count: number) => Array.from({ length: count }, (_, inde
 export const refused = (statusCode: number, code: string) => ({ message: expect.any(String), data: { statusCode, code }, active: false })
 
 /** The argument of the next event of a client. */
-// biome-ignore lint/suspicious/noExplicitAny: each event has its own.
-export const happens = (socket: Socket, name: string) => new Promise<any>((resolve) => socket.once(name, resolve))
-
-/** The result of a promise, unless it takes longer. */
-export const inTime = <T>(ms: number, promise: Promise<T>) =>
-  Promise.race([promise, sleep(ms, null, { ref: false }).then(() => Promise.reject(new Error(`Not within ${ms} ms`)))])
+export const emitted = (socket: Socket, name: string) =>
+  // biome-ignore lint/suspicious/noExplicitAny: each event has its own.
+  happens(`the client has the event "${name}"`, new Promise<any>((resolve) => socket.once(name, resolve)))
 
 /** What stories of Socket.IO do on a server. */
 export function socketIoStories(w: World) {
@@ -31,14 +28,14 @@ export function socketIoStories(w: World) {
   /** A client that is connected. */
   async function connected(credential: string | null, options: SocketIoOptions = {}) {
     const client = await socketIo(w, credential, options)
-    expect(await client.outcome).toBe("connected")
+    expect(await client.outcome()).toBe("connected")
     return client
   }
 
   /** How a client is refused. */
   async function refusal(credential: string | null, options: SocketIoOptions = {}): Promise<Refusal | "connected"> {
     const client = await socketIo(w, credential, options)
-    const outcome = await client.outcome
+    const outcome = await client.outcome()
     client.stop()
     return outcome
   }
@@ -72,7 +69,7 @@ export function socketIoStories(w: World) {
     const { WebSocket } = await import("ws")
     const socket = new WebSocket(`${w.url.replace("http", "ws")}/socket.io/?EIO=4&transport=websocket`)
     socket.on("error", () => {})
-    await once(socket, "message")
+    await happens("the handshake is answered", once(socket, "message"))
     return socket
   }
 

@@ -1,5 +1,6 @@
 import { io, type ManagerOptions, type SocketOptions } from "socket.io-client"
 import { endOfLog, type HeardEvent } from "./sockets.js"
+import { happens } from "./wait.js"
 import type { World } from "./world.js"
 
 /** The options of a client. Without `lastEventId` it gets everything that is committed from now on; `null` sends none. */
@@ -50,18 +51,22 @@ export async function socketIo(world: World, credential: string | null, options:
     })
   })
   let taken = 0
+  const look = () => ({ isConnected: socket.connected, count: heard.length, types: heard.slice(-10).map(({ type }) => type) })
+  const has = async (total: number) => {
+    while (heard.length < total) await new Promise<void>((resolve) => waiting.push(resolve))
+  }
   return {
     socket,
     /** All received events. */
     heard,
     /** Whether it is connected, or the refusal. */
-    outcome,
+    outcome: () => happens("the client of Socket.IO is connected or refused", outcome, look),
     /** The reason of the first disconnection. */
-    disconnected,
+    disconnected: () => happens("the client of Socket.IO is disconnected", disconnected, look),
     /** The next events. */
     async take(count: number): Promise<HeardEvent[]> {
       taken += count
-      while (heard.length < taken) await new Promise<void>((resolve) => waiting.push(resolve))
+      await happens(`the client of Socket.IO has ${taken} events`, has(taken), look)
       return heard.slice(taken - count, taken)
     },
     /** Name of the transport in use. */

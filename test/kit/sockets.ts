@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { eventCursor } from "../../src/events/logged-event.js"
+import { happens, until } from "./wait.js"
 import type { World } from "./world.js"
 
 /** The options of a subscription. Without `after` it begins after everything that was committed before; `after: null` sends no cursor. */
@@ -57,7 +58,7 @@ export async function subscribe(world: World, credential: string, options: Subsc
   })
   const iterator = client.iterate<{ events: HeardEvent }>({ query: queryOf(select), variables: { ...variables, after } })
   const next = async (): Promise<HeardEvent> => {
-    const { value, done } = await iterator.next()
+    const { value, done } = await happens("the subscription has another event", iterator.next(), () => variables)
     if (done) throw new Error("The subscription has ended")
     if (value.errors) throw Object.assign(new Error(value.errors[0]!.message), { errors: value.errors })
     return value.data!.events
@@ -75,7 +76,7 @@ export async function subscribe(world: World, credential: string, options: Subsc
       for (;;) yield await next()
     },
     /** The close code and reason of the socket. */
-    closed,
+    closed: () => happens("the subscription's socket is closed", closed),
     /** Ends the subscription. */
     async stop() {
       await iterator.return?.()
@@ -86,11 +87,11 @@ export async function subscribe(world: World, credential: string, options: Subsc
 
 /** A resume cursor after everything that is committed. */
 export async function endOfLog(world: World): Promise<string> {
-  for (;;) {
+  return until("all events have a position", async () => {
     const [unplaced] = await world.sql("select 1 from event where position is null limit 1")
     const [log] = await world.sql("select last_position from event_log where id = 1")
-    if (!unplaced) return eventCursor(log.last_position)
-  }
+    return unplaced ? null : eventCursor(log.last_position)
+  })
 }
 
 /** A raw socket: its received messages, and its close code. Sent messages are those of the protocol. */
@@ -104,11 +105,14 @@ export async function rawSocket(
   const heard: { type: string; id?: string; payload?: unknown }[] = []
   socket.on("message", (data) => heard.push(JSON.parse(String(data))))
   const closed = once(socket, "close").then(([code, reason]) => ({ code: code as number, reason: String(reason) }))
-  await once(socket, "open")
+  const look = () => ({ readyState: socket.readyState, count: heard.length, heard: heard.slice(-10) })
+  const next = () => once(socket, "message")
+  await happens("the socket is open", once(socket, "open"))
   return {
     socket,
     heard,
-    closed,
+    /** The close code and reason, when the socket is closed. */
+    closed: () => happens("the socket is closed", closed, look),
     send: (message: unknown) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
     /** Sends an operation on the open session; returns all its messages, up to `complete` or `error`. */
     // biome-ignore lint/suspicious/noExplicitAny: as the query shaped it.
@@ -116,15 +120,18 @@ export async function rawSocket(
       const id = randomUUID()
       const about = () => heard.filter((message) => message.id === id)
       socket.send(JSON.stringify({ id, type: "subscribe", payload: { query, variables } }))
-      while (!["complete", "error"].includes(about().at(-1)?.type ?? "")) await once(socket, "message")
-      return about()
+      const answered = async () => {
+        while (!["complete", "error"].includes(about().at(-1)?.type ?? "")) await next()
+        return about()
+      }
+      return happens(`the operation is answered: ${query.slice(0, 200)}`, answered(), look)
     },
     /** Opens the session with a credential, or with connection parameters as they are: resolves with `acknowledged`, or with the close code. */
     async open(credential: string | object | null, auth?: string): Promise<"acknowledged" | number> {
-      const told = once(socket, "message").then(() => "acknowledged" as const)
+      const told = next().then(() => "acknowledged" as const)
       const payload = typeof credential === "string" ? parametersOf(credential, auth) : (credential ?? {})
       socket.send(JSON.stringify({ type: "connection_init", payload }))
-      return Promise.race([told, closed.then(({ code }) => code)])
+      return happens("the session is opened or refused", Promise.race([told, closed.then(({ code }) => code)]), look)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
+import { happens } from "./wait.js"
 
 /** A TCP proxy between a server and its database, which can inject faults. */
 export interface TcpProxy {
@@ -74,8 +75,7 @@ export async function tcpProxy(databaseUrl: string): Promise<TcpProxy> {
     },
     async close() {
       cut()
-      server.close()
-      await once(server, "close")
+      await happens("the proxy is closed", once(server.close(), "close"), () => `${pairs.size} connections are open`)
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Services } from "../../src/context/services.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import type { RunningScheduler } from "../../src/jobs/kit/scheduler.js"
 import type { FakeModel, FakeModelReply, FakeModelRequest } from "./fake-openai.js"
+import { happens } from "./wait.js"
 import type { World } from "./world.js"
 
 /** Stops the clock of this process for the tests of a file: only `pass` moves it. */
@@ -35,7 +36,9 @@ export function hold(fake: FakeModel) {
       else came.push(call)
     })
   return {
-    next: async (): Promise<HeldCall> => came.shift() ?? new Promise((resolve) => awaited.push(resolve)),
+    next: async (): Promise<HeldCall> =>
+      came.shift() ??
+      happens("the model is called", new Promise((resolve) => awaited.push(resolve)), () => `${fake.requests.length} calls came before`),
   }
 }
 

@@ -11,6 +11,15 @@ const pollMs = 10
 /** What a wait shows when it gives up: a value, or a function that looks. */
 export type Look = () => unknown
 
+/** What every wait shows that gives up, by name: servers, pages and databases of the test that runs. */
+const onlookers = new Map<string, Look>()
+
+/** Lets every wait that gives up show this too; returns a function that ends it. */
+export function showInWaits(name: string, look: Look): () => void {
+  onlookers.set(name, look)
+  return () => void onlookers.delete(name)
+}
+
 /** How waits count time: the length of a second, and the measurement that they make before they give up. Tests of waits change them. */
 export interface Timing {
   secondMs: number
@@ -91,12 +100,19 @@ export function waits({ secondMs, measure }: Timing) {
   return { until, happens }
 }
 
-/** What a look shows; it may itself wait for what hangs. */
+/** What the looks show, one after the other. */
 async function shown(look: Look | undefined, secondMs: number): Promise<string> {
-  if (!look) return ""
-  const looked = (async () => look())().catch((error) => `could not be looked at: ${error}`)
-  const state = await Promise.race([looked, pause(5 * secondMs, "could not be looked at in five seconds", { ref: false })])
-  return `\n${inspect(state, { depth: 6, maxStringLength: 2_000, maxArrayLength: 50 })}`
+  const looks = [...(look ? [["", look] as const] : []), ...onlookers]
+  const texts = looks.map(async ([name, each]) => `\n${name && `${name}: `}${inspect(await looked(each, secondMs), shape)}`)
+  return (await Promise.all(texts)).join("")
+}
+
+const shape = { depth: 6, maxStringLength: 2_000, maxArrayLength: 50 }
+
+/** What one look shows; it may itself wait for what hangs. */
+function looked(look: Look, secondMs: number): Promise<unknown> {
+  const value = (async () => look())().catch((error) => `could not be looked at: ${error}`)
+  return Promise.race([value, pause(5 * secondMs, "could not be looked at in five seconds", { ref: false })])
 }
 
 const ordinary = waits({ secondMs: 1_000, measure: measureAgain })

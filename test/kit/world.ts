@@ -10,6 +10,8 @@ import { type RunningServer, startServer } from "../../src/server.js"
 import { makeGql, makeRest } from "./clients.js"
 import { type CompanyFixture, companyFixture, createCompany } from "./company-fixture.js"
 import { type FitsOpenApi, readOpenApi } from "./openapi.js"
+import { broken } from "./promise.js"
+import { happens, showInWaits } from "./wait.js"
 
 export type { CompanyFixture }
 
@@ -69,34 +71,35 @@ export function world(options: WorldOptions = {}): World {
     rest: makeRest(
       () => made.url,
       (method, path, response) => {
-        if (response.status === 500) throw new Error(`${method} ${path} → 500\n${JSON.stringify(made.logged.at(-1), null, 2)}`)
+        if (response.status === 500)
+          throw broken("no request is answered with 500", `${method} ${path}\n${JSON.stringify(made.logged.at(-1), null, 2)}`)
         made.fits(method, path, response)
       },
     ),
     gql: makeGql(() => made.url),
     async runDue() {
-      await reply.sweep.run(made.services)
-      await made.services.running.idle()
+      await happens("the sweep of due replies has ended", reply.sweep.run(made.services))
+      await happens("no work is running", made.services.running.idle())
     },
     async sql(text: string, values?: unknown[]) {
-      const stuck = setTimeout(() => void tellWhatWaits(text), stuckMs)
-      try {
-        return (await made.services.database.pool.query(text, values)).rows
-      } finally {
-        clearTimeout(stuck)
-      }
+      return (await happens(`the database answers: ${text.slice(0, 200)}`, made.services.database.pool.query(text, values))).rows
     },
     async another(more: WorldOptions = {}) {
       const { server, url } = await start(made, { ...options, ...more })
-      closers.push(server.stop)
-      return { url, services: server.services, stop: server.stop }
+      const stop = () => happens("the second server has stopped", server.stop())
+      closers.push(stop)
+      return { url, services: server.services, stop }
     },
   })
   beforeAll(async () => {
-    const { databaseUrl, drop } = await copyOfTemplate()
+    const { databaseUrl, drop } = await happens("the template is copied", copyOfTemplate())
     made.databaseUrl = databaseUrl
-    closers.push(drop)
-    const { server, url } = await start(made, options)
+    const hidden = [
+      showInWaits("statements", statementsUnderWay),
+      showInWaits(`log of ${new URL(databaseUrl).pathname}`, () => made.logged.slice(-5)),
+    ]
+    closers.push(drop, async () => hidden.forEach((hide) => void hide()))
+    const { server, url } = await happens("the server has started", start(made, options))
     closers.push(server.stop)
     made.url = url
     made.services = server.services
@@ -108,7 +111,7 @@ export function world(options: WorldOptions = {}): World {
     }
   })
   afterAll(async () => {
-    for (const close of closers.reverse()) await close()
+    for (const close of closers.reverse()) await happens("the test server is stopped and its database dropped", close())
   })
   return made
 }
@@ -135,20 +138,20 @@ async function copyOfTemplate() {
   return { databaseUrl: databaseUrl.href, drop: () => administer(superuser, `drop database ${name}`) }
 }
 
-/** A test's statement that takes this long waits for something that never comes. */
-const stuckMs = 15_000
-
-/** Prints what the database does while a test's statement waits: who holds the lock, or all the connections. */
-async function tellWhatWaits(text: string) {
+/** What the database does while a test waits: who holds the lock, or all the connections. */
+async function statementsUnderWay() {
   const client = new pg.Client({ connectionString: process.env["TEST_SUPERUSER_URL"]! })
   await client.connect()
-  const { rows } = await client.query(
-    `select datname, pid, state, wait_event_type || ' ' || wait_event as waits, pg_blocking_pids(pid) as blocked_by,
-       (now() - xact_start)::text as in_transaction, left(query, 200) as query
-     from pg_stat_activity where datname like 'world%' and state <> 'idle' and pid <> pg_backend_pid() order by xact_start`,
-  )
-  await client.end()
-  process.stderr.write(`A statement of a test waits: ${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}\n`)
+  try {
+    const { rows } = await client.query(
+      `select datname, pid, state, wait_event_type || ' ' || wait_event as waits, pg_blocking_pids(pid) as blocked_by,
+         (now() - xact_start)::text as in_transaction, left(query, 200) as query
+       from pg_stat_activity where datname like 'world%' and state <> 'idle' and pid <> pg_backend_pid() order by xact_start`,
+    )
+    return rows
+  } finally {
+    await client.end()
+  }
 }
 
 async function administer(url: string, statement: string) {
