@@ -8,7 +8,7 @@ import pg from "pg"
 import { openEmbedded } from "../src/database/embedded/open.js"
 
 /**
- * Writes the fixture of test/landed-database.test.ts: the rows of a database that an older, built version of the server filled, and what its
+ * Writes the fixture of test/database/landed-database.test.ts: the rows of a database that an older, built version of the server filled, and what its
  * REST routes answered. Usage: node --import tsx scripts/landed-database.ts CHECKOUT OUTPUT.json, where CHECKOUT holds that version's `dist`.
  */
 const [checkout, output] = process.argv.slice(2)

@@ -46,7 +46,7 @@ const linear = new Set(
     " ",
   ),
 )
-/** Formats whose check is linear; `test/tool-schemas.test.ts` analyses their patterns. */
+/** Formats whose check is linear; `test/assistant/tool-schemas.test.ts` analyses their patterns. */
 export const linearFormats = ["date", "time", "date-time", "uuid", "ipv4", "email", "int32", "int64", "float", "double"]
 
 /**

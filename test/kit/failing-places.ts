@@ -52,7 +52,7 @@ export function failingPlaces({ path, text }: Source): string[] {
   return [...found].map(([place, count]) => `${path}: ${place}${count > 1 ? ` × ${count}` : ""}`)
 }
 
-const here = "test/failing-places.test.ts"
+const here = "test/system/failing-places.test.ts"
 
 /**
  * Every stream, socket, child process, worker, pool and emitter that the server makes, with what happens when it fails, and the test that
@@ -70,39 +70,39 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/app.ts: new ServerResponse": ["It is never sent: Koa needs one to compute the address of a socket's client."],
   "src/channels/fetch-file.ts: Readable.from": [
     "Reads from memory; a file that cannot be written is fetched again.",
-    "test/media.test.ts",
+    "test/media/media.test.ts",
     "that its sender aborts leaves nothing",
   ],
   "src/context/rate-limit.ts: new Redis": [
     "A line is logged; each instance counts alone until the connection is made again.",
-    "test/wake-up.test.ts",
+    "test/events/wake-up.test.ts",
     "two instances count requests together, per credential and per address, and each alone while Redis is away",
   ],
   "src/database/connect.ts: MikroORM.init": [
     "Its pool listens, and replaces the connection.",
-    "test/health.test.ts",
+    "test/http/health.test.ts",
     "recovers when the database ends every connection",
   ],
   "src/database/embedded/init.ts: spawn": ["The start fails with one line.", here, "a PostgreSQL that cannot be started"],
   "src/database/embedded/postmaster.ts: spawn": ["The start fails with one line.", here, "a PostgreSQL that cannot be started"],
   "src/database/embedded/roles.ts: new pg.Client": [
     "The start fails; the next one repeats the change.",
-    "test/embedded-role.test.ts",
+    "test/system/embedded-role.test.ts",
     "stays as it was when the process is killed in between",
   ],
   "src/database/embedded/start.ts: new pg.Client": [
     "The next attempt follows.",
-    "test/embedded.test.ts",
+    "test/system/embedded.test.ts",
     "the next one waits for the recovery",
   ],
   "src/database/embedded/start.ts: createServer": [
     "Another port is chosen.",
-    "test/embedded.test.ts",
+    "test/system/embedded.test.ts",
     "uses another port when the stored one is taken",
   ],
   "src/database/heartbeat.ts: new Client": [
     "A line is logged, and the connection is made again.",
-    "test/database-away.test.ts",
+    "test/system/database-away.test.ts",
     "a database that resets every connection for six seconds",
   ],
   "src/database/migrate.ts: new Pool": ["The start fails.", here, "migrations whose lock is lost fail"],
@@ -111,17 +111,17 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/database/vector-index.ts: new Client": ["The statement fails too, which is logged; the next search tries again."],
   "src/events/transports/graphql-ws.ts: new WebSocketServer": [
     "It has no server of its own; the sockets of upgrades, and open ones, have listeners.",
-    "test/hostile-requests.test.ts",
+    "test/http/hostile-requests.test.ts",
     "that the client resets does no harm",
   ],
   "src/events/transports/socket-io.ts: new EngineServer": [
     "It has no server of its own, and listens to its connections; the sockets of upgrades have listeners.",
-    "test/hostile-requests.test.ts",
+    "test/http/hostile-requests.test.ts",
     "that the client resets does no harm",
   ],
   "src/events/transports/socket-io.ts: new Server": [
     "A connection with a malformed packet is closed.",
-    "test/socket-io-connections.test.ts",
+    "test/events/socket-io-connections.test.ts",
     "malformed packets close their connection, and do no harm",
   ],
   "src/events/wake-up.ts: new EventEmitter × 2": [
@@ -131,20 +131,20 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   ],
   "src/events/wake-up.ts: new Redis × 2": [
     "A line is logged; the connections are made again.",
-    "test/wake-up.test.ts",
+    "test/events/wake-up.test.ts",
     "an outage of Redis loses no event and refuses no request",
   ],
-  "src/http/form.ts: extends PassThrough": ["The upload is refused.", "test/media.test.ts", "that its sender aborts leaves nothing"],
-  "src/http/form.ts: busboy": ["The upload is refused.", "test/media.test.ts", "that its sender aborts leaves nothing"],
+  "src/http/form.ts: extends PassThrough": ["The upload is refused.", "test/media/media.test.ts", "that its sender aborts leaves nothing"],
+  "src/http/form.ts: busboy": ["The upload is refused.", "test/media/media.test.ts", "that its sender aborts leaves nothing"],
   "src/http/graphql.ts: processRequest": [
     "The request is refused.",
-    "test/hostile-requests.test.ts",
+    "test/http/hostile-requests.test.ts",
     "bytes that are not HTTP, and requests that are cut, do no harm",
   ],
   "src/ports/voice/simulated.ts: Readable.from": ["Bytes in memory, which the storage of the recording reads."],
   "src/jobs/kit/scheduler.ts: new Pool": [
     "The pool replaces the connection.",
-    "test/health.test.ts",
+    "test/http/health.test.ts",
     "recovers when the database ends every connection",
   ],
   "src/jobs/kit/scheduler.ts: new PostgresBackend": ["Uses the pool above, and no LISTEN."],
@@ -152,7 +152,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/jobs/kit/scheduler.ts: new MongoBackend": ["Its commands fail, which Agenda emits; the driver connects again."],
   "src/jobs/kit/scheduler.ts: new Agenda": [
     "A line is logged; the next sweep repeats the work.",
-    "test/database-away.test.ts",
+    "test/system/database-away.test.ts",
     "a database that resets every connection for six seconds",
   ],
   "src/start.ts: process.stdout.write": ["The line is lost.", here, "standard output and the log on a full disk"],
@@ -160,7 +160,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/node-version.ts: process.stderr.write": ["The process is ending."],
   "src/media/upload.ts: .createReadStream": [
     "The iteration throws, and the upload is refused.",
-    "test/media.test.ts",
+    "test/media/media.test.ts",
     "that its sender aborts leaves nothing",
   ],
   "src/media/upload.ts: .createWriteStream": ["The pipeline rejects, and the temporary file is removed."],
@@ -179,7 +179,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   ],
   "src/ports/kit/task-processes.ts: fork": [
     "Its task is refused; the next one gets a new process.",
-    "test/ports/task-processes.test.ts",
+    "test/system/task-processes.test.ts",
     "whose process is killed is lost, and the next one gets another",
   ],
   "src/ports/kit/task-program.ts: new Worker": ["The process ends, see fork."],

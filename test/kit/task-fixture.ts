@@ -8,7 +8,7 @@ function spin(ms = 0) {
   while (performance.now() < end);
 }
 
-/** The program of a process of test/ports/task-processes.test.ts: it spins, makes a text, and answers what it knows of its process. */
+/** The program of a process of test/system/task-processes.test.ts: it spins, makes a text, and answers what it knows of its process. */
 performTasks<FixtureTask, { pid: number; names: string[] }>({
   prepare: ({ prepareMs }) => spin(prepareMs),
   perform({ spinMs, characters = 0 }) {

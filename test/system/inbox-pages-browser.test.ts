@@ -1,0 +1,239 @@
+import { type Browser, chromium, type Page, startBrowser } from "../kit/browser.js"
+import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { fill, openInbox, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
+import { indexAll } from "../kit/knowledge.js"
+import { type Receiver, receiver } from "../kit/receiver.js"
+import { until } from "../kit/wait.js"
+import { world } from "../kit/world.js"
+
+const openAi = await startFakeOpenAi()
+afterAll(() => openAi.close())
+
+// A reply is due only where a test makes it due.
+const w = world({ OPENAI_BASE_URL: openAi.url, REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" })
+const { acme, sql } = w
+const inBrowser = chromium ? describe : describe.skip
+
+inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: there is no Chromium)"}`, () => {
+  let browser: Browser
+  let endpoint: Receiver
+  const pages: Page[] = []
+  beforeAll(async () => {
+    ;[browser, endpoint] = await Promise.all([startBrowser(), receiver()])
+  })
+  afterEach(async () => {
+    for (const page of pages.splice(0)) {
+      const { problems } = page
+      await page.close()
+      expect(problems).toEqual([])
+    }
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await endpoint?.close()
+  })
+
+  async function open(email: string, path: string): Promise<Page> {
+    const page = await openInbox(browser, w.url, email, `/inbox${path}`)
+    pages.push(page)
+    return page
+  }
+  /** Replaces the text of a field. */
+  async function replace(page: Page, field: string, text: string) {
+    await (await page.find("textbox", field)).call("function () { this.focus(); this.select() }")
+    await page.type(text)
+  }
+  const opens = async (page: Page, summary: string) => {
+    await until(`the page shows "${summary}"`, () =>
+      page.run(`[...document.querySelectorAll("summary")].some((each) => each.innerText.startsWith("${summary}"))`),
+    )
+    await page.run(`[...document.querySelectorAll("summary")].find((each) => each.innerText.startsWith("${summary}")).click()`)
+  }
+  const main = (page: Page): Promise<string> => page.run("document.querySelector('main').innerText")
+
+  it("changes the prompt of an assistant, teaches it, searches what it knows, and tries it in a chat", async () => {
+    const [model] = w.services.models
+    await sql("update assistant set text_model_id = $2 where id = $1", [acme.assistant.id, model!.id])
+    const page = await open(acme.member.email, `/assistants/${acme.assistant.id}`)
+    await replace(page, "Prompt", "You sell lamps.")
+    await pressButton(page, "Save")
+    await tells(page, "Saved.")
+    expect(await sql("select prompt from assistant where id = $1", [acme.assistant.id])).toEqual([{ prompt: "You sell lamps." }])
+
+    await opens(page, "Add knowledge")
+    await fill(page, "Name of the item", "Delivery")
+    await fill(page, "Text", "A parcel to Lviv takes three days.")
+    await pressButton(page, "Add")
+    await until("the page shows the new knowledge", async () => /Delivery Text, (being indexed|1 part)/.test(await main(page)))
+    await indexAll(w)
+    await until("the knowledge is indexed", async () => /Delivery Text, 1 part/.test(await main(page)))
+    await opens(page, "Try a search")
+    await fill(page, "Question", "How long is a parcel on its way?")
+    await page.press("Enter")
+    await until("the search finds the knowledge", async () => /Delivery, score \d\.\d{3}\s+A parcel to Lviv/.test(await main(page)))
+    expect(await violations(page)).toEqual([])
+
+    await fill(page, "Message of a customer", "How long?")
+    await page.press("Enter")
+    await shows(page, ["How long?"])
+    openAi.reply = async () => ({ text: "Three days." })
+    await sql("update chat set reply_due_at = now() - interval '1 second' where messenger = 'playground'")
+    await w.runDue()
+    await shows(page, ["How long?", "Three days."])
+  })
+
+  it("creates a tool, says what is wrong with its schema, calls it, and shows the calls", async () => {
+    const page = await open(acme.member.email, `/assistants/${acme.assistant.id}`)
+    await opens(page, "Add a tool")
+    await fill(page, "Name of the tool", "stock")
+    await fill(page, "Description, for the assistant", "Tells what is in stock")
+    await fill(page, "Address", `${endpoint.url}/stock`)
+    await replace(page, "Arguments, as JSON Schema", '{ "type": ')
+    await tells(page, "JSON")
+    await replace(page, "Arguments, as JSON Schema", '{ "type": "object", "properties": { "lamp": { "type": "strin" } } }')
+    await pressButton(page, "Create tool")
+    await tells(page, "params")
+    await replace(
+      page,
+      "Arguments, as JSON Schema",
+      '{ "type": "object", "properties": { "lamp": { "type": "string" } }, "required": ["lamp"] }',
+    )
+    await pressButton(page, "Create tool")
+    await tells(page, "Saved.")
+    await opens(page, "Add a tool")
+    await opens(page, "stock")
+    endpoint.answer({ json: { left: 7 } })
+    await replace(page, "Arguments of the call", '{ "lamp": "red" }')
+    await pressButton(page, "Call stock")
+    await until("the tool's answer is shown", async () => /Answered with status 200[\s\S]*"left": 7/.test(await main(page)))
+    expect(endpoint.requests).toHaveLength(1)
+    await pressButton(page, "Read again")
+    await until("the tool's call is listed", async () => /Calls[\s\S]*: Success/.test(await main(page)))
+    expect(await violations(page)).toEqual([])
+  })
+
+  it("shows a new access token once, and revokes it", async () => {
+    const page = await open(acme.owner.email, "/settings/tokens")
+    await fill(page, "Name", "Reports")
+    await pressButton(page, "Create token")
+    const token: string = await until("the page shows the new token", () => page.run("document.querySelector('.secret code')?.innerText"))
+    await w.rest.as(token).get("/api/chats").expect(200)
+    expect(await violations(page)).toEqual([])
+    await page.reload()
+    await page.find("button", "Revoke Reports")
+    expect(await main(page)).not.toContain(token)
+    await pressButton(page, "Revoke Reports")
+    await until("the token is revoked", async () => (await page.count("button", "Revoke Reports")) === 0)
+    await w.rest.as(token).get("/api/chats").expect(401)
+  })
+
+  it("creates an endpoint for events, tests it, and sends a delivery again", async () => {
+    const page = await open(acme.owner.email, "/settings/webhooks")
+    await fill(page, "Address", `${endpoint.url}/events`)
+    await page.run("document.querySelector('select[name=types]').options[0].selected = true")
+    await pressButton(page, "Create endpoint")
+    expect(
+      await until("the page shows the endpoint's secret", () => page.run("document.querySelector('.secret code')?.innerText")),
+    ).toMatch(/^whsec_/)
+    endpoint.answer(200)
+    const sent = () => endpoint.requests.filter(({ url }) => url === "/events").length
+    await pressButton(page, "Send a test event")
+    await tells(page, "The endpoint answered 200.")
+    expect(sent()).toBe(1)
+    await opens(page, "Deliveries")
+    await until("the test event was delivered", async () => /Event webhook test, Succeeded/.test(await main(page)))
+    await pressButton(page, "Send again")
+    await until("the endpoint has two requests", () => sent() === 2)
+    expect(await violations(page)).toEqual([])
+    await pressButton(page, "Delete")
+    await until("the endpoint is no longer shown", async () => !(await main(page)).includes(endpoint.url))
+  })
+
+  it("shows channels, members and the audit trail, the last to owners and administrators alone", async () => {
+    const page = await open(acme.owner.email, "/settings/channels")
+    await until("the widget's connection is shown", async () => /Widget[\s\S]*Connected/.test(await main(page)))
+    expect(await violations(page)).toEqual([])
+    await page.run("history.pushState(null, '', '/inbox/settings/members')")
+    await until("the member is shown", async () => (await main(page)).includes(acme.member.email))
+    await acme.makeAssistant({ name: "Audited" })
+    await page.run("history.pushState(null, '', '/inbox/settings/audit')")
+    await until("the audit trail is shown", async () => /createAssistant\s+Assistant/.test(await main(page)))
+    expect(await violations(page)).toEqual([])
+    const other = await open(acme.member.email, "/settings/audit")
+    await until("an alert is shown", async () => (await other.texts("alert")).some((text) => text.length > 10))
+    expect(await main(other)).not.toContain("createAssistant")
+  })
+
+  it("shows hostile text as text, in every place", async () => {
+    const hostile = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>\u202Eleft`
+    const { id } = await acme.makeAssistant({ name: hostile, prompt: hostile, greeting: hostile })
+    await acme.makeKnowledge({ assistantId: id, name: hostile, resourceContent: hostile })
+    await acme.tool({ assistantId: id, name: "hostile", description: hostile, apiCallUrl: `${endpoint.url}/tool` })
+    await sql("update channel set name = $2 where id = $1", [acme.widget.id, hostile])
+    await sql("update users set name = $2 where email = $1", [acme.member.email, hostile])
+    await acme.anotherToken(hostile)
+    const page = await open(acme.owner.email, `/assistants/${id}`)
+    /** Nothing of it is an element, or has run. */
+    const isHarmless = async () => {
+      expect(await page.run("window.attacked")).toBeUndefined()
+      expect(await page.run("document.querySelectorAll('main :is(img, script), main [onerror]').length")).toBe(0)
+    }
+    await opens(page, "hostile")
+    endpoint.answer({ json: { said: hostile } })
+    await pressButton(page, "Call hostile")
+    await until("the tool's answer is shown", async () => /Answered with status 200[\s\S]*onerror/.test(await main(page)))
+    await pressButton(page, "Read again")
+    await until("the tool's call is listed", async () => /: Success/.test(await main(page)))
+    await isHarmless()
+    for (const view of ["tokens", "channels", "members"]) {
+      await page.run(`history.pushState(null, "", "/inbox/settings/${view}")`)
+      await until("the page shows the hostile text as text", async () => (await main(page)).includes("<script>window.attacked=1</script>"))
+      await isHarmless()
+    }
+  })
+
+  it("works by keyboard alone", async () => {
+    const page = await open(acme.owner.email, "/chats")
+    /** Presses the key Tab until an element of this name has the focus. */
+    const tabTo = (name: string) =>
+      until(`the focus is on "${name}"`, async () => {
+        const named = "(each) => (each.ariaLabel || each.labels?.[0]?.innerText || each.innerText || '').trim()"
+        if ((await page.run(`(${named})(document.activeElement)`)).startsWith(name)) return true
+        await page.press("Tab")
+        return false
+      })
+    const pressOn = async (name: string) => {
+      await tabTo(name)
+      await page.press("Enter")
+    }
+    const type = async (field: string, text: string) => {
+      await tabTo(field)
+      await page.type(text)
+    }
+    await pressOn("Assistants")
+    await type("Name of a new assistant", "Keys")
+    await page.press("Enter")
+    await page.find("heading", "Keys")
+    await type("Prompt", "You sell keys.")
+    await pressOn("Save")
+    await tells(page, "Saved.")
+    await pressOn("Add knowledge")
+    await type("Name of the item", "Locks")
+    await type("Text", "A lock has two keys.")
+    await pressOn("Add")
+    await page.find("button", "Remove Locks")
+    await pressOn("Add a tool")
+    await type("Name of the tool", "cut_key")
+    await type("Description", "Cuts a key")
+    await type("Address", `${endpoint.url}/cut`)
+    await pressOn("Create tool")
+    await until("the page shows the token's prefix", async () => (await main(page)).includes("cut_key"))
+    await pressOn("Settings")
+    await page.find("heading", "Access tokens")
+    await type("Name", "By keys")
+    await pressOn("Create token")
+    await pressOn("Revoke By keys")
+    await until("the token is revoked", async () => (await page.count("button", "Revoke By keys")) === 0)
+    expect(await sql("select name, prompt from assistant where name = 'Keys'")).toEqual([{ name: "Keys", prompt: "You sell keys." }])
+  })
+})
