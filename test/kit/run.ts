@@ -96,7 +96,7 @@ function jestArguments(): string[] {
   return args.some((arg) => !arg.startsWith("-")) ? args : [...args, `--testPathIgnorePatterns=/${system}`]
 }
 
-/** Runs Jest as it was asked for, and says what came of it. */
+/** Runs Jest as it was asked for, and reports its outcome. */
 async function runJest(jest: RunJest, folder: string): Promise<number> {
   const args = jestArguments()
   if (args.some((arg) => /^--(watch|watchAll|json|showConfig|listTests|help|version)\b/.test(arg))) return jest(args)

@@ -31,15 +31,15 @@ describe("directions", () => {
   rule("an entity imports errors and entities only", {
     of: rules.entitiesStandAlone,
     breaks: [
-      made("src/entities/chat.ts", 'import { append } from "../../messages/append.js"'),
-      made("src/entities/chat.ts", "import {", "  type RequestContext,", '} from "../../context/request-context.js"'),
-      made("src/entities/kit/row.ts", 'const hub = await import("../../../events/hub.js")'),
+      made("src/entities/chat.ts", 'import { append } from "../messages/append.js"'),
+      made("src/entities/chat.ts", "import {", "  type RequestContext,", '} from "../context/request-context.js"'),
+      made("src/entities/kit/row.ts", 'const hub = await import("../../events/hub.js")'),
     ],
     keeps: [
       made(
         "src/entities/chat.ts",
-        'import { entityLimits } from "../limits.js"',
-        'import { Row } from "../kit/row.js"',
+        'import { entityLimits } from "./limits.js"',
+        'import { Row } from "./kit/row.js"',
         'import { v7 } from "uuid"',
       ),
     ],
@@ -47,16 +47,16 @@ describe("directions", () => {
   rule("a REST file imports documents, no resolver and no entity", {
     of: rules.restKnowsDocuments,
     breaks: [
-      made("src/rest/chat.ts", 'import { ChatResolver } from "../../resolvers/chat.js"'),
-      made("src/rest/kit/serve.ts", 'import type { Chat } from "../../../entities/chat.js"'),
-      made("src/rest/kit/representation.ts", 'import type { PlainRow } from "../../../database/read-model.js"'),
+      made("src/rest/chat.ts", 'import { ChatResolver } from "../resolvers/chat.js"'),
+      made("src/rest/kit/serve.ts", 'import type { Chat } from "../../entities/chat.js"'),
+      made("src/rest/kit/representation.ts", 'import type { PlainRow } from "../../database/read-model.js"'),
     ],
     keeps: [
       made(
         "src/rest/kit/operation.ts",
-        'import { routes } from "../routes.js"',
-        'import { accessOf } from "../../../graphql/access.js"',
-        'import { BadUserInput } from "../../../errors.js"',
+        'import { routes } from "./routes.js"',
+        'import { accessOf } from "../../graphql/access.js"',
+        'import { BadUserInput } from "../../errors.js"',
       ),
     ],
   })
@@ -64,9 +64,9 @@ describe("directions", () => {
     it("holds", () => expect(rules.folderCircles(code)).toEqual([]))
     it("is reported when it is broken", () => {
       const circle = [
-        made("src/database/reader.ts", 'import type { Services } from "../../context/services.js"'),
-        made("src/context/services.ts", 'import { connect } from "../../messages/append.js"'),
-        made("src/messages/append.ts", 'import { Reader } from "../../database/reader.js"'),
+        made("src/database/reader.ts", 'import type { Services } from "../context/services.js"'),
+        made("src/context/services.ts", 'import { connect } from "../messages/append.js"'),
+        made("src/messages/append.ts", 'import { Reader } from "../database/reader.js"'),
       ]
       expect(rules.folderCircles(circle)).toHaveLength(3)
       expect(rules.folderCircles(circle.slice(1))).toEqual([])
@@ -94,7 +94,7 @@ describe("directions", () => {
     breaks: [
       made("src/resolvers/chat.ts", "await context.services.scheduler.ping()"),
       made("src/resolvers/chat.ts", "chat.schedule(job)"),
-      made("src/resolvers/chat.ts", 'import { reply } from "../../jobs/reply.js"'),
+      made("src/resolvers/chat.ts", 'import { reply } from "../jobs/reply.js"'),
     ],
   })
   rule("a resolver has no SQL", {
@@ -120,31 +120,31 @@ describe("directions", () => {
   })
   rule("a resolver imports no adapter", {
     of: rules.resolversTouchNoPort,
-    breaks: [made("src/resolvers/assistant.ts", 'import { offlineModel } from "../../ports/text-model/offline.js"')],
+    breaks: [made("src/resolvers/assistant.ts", 'import { offlineModel } from "../ports/text-model/offline.js"')],
   })
   rule("an adapter imports its interface and its own folder", {
     of: rules.adaptersKnowTheirInterface,
     breaks: [
-      made("src/ports/channel/telegram.ts", 'import type { Chat } from "../../../entities/chat.js"'),
+      made("src/ports/channel/telegram.ts", 'import type { Chat } from "../../entities/chat.js"'),
       made("src/ports/channel/telegram.ts", 'import type { EntityManager } from "@mikro-orm/postgresql"'),
-      made("src/ports/channel/telegram.ts", 'import type { TextModel } from "../../text-model.js"'),
+      made("src/ports/channel/telegram.ts", 'import type { TextModel } from "../text-model.js"'),
     ],
     keeps: [
       made(
         "src/ports/channel/telegram.ts",
-        'import type { Channel } from "../../channel.js"',
-        'import { portLimits } from "../../limits.js"',
-        'import { sign } from "../sign.js"',
+        'import type { Channel } from "../channel.js"',
+        'import { portLimits } from "../limits.js"',
+        'import { sign } from "./sign.js"',
       ),
     ],
   })
   rule("adapters are chosen in one place", {
     of: rules.adaptersAreChosenInOnePlace,
     breaks: [
-      made("src/assistant/turn.ts", 'import { anthropic } from "../../ports/text-model/ai-sdk.js"'),
-      made("src/ports/channel/telegram.ts", 'import { words } from "../../text-model/offline-phrases.js"'),
+      made("src/assistant/turn.ts", 'import { anthropic } from "../ports/text-model/ai-sdk.js"'),
+      made("src/ports/channel/telegram.ts", 'import { words } from "../text-model/offline-phrases.js"'),
     ],
-    keeps: [made("src/ports/index.ts", 'import { offlineModel } from "../text-model/offline.js"')],
+    keeps: [made("src/ports/index.ts", 'import { offlineModel } from "./text-model/offline.js"')],
   })
   rule("a job is named like its file and gets a company", {
     of: rules.jobsGetACompany,
@@ -188,10 +188,10 @@ describe("the separation of companies", () => {
   })
   rule("the kit of database/ is used by database/ only", {
     of: rules.databaseKitStaysInside,
-    breaks: [made("src/knowledge/search.ts", 'import { pipelined } from "../../database/kit/pipelined.js"')],
+    breaks: [made("src/knowledge/search.ts", 'import { pipelined } from "../database/kit/pipelined.js"')],
     keeps: [
-      made("src/knowledge/search.ts", 'import { runQuery } from "../../database/run-query.js"'),
-      made("src/database/reader.ts", 'import { pipelined } from "../kit/pipelined.js"'),
+      made("src/knowledge/search.ts", 'import { runQuery } from "../database/run-query.js"'),
+      made("src/database/reader.ts", 'import { pipelined } from "./kit/pipelined.js"'),
     ],
   })
   rule("callers of unscoped() are listed, with a reason", {
@@ -388,11 +388,11 @@ describe("the repository", () => {
   })
   rule("there are no barrels", {
     of: rules.noBarrels,
-    breaks: [made("src/entities/index.ts", 'export { Chat } from "../chat.js"'), made("src/entities/all.ts", 'export * from "../chat.js"')],
+    breaks: [made("src/entities/index.ts", 'export { Chat } from "./chat.js"'), made("src/entities/all.ts", 'export * from "./chat.js"')],
   })
   rule("nothing is left over", {
     of: rules.nothingIsLeftOver,
-    breaks: [made("src/app.ts", `// ${["TO", "DO"].join("")}: later`), made("test/chats/chat.test.ts", `it${".only"}("works", () => {})`)],
+    breaks: [made("src/app.ts", `// ${["TO", "DO"].join("")}: later`), made("test/chat.test.ts", `it${".only"}("works", () => {})`)],
     among: everything,
   })
   rule("nothing mentions the developer's machine", {
