@@ -20,9 +20,13 @@ export function showInWaits(name: string, look: Look): () => void {
   return () => void onlookers.delete(name)
 }
 
-/** How waits count time: the length of a second, and the measurement that they make before they give up. Tests of waits change them. */
+/**
+ * How waits count time: the length of a second, the slowdown that is known at their begin, and the measurement that they make before they give
+ * up. Tests of waits change them.
+ */
 export interface Timing {
   secondMs: number
+  known?(): number
   measure(): Promise<Reference>
 }
 
@@ -35,13 +39,13 @@ export class WaitError extends Error {
  * The functions that wait, with a way to count time.
  * @example const { until } = waits({ secondMs: 1, measure: measureAgain })
  */
-export function waits({ secondMs, measure }: Timing) {
+export function waits({ secondMs, known = lastSlowdown, measure }: Timing) {
   /**
    * Resolves with the speed of the machine when it has been waited for too long. It counts ticks of a timer and not the time of a clock: while this process
    * stands still, nothing can happen that is waited for.
    */
   async function patienceEnds(stop: AbortSignal): Promise<Reference> {
-    let limit = patienceSeconds * lastSlowdown()
+    let limit = patienceSeconds * known()
     for (let ticks = 0; ; ticks += 1) {
       if (ticks >= limit) {
         const reference = await measure()
