@@ -105,7 +105,9 @@ describe("search by pgvector", () => {
     for (const file of readdirSync("migrations")
       .filter((name) => name.endsWith(".ts"))
       .sort()) {
-      const made = Object.values(await import(`../../migrations/${file.replace(/\.ts$/, ".js")}`))[0] as new (...args: unknown[]) => Migration
+      const made = Object.values(await import(`../../migrations/${file.replace(/\.ts$/, ".js")}`))[0] as new (
+        ...args: unknown[]
+      ) => Migration
       const migration = new made(orm.em.getDriver(), orm.config)
       await migration.up()
       for (const query of migration.getQueries()) await postgres.exec(String(query))

@@ -11,19 +11,10 @@ const { default: Sequencer } = createRequire(import.meta.url)("@jest/test-sequen
   default: new (options: unknown) => { sort(tests: Test[]): Test[] }
 }
 
-/** Files that take longest, among them short ones that wait for processes. Left to the end, one would run alone. */
+/** Files that take longest. Left to the end, one would run alone. */
 const long = [
-  "contract",
-  "tour",
-  "eval",
-  "embedded",
-  "database",
-  "inbox-races",
-  "socket",
-  "auto-resume",
-  "knowledge-files",
-  "admin",
-  "tool-schema-processes",
+  ...["contract", "inbox-races", "auto-resume", "socket-io-connections", "knowledge-files", "call-journey", "socket", "socket-io"],
+  ...["secret-rotation-load", "tour", "inbox-pages-browser", "inbox-browser", "widget-browser", "database", "eval", "admin", "embedded"],
 ]
 
 /** Begins with the files that take longest: those that did in earlier runs, and where nothing is known yet, those above. */
