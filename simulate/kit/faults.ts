@@ -29,6 +29,8 @@ export interface OneFault {
   fault: CallFault
   /** With `429`: seconds to wait; 1 when absent. */
   retryAfter?: number
+  /** With `delay`: the response is sent when this is fulfilled, in place of after a time. */
+  until?: Promise<unknown>
   /** Concerns the next request whose path contains this; of any path when absent. */
   on?: string
   /** Concerns the next request whose body contains this; with any body when absent. */

@@ -110,7 +110,7 @@ export class VendorServer {
     const answer = await this.answer(call, fault)
     if (fault?.fault === "hang") return
     if (fault?.fault === "reset-after") return cut()
-    if (fault?.fault === "delay") await new Promise((resolve) => setTimeout(resolve, this.delayMs))
+    if (fault?.fault === "delay") await (fault.until ?? new Promise((resolve) => setTimeout(resolve, this.delayMs)))
     const { status = 200, headers = {}, json, body: bytes = JSON.stringify(json ?? {}) } = answer
     call.status = status
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(bytes)

@@ -2,10 +2,12 @@ import { v7 } from "uuid"
 import { administration, adminProcess, killedWhen } from "../kit/command-line.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { folderOfItsOwn, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { subscribe } from "../kit/sockets.js"
 import { filesWith, tablesWith } from "../kit/traces.js"
 import { chatViews, hold, stillTime, stopScheduler } from "../kit/turns.js"
+import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const endpoint = await receiver()
@@ -64,7 +66,7 @@ const everything = async (chat: { id: string; mediaId: string }) => [
   await sql("select id, type, payload from event where chat_id = $1 order by id", [chat.id]),
 ]
 
-it("erases every chat of the customer on all channels, with all that they hold, and nothing of another", async () => {
+promised("erases every chat of the customer on all channels, with all that they hold, and nothing of another", async () => {
   const [word, kept] = ["Zwetschgenkuchen", "Pflaumenmus"]
   const first = await chatFullOf(word, { externalId: "ada-77", assistantId: tool.assistantId })
   await conversation(first, word)
@@ -125,15 +127,25 @@ it("erases a chat in the middle of a turn: what the model answers is not stored"
   expect(filesWith(folder, word)).toEqual([])
 })
 
-it("killed in between, is completed by the next run", async () => {
+promised("killed in between, is completed by the next run", async () => {
   const word = "Marillenknoedel"
   for (let part = 0; part < 6; part += 1) await chatFullOf(word, { externalId: "dan-1", fromId: `shop-${part}` })
   const left = async () => (await sql("select count(*)::integer as n from chat where external_id = 'dan-1'"))[0].n
   const options = { company: acme.id, customer: "dan-1" }
-  await administration(
-    w,
-    killedWhen(async () => (await left()) < 6),
-  ).run("customer:erase", options)
+  // The command waits for the last chat, which is locked, and is killed there.
+  const holder = await w.services.database.pool.connect()
+  await holder.query("begin; select from chat where id = (select max(id::text) from chat where external_id = 'dan-1')::uuid for update")
+  try {
+    await administration(
+      w,
+      killedWhen(async () => (await left()) < 6),
+    ).run("customer:erase", options)
+  } finally {
+    await holder.query("rollback")
+    holder.release()
+  }
+  const runs = "select from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()"
+  await until("the killed command's statement has ended", async () => (await sql(runs)).length === 0)
   const rest = await left()
   expect(rest).toBeGreaterThan(0)
   expect(await tablesWith(w, word)).not.toEqual([])
@@ -142,7 +154,7 @@ it("killed in between, is completed by the next run", async () => {
   expect(filesWith(folder, word)).toEqual([])
 })
 
-it("run again, completes what a crash has left", async () => {
+promised("run again, completes what a crash has left", async () => {
   const word = "Kaiserschmarrn"
   const chat = await chatFullOf(word, { externalId: "eve-1" })
   // What is committed when the process dies right after the transaction that deletes the chat.

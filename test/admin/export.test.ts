@@ -5,6 +5,7 @@ import { companyKinds } from "../../src/admin/export-kinds.js"
 import { entities } from "../../src/database/options.js"
 import { administration, adminProcess, killedWhen } from "../kit/command-line.js"
 import { folderOfItsOwn, samples, unsigned, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { belongings } from "../kit/routes.js"
 import { world } from "../kit/world.js"
 
@@ -76,7 +77,7 @@ describe("company:export", () => {
     receipt = await done("company:export", { company: acme.id, file: path })
   })
 
-  it("has every record of the company, each once, and a receipt that counts them", async () => {
+  promised("has every record of the company, each once, and a receipt that counts them", async () => {
     const tables = companyKinds.map((kind) => [kind, kind.replace(/(?<=.)[A-Z]/g, "_$&").toLowerCase()] as const)
     const expected: Record<string, number> = { Company: 1 }
     for (const [kind, table] of tables) {
@@ -144,7 +145,7 @@ describe("company:export", () => {
     expect(receipt.files).toEqual({ count: 2, bytes: text.record.size + letterLine.record.size })
   })
 
-  it("has nothing of another company and no secret, and only its owner can read it", async () => {
+  promised("has nothing of another company and no secret, and only its owner can read it", async () => {
     const text = readFileSync(path, "utf8")
     for (const word of [globex.id, "Globex", "globex"]) expect(text).not.toContain(word)
     const secrets = [

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { TurnProgress } from "../../src/assistant/progress.js"
 import { reply } from "../../src/jobs/reply.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { parametersOf } from "../kit/sockets.js"
 import { chatViews, stillTime, stopScheduler } from "../kit/turns.js"
+import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -29,6 +30,24 @@ afterEach(async () => {
   for (const go of leave.splice(0)) await go()
 })
 
+/** The texts that turns were given by the model's stream, from now on. */
+function spyOnText(): string[] {
+  const given: string[] = []
+  const { get } = Object.getOwnPropertyDescriptor(TurnProgress.prototype, "onText")!
+  jest.spyOn(TurnProgress.prototype, "onText", "get").mockImplementation(function (this: TurnProgress) {
+    const onText = get!.call(this)
+    return (
+      onText &&
+      ((text: string) => {
+        onText(text)
+        given.push(text)
+      })
+    )
+  })
+  leave.push(() => jest.restoreAllMocks())
+  return given
+}
+
 interface Heard {
   turnId: string
   text: string
@@ -50,7 +69,7 @@ async function watch(chat: { id: string }, { url, credential = acme.token }: { u
   let first: typeof next | null = next
   return {
     async next(): Promise<Heard> {
-      const { value } = await (first ?? answers.next())
+      const { value } = await happens("a part of the answer arrives", first ?? answers.next())
       first = null
       if (value?.errors) throw Object.assign(new Error(value.errors[0]!.message), value.errors[0]!.extensions)
       return value!.data!.answerProgress
@@ -60,7 +79,7 @@ async function watch(chat: { id: string }, { url, credential = acme.token }: { u
 }
 
 const known = async (chat: { id: string }, { services } = w) => {
-  while (!services.progress.isWatched(chat.id)) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until("the worker's server knows the subscription", () => services.progress.isWatched(chat.id))
 }
 
 /** Parts of an answer that arrive when the test sends them. */
@@ -128,12 +147,12 @@ it("is published to its last word when that arrives while the previous text is b
     if (topic === "progress") await held
   }
   try {
+    const said = spyOnText()
     const done = w.runDue()
     model.say("Until")
     expect(await watching.next()).toMatchObject({ text: "Until" })
     model.say(" six.")
-    // The word is in the vendor's stream, where the test cannot observe it.
-    await sleep(200)
+    await until("the turn has the word", () => said.includes("Until six."))
     goOn()
     expect(await watching.next()).toMatchObject({ text: "Until six.", done: false })
     model.end()
@@ -161,8 +180,8 @@ it("that cannot be published does not affect the answer, and the next word retri
   const logged = w.logged.length
   const done = w.runDue()
   model.say("At")
-  await failed
-  while (w.logged.length === logged) await sleep(10)
+  await happens("a publication fails", failed)
+  await until("the failure is logged", () => w.logged.length > logged)
   model.say(" nine.")
   expect(await watching.next()).toMatchObject({ text: "At nine.", done: false })
   model.end()
@@ -182,7 +201,7 @@ it("costs nothing without subscribers: the model is not asked to stream", async 
   expect(await said(other)).toEqual(["Customer: Hello", "Assistant: In one piece"])
 })
 
-it("stops when a person takes the chat over: further text of the model is not published", async () => {
+promised("stops when a person takes the chat over: further text of the model is not published", async () => {
   const chat = await chatToAnswer()
   const watching = await watch(chat, w)
   await known(chat)
@@ -218,22 +237,25 @@ it("is visible only to the chat's company", async () => {
   await expect((await watch(chat, { url: w.url, credential: globex.token })).next()).rejects.toMatchObject({ code: "NOT_FOUND" })
 })
 
-it("tells the chat's visitor that the assistant is writing, and not what, since a take-over may still drop it; no other visitor", async () => {
-  const { body } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
-  const { body: other } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
-  const chat = { id: body.chatId }
-  await expect((await watch(chat, { url: w.url, credential: other.visitorToken })).next()).rejects.toMatchObject({ code: "FORBIDDEN" })
-  await w.rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: ada.id }).expect(200)
-  const watching = await watch(chat, { url: w.url, credential: body.visitorToken })
-  await known(chat)
-  time.pass(7_000)
-  openAi.reply = async () => ({ text: "We are open" })
-  await w.runDue()
-  const heard = [await watching.next()]
-  while (!heard.at(-1)!.done) heard.push(await watching.next())
-  expect(heard.map(({ text }) => text)).toEqual(heard.map(() => ""))
-  expect((await said(chat)).at(-1)).toBe("Assistant: We are open")
-})
+promised(
+  "tells the chat's visitor that the assistant is writing, and not what, since a take-over may still drop it; no other visitor",
+  async () => {
+    const { body } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
+    const { body: other } = await w.rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hi" }).expect(201)
+    const chat = { id: body.chatId }
+    await expect((await watch(chat, { url: w.url, credential: other.visitorToken })).next()).rejects.toMatchObject({ code: "FORBIDDEN" })
+    await w.rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: ada.id }).expect(200)
+    const watching = await watch(chat, { url: w.url, credential: body.visitorToken })
+    await known(chat)
+    time.pass(7_000)
+    openAi.reply = async () => ({ text: "We are open" })
+    await w.runDue()
+    const heard = [await watching.next()]
+    while (!heard.at(-1)!.done) heard.push(await watching.next())
+    expect(heard.map(({ text }) => text)).toEqual(heard.map(() => ""))
+    expect((await said(chat)).at(-1)).toBe("Assistant: We are open")
+  },
+)
 
 it("publishes the end of a turn without an answer once", async () => {
   const chat = await chatToAnswer()

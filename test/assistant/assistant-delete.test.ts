@@ -5,6 +5,7 @@ import { Assistant } from "../../src/entities/assistant.js"
 import { voiceAgent } from "../../src/jobs/voice-agent.js"
 import { blockWrites } from "../kit/blocked-writes.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { subscribe } from "../kit/sockets.js"
 import { chatViews, hold } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
@@ -70,7 +71,7 @@ describe("an assistant without a voice", () => {
     await sql("update channel set assistant_id = $1 where id = $2", [acme.assistant.id, acme.widget.id])
   })
 
-  it("of another company cannot be deleted", async () => {
+  promised("of another company cannot be deleted", async () => {
     await remove(globex.assistant).expect(404)
     await rest.as(globex.token).get(`${path}/${globex.assistant.id}`).expect(200)
   })

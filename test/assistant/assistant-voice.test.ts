@@ -4,6 +4,7 @@ import { Assistant } from "../../src/entities/assistant.js"
 import { voiceAgent } from "../../src/jobs/voice-agent.js"
 import { VoiceFailure } from "../../src/ports/voice.js"
 import { fakeVoice } from "../kit/fake-voice.js"
+import { promised } from "../kit/promise.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
@@ -427,7 +428,7 @@ describe("a worker", () => {
     for (const assistant of assistants) expect(await status(assistant)).toBe("ready")
   })
 
-  it("that is lost for a minute is replaced; there is one agent, and its later result is not stored", async () => {
+  promised("that is lost for a minute is replaced; there is one agent, and its later result is not stored", async () => {
     const lost = await another()
     const assistant = await make()
     const { next } = fake.hold()

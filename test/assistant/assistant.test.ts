@@ -1,4 +1,5 @@
 import { v7 } from "uuid"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 const { acme, globex, rest, gql } = world()
@@ -93,7 +94,7 @@ describe("creating an assistant", () => {
     await rest.as(acme.token).post(path, { name: "Ada", isDraft: true, draftOfId: draft.id }).expect(400)
   })
 
-  it("refuses what belongs to another company", async () => {
+  promised("refuses what belongs to another company", async () => {
     await rest.as(acme.token).post(path, { name: "Ada", companyId: globex.id }).expect(403)
     await rest
       .as(acme.token)
@@ -165,7 +166,7 @@ describe("the list of assistants", () => {
     expect(names(await list("?q=%25", company.token))).toEqual([])
   })
 
-  it("by folder holds that folder's; the page of another company's folder is empty", async () => {
+  promised("by folder holds that folder's; the page of another company's folder is empty", async () => {
     const folderId = await folder()
     const made = await acme.makeAssistant({ folderId, name: "Filed" })
     expect((await list(`?folderId=${folderId}`)).data).toEqual([made])
@@ -191,7 +192,7 @@ describe("assistant folders", () => {
     expect((await rest.as(acme.token).get(`${path}/${id}`).expect(200)).body.folderId).toBeNull()
   })
 
-  it("of another company cannot be changed or deleted", async () => {
+  promised("of another company cannot be changed or deleted", async () => {
     const id = await folder(globex)
     for (const call of [`updateAssistantFolder(id: $id, input: { name: "Mine" }) { id }`, "deleteAssistantFolder(id: $id) { id }"]) {
       const { errors } = await gql(acme.token, `mutation ($id: UUID!) { ${call} }`, { id })

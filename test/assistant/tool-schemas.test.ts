@@ -3,6 +3,7 @@ import fc from "fast-check"
 import recheck from "recheck/lib/browser.js"
 import { assistantLimits } from "../../src/assistant/limits.js"
 import { linearFormats, sizeOf, weightOfPlain } from "../../src/assistant/schema-bounds.js"
+import { pace } from "../kit/pace.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 import { properties, type Schema, schemaTools } from "../kit/schema-tools.js"
 import { world } from "../kit/world.js"
@@ -227,7 +228,7 @@ describe("any schema", () => {
     const make = "mutation ($input: CreateAssistantToolInput!) { createAssistantTool(input: $input) { id } }"
     const run = "mutation ($id: UUID!, $params: JSON) { testAssistantTool(id: $id, params: $params) { success } }"
     const args = fc.dictionary(fc.constantFrom("a", "b", "date"), fc.jsonValue({ maxDepth: 2 }))
-    let accepted = 0
+    let [accepted, longest] = [0, 0]
     await fc.assert(
       fc.asyncProperty(schema, args, async (parts, params) => {
         const input = { ...given({ ...(parts as Schema), type: "object" }, company) }
@@ -239,11 +240,12 @@ describe("any schema", () => {
           const ran = await w.gql(company.token, run, { id: made.data.createAssistantTool.id, params })
           expect([200, 400]).toContain(ran.errors?.[0]?.extensions.statusCode ?? ran.status)
         }
-        expect(performance.now() - begin).toBeLessThan(2 * assistantLimits.schemaTaskMs + 10_000)
+        longest = Math.max(longest, performance.now() - begin)
       }),
       { numRuns: 100 },
     )
     expect(accepted).toBeGreaterThan(10)
+    await pace("any schema is checked", (2 * assistantLimits.schemaTaskMs + 10_000) / 4, "ms", () => longest)
   })
 })
 

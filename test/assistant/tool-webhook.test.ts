@@ -5,6 +5,7 @@ import { join } from "node:path"
 import supertest from "supertest"
 import { clock } from "../../src/entities/kit/clock.js"
 import { seal } from "../../src/entities/kit/sealed.js"
+import { promised } from "../kit/promise.js"
 import { type Mode, type Received, type Receiver, receiver } from "../kit/receiver.js"
 import { world } from "../kit/world.js"
 
@@ -285,7 +286,7 @@ describe("the log", () => {
     expect(await sql("select 1 from tool_call_tally where tool_id = $1", [made.id])).toEqual([])
   })
 
-  it("counts twenty at once, each with its own id", async () => {
+  promised("counts twenty at once, each with its own id", async () => {
     const made = await tool()
     endpoint.answer(({ body }) => (JSON.parse(body.toString()).n % 2 ? 200 : 500))
     await Promise.all(Array.from({ length: 20 }, (_, n) => run(made, { n })))

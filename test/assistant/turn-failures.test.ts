@@ -1,5 +1,6 @@
 import { openAiCompatible } from "../../src/ports/text-model/ai-sdk.js"
 import { type FakeModelReply, startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { subscribe } from "../kit/sockets.js"
 import { chatViews, stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -72,7 +73,7 @@ describe("a model that fails", () => {
     expect(openAi.requests).toHaveLength(4)
   })
 
-  it("that recovers answers once, and its failures are reset", async () => {
+  promised("that recovers answers once, and its failures are reset", async () => {
     answers(broken, broken, { text: "Back again" })
     const chat = await chatToAnswer()
     await w.runDue()
@@ -102,7 +103,7 @@ describe("a model that fails", () => {
     expect(openAi.requests.at(-1)!.body.messages.at(-1).content).toBe("<customer>Hello</customer>\n<customer>Hello?</customer>")
   })
 
-  it("is not called again after a take-over between two tries", async () => {
+  promised("is not called again after a take-over between two tries", async () => {
     answers(broken)
     const chat = await chatToAnswer()
     await w.runDue()

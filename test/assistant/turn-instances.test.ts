@@ -1,5 +1,6 @@
 import { reply } from "../../src/jobs/reply.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { chatViews, hold, stillTime, stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -47,7 +48,7 @@ async function answerDue(text: string) {
 }
 
 describe("several instances", () => {
-  it("that sweep at the same time claim each turn once", async () => {
+  promised("that sweep at the same time claim each turn once", async () => {
     const second = await another()
     const chats = await Promise.all(Array.from({ length: 8 }, () => acme.chat({ assistantId: ada.id })))
     for (const chat of chats) await write(chat)
@@ -59,7 +60,7 @@ describe("several instances", () => {
     for (const chat of chats) expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: Once"])
   })
 
-  it("claim a turn whose worker is lost for 10 s, and its later answer is not stored", async () => {
+  promised("claim a turn whose worker is lost for 10 s, and its later answer is not stored", async () => {
     const lost = await another()
     const chat = await chatToAnswer()
     await reply.sweep.run(lost.services)
@@ -74,7 +75,7 @@ describe("several instances", () => {
     expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: From the second"])
   })
 
-  it("do not claim a turn whose worker renews its lease", async () => {
+  promised("do not claim a turn whose worker renews its lease", async () => {
     const chat = await chatToAnswer()
     const done = w.runDue()
     const call = await model.next()

@@ -1,4 +1,5 @@
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { subscribe } from "../kit/sockets.js"
 import { chatViews, conversationOf, hold, stillTime, stopScheduler, systemOf } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -56,7 +57,7 @@ async function answerDue(text: string) {
 }
 
 describe("a customer's message during the model's call", () => {
-  it("restarts the turn, once; later ones are the next burst", async () => {
+  promised("restarts the turn, once; later ones are the next burst", async () => {
     const { chat, done, call: first } = await chatInTurn()
     time.pass(1_000)
     await write(chat, "Wait, something else")
@@ -118,7 +119,7 @@ describe("a customer's message during the model's call", () => {
 
 describe("a take-over during the model's call", () => {
   const off = { isUnderAiControl: false }
-  it.each([
+  promised.each([
     ["by AI control", "/ai-control", off],
     ["for the system", "/ai-control", { ...off, aiDisableReason: "auto" }],
     ["by a change of the chat", "", off],
@@ -134,7 +135,7 @@ describe("a take-over during the model's call", () => {
     expect(openAi.requests).toHaveLength(1)
   })
 
-  it("wins also over the assistant's hand-off, which leaves no frames", async () => {
+  promised("wins also over the assistant's hand-off, which leaves no frames", async () => {
     const { chat, done, call } = await chatInTurn()
     await control(chat, false)
     call.answer({ text: "Bye", toolCalls: [{ name: "turnOffAiMode" }] })
@@ -143,7 +144,7 @@ describe("a take-over during the model's call", () => {
     expect(await look(chat)).toMatchObject({ aiDisableReason: "manual", needsAttention: false })
   })
 
-  it("wins even when AI is on again before the model answers: the fence is the turn, not the flag", async () => {
+  promised("wins even when AI is on again before the model answers: the fence is the turn, not the flag", async () => {
     const { chat, done, call } = await chatInTurn()
     await control(chat, false)
     await control(chat, true)
@@ -164,7 +165,7 @@ describe("a take-over during the model's call", () => {
     expect(await said(chat)).toEqual(["Customer: Hello"])
   })
 
-  it("cancels queued messages", async () => {
+  promised("cancels queued messages", async () => {
     const { chat, done, call } = await chatInTurn({ messenger: "telegram", fromId: "shop" })
     call.answer({ text: "On its way" })
     await done
@@ -180,7 +181,7 @@ describe("a take-over during the model's call", () => {
 })
 
 describe("another assistant during the model's call", () => {
-  it("answers instead of the first, whose answer is discarded", async () => {
+  promised("answers instead of the first, whose answer is discarded", async () => {
     const { chat, done, call } = await chatInTurn()
     await assign(chat, bob)
     const { request } = await answerDueBeside(call, done)

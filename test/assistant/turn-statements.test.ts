@@ -13,6 +13,7 @@ import { ToolCall, type ToolOutcome } from "../../src/entities/tool-call.js"
 import { reply } from "../../src/jobs/reply.js"
 import { combined } from "../kit/combined.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
@@ -99,7 +100,7 @@ it("the statement that claims turns does what the chat's rules say, in every sta
   expect(turns).toEqual([{ count: 8 }])
 })
 
-it("a chat that a job and a sweep start at the same time gets one turn, which one of them runs", async () => {
+promised("a chat that a job and a sweep start at the same time gets one turn, which one of them runs", async () => {
   const openAi = await startFakeOpenAi()
   // What other tests left due is nothing to start.
   await sql("update chat set reply_due_at = null, turn_id = null, turn_lease_until = null")
@@ -120,7 +121,7 @@ it("a chat that a job and a sweep start at the same time gets one turn, which on
   await openAi.close()
 })
 
-it("the statement claims nothing of another company, of one without a subscription, or of a chat that is locked", async () => {
+promised("the statement claims nothing of another company, of one without a subscription, or of a chat that is locked", async () => {
   const due = { isUnderAiControl: true, hasAssistant: true, chatType: "private", firstAt: 0, dueAt: 0, turn: null } as const
   const chat = chatIn({ ...due, turnFirstAt: null, failures: 0, openCalls: [] })
   await stored([chat])
@@ -235,7 +236,7 @@ describe("a tool call", () => {
     expect(await recordAtOnce(context(), one.turn, opened!.call, outcome, { success })).toBeNull()
   })
 
-  it("is not stored for a lost turn, nor for a tool that is switched off or of another company", async () => {
+  promised("is not stored for a lost turn, nor for a tool that is switched off or of another company", async () => {
     const { chat, tool, turn } = await begun()
     expect(await openAtOnce(context(), { ...turn, id: v7() }, tool, asked)).toBeNull()
     expect(await openAtOnce(systemContext(w.services, w.globex.id), turn, tool, asked)).toBeNull()
@@ -244,7 +245,7 @@ describe("a tool call", () => {
     expect(await rowsOf(chat)).toMatchObject({ messages: [], calls: [], events: [] })
   })
 
-  it("whose turn was taken over keeps its outcome in the log, and is told that the turn is lost", async () => {
+  promised("whose turn was taken over keeps its outcome in the log, and is told that the turn is lost", async () => {
     const { chat, tool, turn } = await begun()
     const opened = await openAtOnce(context(), turn, tool, asked)
     await sql("update chat set turn_id = null where id = $1", [chat.id])

@@ -9,6 +9,7 @@ import { callLines } from "../../src/jobs/call-lines.js"
 import { callRecord } from "../../src/jobs/call-record.js"
 import { voiceAgent } from "../../src/jobs/voice-agent.js"
 import { administration } from "../kit/command-line.js"
+import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
@@ -243,7 +244,7 @@ it.each(["reset-after", "500"] as const)("a dial whose answer is lost (%s) is lo
   expect(await lines()).toBe(0)
 })
 
-it("a process that dies after the dial left the intent: the call is looked up, and not dialed again", async () => {
+promised("a process that dies after the dial left the intent: the call is looked up, and not dialed again", async () => {
   const { id } = await dialed()
   // What another instance finds: the intent is there, and the answer was never stored.
   await sql("update call set provider_call_id = null, provider_reference = null, line_due_at = now() - interval '1 day' where id = $1", [

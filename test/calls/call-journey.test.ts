@@ -1,4 +1,5 @@
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { hold, systemOf } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
@@ -180,7 +181,7 @@ it("a client that answers its tool too late on a call is refused, and the call g
   expect(replies.at(-1)).toMatchObject({ role: "agent", text: "I could not start it." })
 })
 
-it("a call whose worker was lost goes on where it was: nothing is said twice, and no tool is called twice", async () => {
+promised("a call whose worker was lost goes on where it was: nothing is said twice, and no tool is called twice", async () => {
   integrator.answer({ json: { status: "shipped" } })
   const ada = await acme.makeAssistant({ name: "Ada", greeting: "Hello!" })
   await acme.tool({ assistantId: ada.id, name: "getOrder", apiCallUrl: `${integrator.url}/order` })

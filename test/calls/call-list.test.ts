@@ -1,4 +1,5 @@
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 const w = world()
@@ -25,7 +26,7 @@ const names = (body: { data: { id: string }[] }) =>
 const list = async (query = "") => names((await rest.as(acme.token).get(`/api/calls-history?${query}`).expect(200)).body)
 const filter = (text: string) => list(`filter=${encodeURIComponent(text)}`)
 
-it("the list is newest first, with its total, and holds no call of another company", async () => {
+promised("the list is newest first, with its total, and holds no call of another company", async () => {
   const { body } = await rest.as(acme.token).get("/api/calls-history?take=3").expect(200)
   expect(names(body)).toEqual(["inbound", "long", "short"])
   expect(body).toMatchObject({ totalCount: 4, nextCursor: null })

@@ -1,4 +1,5 @@
 import { callLines } from "../../src/jobs/call-lines.js"
+import { promised } from "../kit/promise.js"
 import { stillTime } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -59,7 +60,7 @@ it("calls that are accepted at once never occupy more lines than there are", asy
   expect(overlap.most ?? 0).toBeLessThanOrEqual(2)
 })
 
-it("a call whose wait is over is not dialed, and never dialed later", async () => {
+promised("a call whose wait is over is not dialed, and never dialed later", async () => {
   const early = await accept()
   time.pass(30_000)
   const late = await accept()
@@ -115,7 +116,7 @@ it("a call waits for a voice agent that is being created, and others pass it", a
   expect(await look(held)).toMatchObject({ status: "failed", endedReason: "provider_error" })
 })
 
-it("a connected call tells its events in their order, to the company alone", async () => {
+promised("a connected call tells its events in their order, to the company alone", async () => {
   await acme.voice({ lines: 1 })
   const id = await accept({ phoneNumber: "+15550099404" })
   await until("the call is recorded", async () => (await statusOf(id)) === "transcribed")

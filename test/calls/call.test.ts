@@ -1,4 +1,5 @@
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -90,7 +91,7 @@ describe("a call", () => {
     expect(call.duration).toBeGreaterThan(0)
   })
 
-  it("is charged once for its duration, when it was connected", async () => {
+  promised("is charged once for its duration, when it was connected", async () => {
     const all = await Promise.all([...calls.values()].map(ended))
     const minutes = all.map(({ duration }) => Math.round(((duration ?? 0) * 10_000) / 60) / 10_000)
     const cost = minutes.reduce((sum, each) => sum + each, 0)
@@ -118,7 +119,7 @@ describe("a call is refused", () => {
     expect(body.details.map((detail: { path: string }) => detail.path.replace(/^input\./, ""))).toContain(path)
   })
 
-  it("of an assistant of another company", () => originate({}, globex.assistant.id).expect(404))
+  promised("of an assistant of another company", () => originate({}, globex.assistant.id).expect(404))
 
   it("without an active subscription, and then without balance", async () => {
     await acme.subscription(null)

@@ -1,6 +1,7 @@
 import { TelegramBotVendor } from "../../simulate/vendors/telegram-bot.js"
 import { deliver } from "../../src/jobs/deliver.js"
 import { administration } from "../kit/command-line.js"
+import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { type WorldOptions, world } from "../kit/world.js"
 
@@ -27,7 +28,7 @@ const textsOf = async () =>
     ({ text }) => text,
   )
 
-it("a bot without a public address is answered over polling, in order, each update once", async () => {
+promised("a bot without a public address is answered over polling, in order, each update once", async () => {
   for (const text of ["One", "Two", "When are you open?"]) vendor.write(chat, ann, { text })
   ;({ id } = await done("channel:connect", { ...account(), credentials: JSON.stringify({ botToken: vendor.token }) }))
   await until("the answer is sent", () => vendor.sent.find(({ text }) => text?.includes("9:00")))

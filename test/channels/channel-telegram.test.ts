@@ -1,5 +1,6 @@
 import { TelegramBotVendor } from "../../simulate/vendors/telegram-bot.js"
 import { administration } from "../kit/command-line.js"
+import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { type WorldOptions, world } from "../kit/world.js"
 
@@ -68,7 +69,7 @@ describe("a Telegram bot", () => {
     expect(sent).toMatchObject({ role: "Assistant", externalId: String(answer.messageId), sentAt: expect.any(String) })
   })
 
-  it("stores a repeated update once", async () => {
+  promised("stores a repeated update once", async () => {
     const before = await messagesOf((await chatOf("501")).id)
     const update = vendor.write(annsChat, ann as never, { text: "Thank you" } as never)
     await vendor.hooks.idle()
@@ -102,7 +103,7 @@ describe("a Telegram bot", () => {
     expect(events.map(({ type }) => type)).toEqual(["MESSAGE_CREATED", "MESSAGE_UPDATED"])
   })
 
-  it("keeps the order of a person's messages while Telegram refuses the first one for a while", async () => {
+  promised("keeps the order of a person's messages while Telegram refuses the first one for a while", async () => {
     const chat = await chatOf("501")
     await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" }).expect(200)
     await until("no message is queued", async () =>

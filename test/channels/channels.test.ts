@@ -4,6 +4,7 @@ import { channelLimits } from "../../src/channels/limits.js"
 import { deliver } from "../../src/jobs/deliver.js"
 import { administration } from "../kit/command-line.js"
 import { samples } from "../kit/files.js"
+import { promise, promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -47,6 +48,20 @@ const reaches = (id: string, status: string) =>
 const fails = () => {
   for (let attempt = 0; attempt < 30; attempt++) vendor.faults.next({ fault: "500", on: "/deliver" })
 }
+/** Makes the connector's next answer to a delivery wait until the returned function is called. */
+const holdAnswer = () => {
+  let answer!: () => void
+  vendor.faults.next({
+    fault: "delay",
+    on: "/deliver",
+    until: new Promise<void>((resolve) => {
+      answer = resolve
+    }),
+  })
+  return answer
+}
+/** The requests with which a message was sent. */
+const requestsOf = (id: string) => vendor.server.calls.filter(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id)
 const deliveredTo = (externalId: string) => vendor.delivered.filter(({ chat }) => chat.externalId === externalId).map(({ text }) => text)
 
 describe("a message over the bridge", () => {
@@ -58,14 +73,14 @@ describe("a message over the bridge", () => {
     expect(vendor.delivered.at(-1)!.chat).toEqual({ externalId: "asks", fromId: "bot" })
   })
 
-  it("that is repeated is stored once, in whichever chat it says", async () => {
+  promised("that is repeated is stored once, in whichever chat it says", async () => {
     const first = await post({ messageId: "twice", chat: { externalId: "repeats" }, text: "Once" })
     expect(await post({ messageId: "twice", chat: { externalId: "repeats" }, text: "Once" })).toEqual(first)
     expect(await post({ messageId: "twice", chat: { externalId: "someone-else" }, text: "Once" })).toEqual(first)
     expect(await sql("select 1 from message where text = 'Once'")).toHaveLength(1)
   })
 
-  it("begins one chat also when ten first messages arrive at once", async () => {
+  promised("begins one chat also when ten first messages arrive at once", async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => post({ messageId: `burst-${at}`, chat: { externalId: "in-a-hurry" }, text: `Message ${at}` })),
     )
@@ -121,7 +136,7 @@ describe("a message over the bridge", () => {
     expect(await post({ messageId: "empty", chat: { externalId: "x" } }, 400)).toMatchObject({ code: "BAD_USER_INPUT" })
   })
 
-  it("of one company's connection never reaches another company", async () => {
+  promised("of one company's connection never reaches another company", async () => {
     const { chatId } = await customer()
     await rest.as(globex.token).get(`/api/chats/${chatId}`).expect(404)
   })
@@ -146,34 +161,43 @@ describe("a delivery", () => {
 
   it("keeps a receipt that comes before the connector's answer", async () => {
     const { chatId } = await customer()
-    vendor.faults.next({ fault: "delay" })
+    const answer = holdAnswer()
     const { id } = await acme.message({ chatId, text: "Early bird" })
     await until("the connector has the message", () =>
       vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id),
     )
     await post({ event: "receipt", messageId: id, status: "delivered" })
+    answer()
     await reaches(id, "delivered")
   })
 
-  it("is repeated with the same ID after a connection that broke once the connector had taken it, so that it arrives once", async () => {
-    const { chatId, externalId } = await customer()
-    vendor.faults.next({ fault: "reset-after" })
-    const { id } = await acme.message({ chatId, text: "Once only" })
-    expect(await reaches(id, "sent")).toMatchObject({ deliveryError: null })
-    expect(deliveredTo(externalId)).toEqual(["Once only"])
-    expect(vendor.server.calls.filter(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id)).toHaveLength(2)
-  })
+  promised(
+    "is repeated with the same ID after a connection that broke once the connector had taken it, so that it arrives once",
+    async () => {
+      const { chatId, externalId } = await customer()
+      vendor.faults.next({ fault: "reset-after" })
+      const { id } = await acme.message({ chatId, text: "Once only" })
+      expect(await reaches(id, "sent")).toMatchObject({ deliveryError: null })
+      promise("a repeated message reaches the customer once", () => expect(deliveredTo(externalId)).toEqual(["Once only"]))
+      // Two, and further ones where another answer was lost on a slow machine.
+      expect(requestsOf(id).length).toBeGreaterThanOrEqual(2)
+    },
+  )
 
   it("that the channel took and reported as failed is sent again on request", async () => {
-    const { chatId } = await customer()
+    const { chatId, externalId: customerId } = await customer()
     const { id } = await acme.message({ chatId, text: "Bounced" })
     const { externalId } = await reaches(id, "sent")
     await post({ event: "receipt", externalId, status: "failed", error: "The mailbox is full" })
     expect(await message(id)).toMatchObject({ status: "failed", deliveryError: "The mailbox is full" })
+    const before = requestsOf(id).length
     const { data } = await gql(acme.token, "mutation ($id: UUID!) { retryMessage(id: $id) { status externalId sentAt } }", { id })
     expect(data.retryMessage).toEqual({ status: "QUEUED", externalId: null, sentAt: null })
     await reaches(id, "sent")
-    expect(vendor.server.calls.filter(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id)).toHaveLength(2)
+    // A request is sent again under the same ID when its answer or its result was lost, as on a slow machine, so that their number promises
+    // nothing. What is promised: the request made the server send it again, and the customer has it once.
+    expect(requestsOf(id).length).toBeGreaterThan(before)
+    promise("a message that is sent again reaches the customer once", () => expect(deliveredTo(customerId)).toEqual(["Bounced"]))
   })
 
   it("with a file that is still being fetched is refused", async () => {
@@ -259,7 +283,7 @@ describe("a delivery", () => {
     expect(data.message.deliveryErrorCode).toBe("NOT_CONNECTED")
   })
 
-  it("of the assistant is cancelled by a take-over while the connector does not answer, and a person's is not", async () => {
+  promised("of the assistant is cancelled by a take-over while the connector does not answer, and a person's is not", async () => {
     const answer = await post({ messageId: "t-1", chat: { externalId: "taken-over" }, text: "When are you open?" }, 202, assisted)
     fails()
     const queued = await until("the assistant has answered", async () =>
@@ -283,23 +307,32 @@ describe("a delivery", () => {
     expect(deliveredTo("taken-over")).toEqual(["A person here"])
   })
 
-  it("of the assistant that was under way when its worker was lost and AI was turned off is not sent again, and blocks no other", async () => {
-    vendor.faults.next({ fault: "hang", on: "/deliver" })
-    const { chatId } = await post({ messageId: "l-1", chat: { externalId: "lost-worker" }, text: "When are you open?" }, 202, assisted)
-    const answer = await until("the assistant has answered", async () =>
-      (await messages(chatId)).find(({ role }: { role: string }) => role === "Assistant"),
-    )
-    await until("the connector has the answer", () => (deliveredTo("lost-worker").length > 0 ? true : null))
-    await rest.as(acme.token).patch(`/api/chats/${chatId}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" }).expect(200)
-    expect((await message(answer.id)).status).toBe("queued")
-    const { id } = await acme.message({ chatId, text: "A person here" })
-    await sql("update chat set delivery_id = gen_random_uuid(), delivery_lease_until = now() - interval '1 second' where id = $1", [chatId])
-    await deliver.sweep.run(w.services)
-    await reaches(id, "sent")
-    expect((await message(answer.id)).status).toBe("cancelled")
-    const sent = vendor.server.calls.map(({ json }) => (json as { messageId?: string } | undefined)?.messageId)
-    expect(sent.filter((each) => each === answer.id || each === id)).toEqual([answer.id, id])
-  })
+  promised(
+    "of the assistant that was under way when its worker was lost and AI was turned off is not sent again, and blocks no other",
+    async () => {
+      vendor.faults.next({ fault: "hang", on: "/deliver" })
+      const { chatId } = await post({ messageId: "l-1", chat: { externalId: "lost-worker" }, text: "When are you open?" }, 202, assisted)
+      const answer = await until("the assistant has answered", async () =>
+        (await messages(chatId)).find(({ role }: { role: string }) => role === "Assistant"),
+      )
+      await until("the connector has the answer", () => (deliveredTo("lost-worker").length > 0 ? true : null))
+      await rest.as(acme.token).patch(`/api/chats/${chatId}/ai-control`, { isUnderAiControl: false, aiDisableReason: "manual" }).expect(200)
+      expect((await message(answer.id)).status).toBe("queued")
+      const { id } = await acme.message({ chatId, text: "A person here" })
+      await sql("update chat set delivery_id = gen_random_uuid(), delivery_lease_until = now() - interval '1 second' where id = $1", [
+        chatId,
+      ])
+      await deliver.sweep.run(w.services)
+      await reaches(id, "sent")
+      expect((await message(answer.id)).status).toBe("cancelled")
+      const sent = vendor.server.calls.map(({ json }) => (json as { messageId?: string } | undefined)?.messageId)
+      promise("an answer that a take-over withdrew is not sent again", () => {
+        expect(sent.filter((each) => each === answer.id)).toHaveLength(1)
+        // This one is repeated where its answer was lost.
+        expect([...new Set(sent.filter((each) => each === answer.id || each === id))]).toEqual([answer.id, id])
+      })
+    },
+  )
 
   it("shows how many wait, and what the channel can do", async () => {
     const query =
@@ -326,7 +359,7 @@ describe("a delivery", () => {
 })
 
 describe("an echo: a person answered in the channel's own app", () => {
-  it("takes the chat over, so that the assistant does not answer, and is not sent back", async () => {
+  promised("takes the chat over, so that the assistant does not answer, and is not sent back", async () => {
     const { chatId } = await post({ messageId: "e-1", chat: { externalId: "echoed" }, text: "Hello" }, 202, assisted)
     await post({ event: "echo", messageId: "e-2", chat: { externalId: "echoed" }, text: "I answer myself" }, 202, assisted)
     // It waits while an answer is on its way.
@@ -371,7 +404,7 @@ describe("a server that is killed while it sends", () => {
       return (await message(id)).status === "sent"
     })
 
-  it("has sent the message once: another server sends it again under its ID", async () => {
+  promised("has sent the message once: another server sends it again under its ID", async () => {
     const { chatId, externalId } = await customer()
     fails()
     const { id } = await acme.message({ chatId, text: "After the crash" })
@@ -385,7 +418,7 @@ describe("a server that is killed while it sends", () => {
     expect(deliveredTo(externalId)).toEqual(["After the crash"])
   })
 
-  it("and an answer that a take-over withdrew meanwhile is not sent, and blocks no other message", async () => {
+  promised("and an answer that a take-over withdrew meanwhile is not sent, and blocks no other message", async () => {
     const answer = await post({ messageId: "w-1", chat: { externalId: "withdrawn" }, text: "When are you open?" }, 202, assisted)
     fails()
     const queued = await until("the assistant has answered", async () =>
@@ -439,20 +472,19 @@ describe("what arrives while its message is being stored", () => {
 
   it("a receipt is applied, also when it was stored while the result of the delivery waited", async () => {
     const { chatId } = await customer()
-    // Long enough for the receipt to wait before the response comes.
-    Object.assign(vendor.server, { delayMs: 500 })
-    vendor.faults.next({ fault: "delay", on: "/deliver" })
+    const answer = holdAnswer()
     const { id } = await acme.message({ chatId, text: "On its way" })
     await until("the connector has the message", () =>
       vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id),
     )
     const held = await hold(chatId)
     const receipt = post({ event: "receipt", messageId: id, status: "delivered" })
+    await held.waiting(1)
+    answer()
     await held.waiting(2)
     await held.release()
     await receipt
     await reaches(id, "delivered")
-    Object.assign(vendor.server, { delayMs: 50 })
   })
 })
 

@@ -2,6 +2,7 @@ import { v7 } from "uuid"
 import { RequestContext } from "../../src/context/request-context.js"
 import type { Statement } from "../../src/database/unit-of-work.js"
 import type { ScheduledJob } from "../../src/entities/kit/row.js"
+import { promised } from "../kit/promise.js"
 import { statementsOf } from "../kit/statements.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
@@ -168,7 +169,7 @@ describe("a new visitor's message", () => {
     expect(await sql("select is_under_ai_control from chat where id = $1", [chatId])).toEqual([{ is_under_ai_control: false }])
   })
 
-  it("is one chat when it arrives twelve times at once at two instances", async () => {
+  promised("is one chat when it arrives twelve times at once at two instances", async () => {
     const connection = await widget(acme.assistant.id)
     const second = await w.another()
     const body = JSON.stringify({ text: "Only once", messageId: v7() })

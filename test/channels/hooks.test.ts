@@ -4,6 +4,7 @@ import { inTurn } from "../../src/channels/hook-queue.js"
 import { channelLimits } from "../../src/channels/limits.js"
 import { hmacSignature } from "../../src/ports/kit/signature.js"
 import { administration } from "../kit/command-line.js"
+import { promised } from "../kit/promise.js"
 import { statementsOf } from "../kit/statements.js"
 import { stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -135,7 +136,7 @@ describe("a genuine request", () => {
   })
 })
 
-it("requests of one connection are handled two at a time, in their order, and those of another one at once", async () => {
+promised("requests of one connection are handled two at a time, in their order, and those of another one at once", async () => {
   const [begun, done]: [number[], (() => void)[]] = [[], []]
   const work = (n: number) => () =>
     new Promise<number>((resolve) => {

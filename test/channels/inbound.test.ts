@@ -4,6 +4,7 @@ import { Chat } from "../../src/entities/chat.js"
 import { type ScheduledJob, takeEffects } from "../../src/entities/kit/row.js"
 import { appendInboundAtOnce } from "../../src/messages/inbound.js"
 import { combined } from "../kit/combined.js"
+import { promised } from "../kit/promise.js"
 import { statementsOf } from "../kit/statements.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -111,7 +112,7 @@ describe("a known visitor's message", () => {
     ])
   })
 
-  it("is stored once, however often and wherever it arrives at the same time", async () => {
+  promised("is stored once, however often and wherever it arrives at the same time", async () => {
     const { chatId, visitorToken } = await begin()
     const body = { text: "Only once", messageId: v7(), visitorToken }
     const second = await w.another()
@@ -132,7 +133,7 @@ describe("a known visitor's message", () => {
     expect({ count, unread, last }).toEqual({ count: 2, unread: 2, last: 2 })
   })
 
-  it("is not stored over another connection, an inactive one or one of another company", async () => {
+  promised("is not stored over another connection, an inactive one or one of another company", async () => {
     const { chatId, visitorToken } = await begin()
     await visit({ text: "Over theirs", visitorToken }, w.globex.widget).expect(401)
     await sql("update channel set is_active = false where id = $1", [acme.widget.id])

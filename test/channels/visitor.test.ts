@@ -2,6 +2,7 @@ import { v7 } from "uuid"
 import { systemContext } from "../../src/context/request-context.js"
 import { eventCursor } from "../../src/events/logged-event.js"
 import { append } from "../../src/messages/append.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -84,7 +85,7 @@ describe("a widget's visitor", () => {
     socket.socket.terminate()
   })
 
-  it("reads the messages of its own chat, over HTTP and sockets, and no others", async () => {
+  promised("reads the messages of its own chat, over HTTP and sockets, and no others", async () => {
     await write()
     const query = `query ($id: UUID!) { messages(chatId: $id) { nodes { ${shown} } edges { node { ${shown} } } } }`
     const { data, errors } = await gql(visitorToken, query, { id: chatId })
@@ -107,7 +108,7 @@ describe("a widget's visitor", () => {
     socket.socket.terminate()
   })
 
-  it("resumes from the beginning of its chat, and the events of others are not even read", async () => {
+  promised("resumes from the beginning of its chat, and the events of others are not even read", async () => {
     for (let index = 0; index < 5; index += 1) await acme.chat()
     const { body } = await rest.anonymous.post(`/hooks/widget/${acme.widget.id}`, { text: "Hello" }).expect(201)
     await acme.message({ chatId: body.chatId, text: "Welcome" })
@@ -131,7 +132,7 @@ describe("a widget's visitor", () => {
     await heard.stop()
   })
 
-  it("loses its sockets with its chat, and with its connection, on every instance; others keep theirs", async () => {
+  promised("loses its sockets with its chat, and with its connection, on every instance; others keep theirs", async () => {
     const other = await w.another()
     const visit = async (company = acme) =>
       (await rest.anonymous.post(`/hooks/widget/${company.widget.id}`, { text: "Hello" }).expect(201)).body
@@ -160,7 +161,7 @@ describe("a widget's visitor", () => {
     await other.stop()
   })
 
-  it("has no other access: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {
+  promised("has no other access: 403 in GraphQL, 401 on REST, 4403 for another company", async () => {
     const fields = ["me { id }", "chats { totalCount }", `chat(id: "${chatId}") { id }`, "myCompanies { id }", "assistants { totalCount }"]
     for (const field of fields) {
       const { errors } = await gql(visitorToken, `{ ${field} }`)

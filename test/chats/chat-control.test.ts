@@ -1,5 +1,6 @@
 import { v7 } from "uuid"
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { subscribe } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
@@ -116,7 +117,7 @@ describe("over both protocols:", () => {
       expect(await read(id)).toEqual(body)
     })
 
-    it("refuses one that is missing, foreign or a draft, and a group", async () => {
+    promised("refuses one that is missing, foreign or a draft, and a group", async () => {
       const chat = await acme.chat()
       const draft = await acme.makeAssistant({ isDraft: true })
       for (const id of [v7(), globex.assistant.id, draft.id, null, "nobody", undefined]) await assign(chat.id, id).expect(400)

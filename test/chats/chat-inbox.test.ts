@@ -1,4 +1,5 @@
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 describe("over both protocols:", () => {
@@ -94,7 +95,7 @@ describe("over both protocols:", () => {
       expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
     })
 
-    it("are set as a whole, repeated ids counting once; an unknown or foreign id is refused and nothing changes", async () => {
+    promised("are set as a whole, repeated ids counting once; an unknown or foreign id is refused and nothing changes", async () => {
       const chat = await acme.chat()
       const [a, b, foreign] = [await tag("set a"), await tag("set b"), await tag("set c", globex.token)]
       const put = (tagIds: unknown) => rest.as(acme.token).put(`/api/chats/${chat.id}/tags`, { tagIds })
@@ -135,7 +136,7 @@ describe("over both protocols:", () => {
   })
 
   describe("folders of chats", () => {
-    it("take a chat, release it with null, and refuse another company's folder or a missing field", async () => {
+    promised("take a chat, release it with null, and refuse another company's folder or a missing field", async () => {
       const chat = await acme.chat()
       const folder = await acme.folder({ name: "Returns" })
       const foreign = await globex.folder({ name: "Returns" })

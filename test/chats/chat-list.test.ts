@@ -1,5 +1,6 @@
 import { v7 } from "uuid"
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 describe("over both protocols:", () => {
@@ -87,7 +88,7 @@ describe("over both protocols:", () => {
   })
 
   describe("paging by cursor", () => {
-    it("returns every chat once, in both directions", async () => {
+    promised("returns every chat once, in both directions", async () => {
       const { fromId, newestFirst } = await several(7)
       const pages = await walk(`fromId=${fromId}&take=3`)
       expect(pages.map((page) => page.length)).toEqual([3, 3, 1])
@@ -103,7 +104,7 @@ describe("over both protocols:", () => {
       expect(ids((await walk(`fromId=${fromId}&take=2&sortOrder=ASC`)).flat())).toEqual([...newestFirst].sort())
     })
 
-    it("shows no chat twice when a message arrives in between", async () => {
+    promised("shows no chat twice when a message arrives in between", async () => {
       const { fromId, newestFirst } = await several(4)
       const first = await list(`fromId=${fromId}&take=2`)
       clock.advance(1_000)
@@ -182,7 +183,7 @@ describe("over both protocols:", () => {
       expect((await list(`fromId=${fromId}&unread=false`)).totalCount).toBe(3)
     })
 
-    it("with a missing or foreign id find nothing", async () => {
+    promised("with a missing or foreign id find nothing", async () => {
       for (const id of [v7(), globex.assistant.id]) expect((await list(`assistantId=${id}`)).data).toEqual([])
       expect((await list(`managerId=${globex.owner.id}`)).data).toEqual([])
     })

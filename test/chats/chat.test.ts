@@ -1,6 +1,7 @@
 import { v7 } from "uuid"
 import { messengers } from "../../src/entities/channel.js"
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 describe("over both protocols:", () => {
@@ -165,7 +166,7 @@ describe("over both protocols:", () => {
       expect(body).toMatchObject({ isUnderAiControl: false, aiDisableReason: "manual", needsAttention: false })
     })
 
-    it("refuses references to another company's rows and to missing rows", async () => {
+    promised("refuses references to another company's rows and to missing rows", async () => {
       const chat = await acme.chat({ managerId: acme.owner.id })
       for (const body of [
         { assistantId: globex.assistant.id },

@@ -3,6 +3,7 @@ import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { retention } from "../../src/jobs/retention.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { folderOfItsOwn, samples, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
 import { tablesWith } from "../kit/traces.js"
@@ -128,7 +129,7 @@ describe("many events of a chat", () => {
     expect(await eventsOf(chat)).toEqual(onlyItsEnd(chat))
   })
 
-  it("that a crash left behind are deleted by the sweep, those of other chats are not", async () => {
+  promised("that a crash left behind are deleted by the sweep, those of other chats are not", async () => {
     const [gone, kept] = [await acme.chat(), await acme.chat()]
     await remove(gone)
     await many(gone)

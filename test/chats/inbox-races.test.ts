@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto"
 import { checkCommands } from "../../src/admin/checks.js"
 import type { CommandContext } from "../../src/admin/kit.js"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 const w = world()
@@ -9,7 +10,7 @@ const { acme, rest, sql } = w
 const say = (chatId: string, role: string) => rest.as(acme.token).post("/api/messages", { chatId, role, text: role })
 
 describe("the list of chats, paged by cursor", () => {
-  it("shows every unchanged chat once and none twice while messages arrive", async () => {
+  promised("shows every unchanged chat once and none twice while messages arrive", async () => {
     const count = 5_000
     await sql(
       `insert into chat (id, created_at, updated_at, company_id, messenger, from_id, name, last_message_at)
@@ -51,7 +52,7 @@ describe("the list of chats, paged by cursor", () => {
 describe("unread counters", () => {
   const wrong = () => checkCommands["check:counters"]!.run({ database: w.services.database } as CommandContext, {})
 
-  it("equal a recount after 2,000 random operations from 8 clients", async () => {
+  promised("equal a recount after 2,000 random operations from 8 clients", async () => {
     const chats = await Promise.all(Array.from({ length: 10 }, () => acme.chat()))
     const operations = [
       (id: string) => say(id, "Customer"),
@@ -78,7 +79,7 @@ describe("unread counters", () => {
 })
 
 describe("a chat that is deleted while it is written to", () => {
-  it("stores or refuses each message, and leaves no rows behind", async () => {
+  promised("stores or refuses each message, and leaves no rows behind", async () => {
     const chat = await acme.chat({ messenger: "olx", fromId: "shop", externalId: randomUUID() })
     const posts = Array.from({ length: 30 }, (_, index) => say(chat.id, index % 2 ? "Customer" : "User"))
     const [gone, ...answers] = await Promise.all([rest.as(acme.token).delete(`/api/chats/${chat.id}`), ...posts])

@@ -1,3 +1,4 @@
+import { promised } from "../kit/promise.js"
 import { statementsOf } from "../kit/statements.js"
 import { world } from "../kit/world.js"
 
@@ -53,7 +54,7 @@ it("an assistant shows its tools and knowledge items as their root fields do", a
   expect(body.data.assistant.knowledgeItems).toEqual(body.data.knowledgeItems)
 })
 
-it("another company sees none of them", async () => {
+promised("another company sees none of them", async () => {
   const chat = await acme.chat()
   await messagesOf(chat.id, ["private words"])
   const body = await gql(

@@ -4,6 +4,7 @@ import { v7 } from "uuid"
 import { sealedColumns } from "../../src/admin/encryption.js"
 import { CannotUnseal, seal, sealMark, unseal } from "../../src/entities/kit/sealed.js"
 import { administration } from "../kit/command-line.js"
+import { promised } from "../kit/promise.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -105,7 +106,7 @@ describe("a new key", () => {
     expect(await done("encryption:rotate", { from })).toEqual({ rotated: 0 })
   })
 
-  it("continues where it was killed", async () => {
+  promised("continues where it was killed", async () => {
     const { id: assistantId } = await acme.makeAssistant()
     const ids = Array.from({ length: 1_200 }, () => v7())
     await sql(

@@ -1,6 +1,7 @@
 import { v7 } from "uuid"
 import { makeRest } from "../kit/clients.js"
 import { password } from "../kit/company-fixture.js"
+import { promised } from "../kit/promise.js"
 import { rawSocket } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
@@ -88,7 +89,7 @@ describe("sign-in attempts", () => {
     socket.socket.terminate()
   })
 
-  it("are counted exactly when they are concurrent", async () => {
+  promised("are counted exactly when they are concurrent", async () => {
     const here = somewhere()
     const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(here)))
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(10)

@@ -3,6 +3,7 @@ import { PostgresBackend } from "@agendajs/postgres-backend"
 import supertest from "supertest"
 import { connect } from "../../src/database/connect.js"
 import { closeDatabases, type EmptyDatabase, emptyDatabase } from "../kit/databases.js"
+import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 
 /**
@@ -94,7 +95,7 @@ describe("a database of the version that landed last", () => {
     await supertest(url).post("/api/auth/sign-in").send({ email, password }).expect(200)
   })
 
-  it("answers the message whose reply was due, once", async () => {
+  promised("answers the message whose reply was due, once", async () => {
     const answered = async () =>
       (await get(`/api/messages?chatId=${dueChatId}`)).data.filter(({ role }: { role: string }) => role === "Assistant")
     // The reply was due by the clock of the older server, and the sweep of the new one finds it.

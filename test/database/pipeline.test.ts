@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { connect } from "node:net"
+import { promised } from "../kit/promise.js"
 import { serverProcess } from "../kit/server-process.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -47,7 +48,7 @@ it("pipelined requests are handled while their responses are read, and all are a
   socket.destroy()
 })
 
-it("more of them than may wait are all answered too, in their order", async () => {
+promised("more of them than may wait are all answered too, in their order", async () => {
   const socket = await opened()
   const paths = Array.from({ length: 500 }, (_, index) => (index % 2 ? "/health/live" : "/api/nothing"))
   socket.write(paths.map(get).join(""))

@@ -4,6 +4,7 @@ import { retention } from "../../src/jobs/retention.js"
 import { sendEvents } from "../../src/jobs/send-events.js"
 import { eventWebhooks, webhookStories } from "../kit/event-webhooks.js"
 import { samples, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { type Mode, type Received, receiver } from "../kit/receiver.js"
 import { stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
@@ -47,7 +48,7 @@ it("an endpoint that is deleted while deliveries are made has none, and the othe
 })
 
 describe("order", () => {
-  it("first attempts start in the order of the log, and a retry keeps back nothing", async () => {
+  promised("first attempts start in the order of the log, and a retry keeps back nothing", async () => {
     await hooks.create(endpoint)
     const chat = await acme.chat()
     const held = hold()
@@ -65,7 +66,7 @@ describe("order", () => {
     expect(endpoint.requests).toHaveLength(7)
   })
 
-  it("with ordered: an event of a chat waits for the one before, also for its retries; other chats do not", async () => {
+  promised("with ordered: an event of a chat waits for the one before, also for its retries; other chats do not", async () => {
     const made = await hooks.create(endpoint, { ordered: true })
     const [one, other] = [await acme.chat(), await acme.chat()]
     endpoint.answer((request) => (textOf(request) === "a1" ? 500 : 200))
@@ -84,7 +85,7 @@ describe("order", () => {
     expect((await hooks.deliveries(made)).map(({ status }) => status)).toEqual(Array(6).fill("succeeded"))
   })
 
-  it("with ordered: one request of a chat is under way at a time", async () => {
+  promised("with ordered: one request of a chat is under way at a time", async () => {
     await hooks.create(endpoint, { ordered: true })
     const [one, other] = [await acme.chat(), await acme.chat()]
     const held = hold()
@@ -227,7 +228,7 @@ describe("redelivery", () => {
 })
 
 describe("instances", () => {
-  it("share the work: each event is sent once, though both make deliveries and both send", async () => {
+  promised("share the work: each event is sent once, though both make deliveries and both send", async () => {
     const second = await w.another()
     await stopScheduler(second)
     await hooks.create(endpoint)
@@ -241,7 +242,7 @@ describe("instances", () => {
     await second.stop()
   })
 
-  it("an attempt whose outcome was lost with its instance is made again, with the same id", async () => {
+  promised("an attempt whose outcome was lost with its instance is made again, with the same id", async () => {
     const made = await hooks.create(endpoint)
     await say(await acme.chat(), "Hello")
     await hooks.fannedOut()
@@ -258,7 +259,7 @@ describe("instances", () => {
     expect(await hooks.deliveries(made)).toMatchObject([{ status: "succeeded" }])
   })
 
-  it("that lost the endpoint during a request records nothing, and the event is sent again", async () => {
+  promised("that lost the endpoint during a request records nothing, and the event is sent again", async () => {
     const made = await hooks.create(endpoint)
     await say(await acme.chat(), "Hello")
     const held = hold()
@@ -331,7 +332,7 @@ describe("a chat that is deleted", () => {
     expect(body).toEqual({ count: 2 })
   })
 
-  it("during a request keeps nothing of the answer, and what a crash left is erased by the sweep", async () => {
+  promised("during a request keeps nothing of the answer, and what a crash left is erased by the sweep", async () => {
     const made = await hooks.create(endpoint)
     const [chat, other] = [await acme.chat(), await acme.chat()]
     await say(chat, "Hello")

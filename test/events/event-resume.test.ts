@@ -1,6 +1,7 @@
 import pg from "pg"
 import { eventCursor } from "../../src/events/logged-event.js"
 import { retention } from "../../src/jobs/retention.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
@@ -62,7 +63,7 @@ describe("after", () => {
     await heard.stop()
   })
 
-  it("replays missed events and continues live, also for events of another instance", async () => {
+  promised("replays missed events and continues live, also for events of another instance", async () => {
     const other = await w.another()
     const chat = await acme.chat()
     const after = await endOfLog(w)
@@ -77,7 +78,7 @@ describe("after", () => {
     await other.stop()
   })
 
-  it("an event that took its number first and commits last is not skipped, and is last for all", async () => {
+  promised("an event that took its number first and commits last is not skipped, and is last for all", async () => {
     const after = await endOfLog(w)
     const heard = await subscribe(w, acme.token, { after })
     const slow = new pg.Client(w.databaseUrl)
@@ -100,7 +101,7 @@ describe("after", () => {
     for (const each of [heard, again, behind]) await each.stop()
   })
 
-  it("a subscriber that is disconnected 20 times during 500 messages receives each once, in order", async () => {
+  promised("a subscriber that is disconnected 20 times during 500 messages receives each once, in order", async () => {
     const other = await w.another()
     const chats = await Promise.all([1, 2, 3, 4].map(() => acme.chat()))
     let last = await endOfLog(w)

@@ -1,5 +1,6 @@
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
+import { promised } from "../kit/promise.js"
 import { endOfLog, parametersOf } from "../kit/sockets.js"
 import { statementsOf } from "../kit/statements.js"
 import { world } from "../kit/world.js"
@@ -29,7 +30,7 @@ async function subscriber(credential: string, deep: boolean) {
   }
 }
 
-it("what subscribers select alike is read once for those of the same reach, and not mixed with what others select", async () => {
+promised("what subscribers select alike is read once for those of the same reach, and not mixed with what others select", async () => {
   const chat = await acme.chat({ assistantId: acme.assistant.id })
   const { body: made } = await rest.as(acme.owner.jwt).post(`/api/companies/${acme.id}/access-tokens`, { name: "Another" }).expect(201)
   const foreign = await globex.chat({ assistantId: globex.assistant.id })

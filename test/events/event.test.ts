@@ -1,5 +1,6 @@
 import { storedSnapshot } from "../../src/database/snapshot.js"
 import { eventCursor } from "../../src/events/logged-event.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -120,7 +121,7 @@ describe("the payload of events", () => {
     await heard.stop()
   })
 
-  it("a rolled back change has no event", async () => {
+  promised("a rolled back change has no event", async () => {
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     await rest.as(acme.token).patch(`/api/chats/${chat.id}/ai-control`, { isUnderAiControl: false }).expect(200)
     const heard = await subscribe(w, acme.token)
@@ -165,7 +166,7 @@ describe("the payload of events", () => {
 })
 
 describe("the receivers of events", () => {
-  it("a company never receives another's events", async () => {
+  promised("a company never receives another's events", async () => {
     const theirs = await globex.chat()
     const ours = await acme.chat()
     const socket = await rawSocket(w)
@@ -203,7 +204,7 @@ describe("the receivers of events", () => {
     expect(await refusal(await subscribe(w, acme.token, { companyId: globex.id }))).toMatchObject({ code: "FORBIDDEN", statusCode: 403 })
   })
 
-  it("of a chat that is unknown, deleted or another company's is NOT_FOUND at once", async () => {
+  promised("of a chat that is unknown, deleted or another company's is NOT_FOUND at once", async () => {
     const [foreign, gone] = [await globex.chat(), await acme.chat()]
     await rest.as(acme.token).delete(`/api/chats/${gone.id}`).expect(200)
     const notFound = { code: "NOT_FOUND", statusCode: 404 }

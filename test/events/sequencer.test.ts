@@ -3,6 +3,7 @@ import { v7 } from "uuid"
 import { systemContext } from "../../src/context/request-context.js"
 import { startSequencer } from "../../src/events/sequencer.js"
 import { appendStatement, appendValues } from "../../src/messages/append.js"
+import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -39,7 +40,7 @@ describe("the sequencer", () => {
     expect((await placed()).every(({ position }) => position !== null)).toBe(true)
   })
 
-  it("writes nothing and notifies nobody when there are no events", async () => {
+  promised("writes nothing and notifies nobody when there are no events", async () => {
     const log = () => sql("select xmin, ctid, last_position from event_log")
     const before = await log()
     expect(await sentDuring(() => sequencer.poke())).toEqual(["pg_advisory_xact_lock"])

@@ -1,6 +1,7 @@
 import pg from "pg"
 import { appendStatement, appendValues } from "../../src/messages/append.js"
 import { eventWebhooks } from "../kit/event-webhooks.js"
+import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { socketIo } from "../kit/socket-io.js"
 import { texts } from "../kit/socket-io-stories.js"
@@ -45,7 +46,7 @@ async function upToEnd(take: () => Promise<HeardEvent>) {
   return heard
 }
 
-it("a transaction that is open for two seconds while others commit loses no event for anyone, and each is heard once", async () => {
+promised("a transaction that is open for two seconds while others commit loses no event for anyone, and each is heard once", async () => {
   const other = await w.another()
   const [here, there] = [w, { ...w, url: other.url }]
   const endpoint = await receiver()

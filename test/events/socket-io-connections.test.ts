@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { io } from "socket.io-client"
 import { SocketIoConnection } from "../../src/events/transports/socket-io-connection.js"
 import { duration, pace } from "../kit/pace.js"
+import { promised } from "../kit/promise.js"
 import { type SocketIoOptions, socketIo } from "../kit/socket-io.js"
 import { emitted, numbers, refused, socketIoStories, texts } from "../kit/socket-io-stories.js"
 import { endOfLog, rawSocket } from "../kit/sockets.js"
@@ -153,7 +154,7 @@ describe("the end of a connection", () => {
 })
 
 describe("a client that reads too slowly", () => {
-  it("is cut off over a WebSocket and resumes; others continue meanwhile", async () => {
+  promised("is cut off over a WebSocket and resumes; others continue meanwhile", async () => {
     const chat = await acme.chat()
     const lastEventId = await endOfLog(w)
     const slow = await connected(acme.token, { transport: "websocket", lastEventId })

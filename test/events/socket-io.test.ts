@@ -4,6 +4,7 @@ import { eventCursor, type LoggedEvent } from "../../src/events/logged-event.js"
 import { EventBatches } from "../../src/events/transports/event-batches.js"
 import { retention } from "../../src/jobs/retention.js"
 import { samples, unsigned, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { type Refusal, type SocketIoOptions, socketIo } from "../kit/socket-io.js"
 import { emitted, numbers, refused, socketIoStories, texts } from "../kit/socket-io-stories.js"
 import { endOfLog, type HeardEvent, subscribe } from "../kit/sockets.js"
@@ -53,7 +54,7 @@ describe("events", () => {
     client.stop()
   })
 
-  it("of a company come once to a client in both namespaces each, and not to another company", async () => {
+  promised("of a company come once to a client in both namespaces each, and not to another company", async () => {
     const foreign = await connected(globex.token)
     const first = await connected(acme.token)
     const socket = first.socket.io.socket("/ws", { auth: { token: acme.token } })
@@ -75,7 +76,7 @@ describe("events", () => {
     first.stop()
   })
 
-  it("that many sockets get at the same time are encoded once, and each socket gets its events in order", async () => {
+  promised("that many sockets get at the same time are encoded once, and each socket gets its events in order", async () => {
     const emitted: [string[], string, object][] = []
     const namespace = { to: (ids: string[]) => ({ emit: (type: string, event: object) => emitted.push([ids, type, event]) }) }
     const batches = new EventBatches(namespace as never)
@@ -187,7 +188,7 @@ describe("a handshake", () => {
 })
 
 describe("join", () => {
-  it("acknowledges the own company without a second copy, and refuses others", async () => {
+  promised("acknowledges the own company without a second copy, and refuses others", async () => {
     const client = await connected(acme.member.jwt)
     const join = (...given: unknown[]) => client.socket.emitWithAck("join", ...given)
     for (const given of [[acme.id], [acme.id.toUpperCase()], [{ companyId: acme.id }], []])
@@ -244,7 +245,7 @@ describe("lastEventId", () => {
     },
   )
 
-  it("lets a client that is cut off 20 times, on two instances, receive each event once and in order", async () => {
+  promised("lets a client that is cut off 20 times, on two instances, receive each event once and in order", async () => {
     const other = await w.another()
     const chats = await Promise.all([1, 2, 3, 4].map(() => acme.chat()))
     const after = await endOfLog(w)

@@ -5,6 +5,7 @@ import { WebSocket } from "ws"
 import { sign } from "../../src/context/json-web-token.js"
 import { eventLimits } from "../../src/events/limits.js"
 import { duration, pace } from "../kit/pace.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "../kit/sockets.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -119,32 +120,35 @@ describe("opening", () => {
 })
 
 describe("closing", () => {
-  it("a revoked token and an ended session close their sockets with 4401 within a second, on every instance, and no others", async () => {
-    const other = await w.another()
-    const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/ws", url)))
-    const untouched = await everywhere(acme.owner.jwt)
-    const closing = async (sockets: Socket[]) => {
-      const closes = Promise.all(sockets.map(({ closed }) => closed()))
-      return duration(async () => expect(await closes).toMatchObject([{ code: 4401 }, { code: 4401 }]))
-    }
-    await pace("the end of a credential closes its sockets", 1_000, "ms", async () => {
-      const { value, revoke } = await makeToken()
-      const jwt = await signIn()
-      const [revoked, ended] = [await everywhere(value), await everywhere(jwt)]
-      await revoke()
-      const first = await closing(revoked)
-      expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
-      return Math.max(first, await closing(ended))
-    })
-    for (const socket of untouched) {
-      expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
-      socket.socket.terminate()
-    }
-    await other.stop()
-  })
+  promised(
+    "a revoked token and an ended session close their sockets with 4401 within a second, on every instance, and no others",
+    async () => {
+      const other = await w.another()
+      const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/ws", url)))
+      const untouched = await everywhere(acme.owner.jwt)
+      const closing = async (sockets: Socket[]) => {
+        const closes = Promise.all(sockets.map(({ closed }) => closed()))
+        return duration(async () => expect(await closes).toMatchObject([{ code: 4401 }, { code: 4401 }]))
+      }
+      await pace("the end of a credential closes its sockets", 1_000, "ms", async () => {
+        const { value, revoke } = await makeToken()
+        const jwt = await signIn()
+        const [revoked, ended] = [await everywhere(value), await everywhere(jwt)]
+        await revoke()
+        const first = await closing(revoked)
+        expect((await gql(jwt, "mutation { signOut }")).data).toEqual({ signOut: true })
+        return Math.max(first, await closing(ended))
+      })
+      for (const socket of untouched) {
+        expect((await socket.ask("{ chatFolders { id } }"))[0].payload.data).toEqual({ chatFolders: [] })
+        socket.socket.terminate()
+      }
+      await other.stop()
+    },
+  )
 
   // As when an instance dies between its commit and its notification: only the row has changed.
-  it("a credential that ended without a notification closes its sockets too, on every instance, and no others", async () => {
+  promised("a credential that ended without a notification closes its sockets too, on every instance, and no others", async () => {
     const other = await w.another()
     const everywhere = (credential: string) => Promise.all([w.url, other.url].map((url) => opened(credential, "/graphql", url)))
     const [{ value, id }, jwt] = [await makeToken(), await signIn()]
@@ -274,7 +278,7 @@ describe("closing", () => {
     await second.stop()
   })
 
-  it("a subscriber that reads too slowly is closed with 1013 and resumes; others continue meanwhile", async () => {
+  promised("a subscriber that reads too slowly is closed with 1013 and resumes; others continue meanwhile", async () => {
     const chat = await acme.chat()
     const after = await endOfLog(w)
     const slow = await opened(acme.token)

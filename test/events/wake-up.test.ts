@@ -4,6 +4,7 @@ import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { freePort } from "../kit/free-port.js"
 import { pace } from "../kit/pace.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "../kit/sockets.js"
 import { happens, until } from "../kit/wait.js"
 import { type World, world } from "../kit/world.js"
@@ -65,7 +66,7 @@ describe("LISTEN and NOTIFY", () => {
   const w = world()
   const { acme } = w
 
-  it("a broken LISTEN connection is made again, and no event and no revocation is lost", async () => {
+  promised("a broken LISTEN connection is made again, and no event and no revocation is lost", async () => {
     const other = await w.another()
     const chat = await acme.chat()
     const before = await listeners(w)
@@ -112,7 +113,7 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
   const { acme } = w
   afterAll(() => stopRedis(redis))
 
-  it("two instances deliver each other's events, without LISTEN", async () => {
+  promised("two instances deliver each other's events, without LISTEN", async () => {
     const other = await w.another()
     expect(await listeners(w)).toEqual([])
     const heard = [await subscribe(w, acme.token), await subscribe({ ...w, url: other.url }, acme.token)]
@@ -164,7 +165,7 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
     await other.stop()
   })
 
-  it("an outage of Redis loses no event and refuses no request", async () => {
+  promised("an outage of Redis loses no event and refuses no request", async () => {
     const other = await w.another()
     const chat = await acme.chat()
     const followers = [await follow(w, w.url, 20), await follow(w, other.url, 20)]

@@ -1,5 +1,6 @@
 import { getIntrospectionQuery } from "graphql"
 import supertest from "supertest"
+import { duration, pace } from "../kit/pace.js"
 import { rawSocket } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
@@ -72,10 +73,12 @@ describe("GRAPHQL_INTROSPECTION=off", () => {
 
   it("answers a long value that repeats the words of a suggestion at once", async () => {
     const query = "query ($messenger: Messenger) { chats(messenger: $messenger) { totalCount } }"
-    const begin = performance.now()
-    const { errors } = await gql(acme.token, query, { messenger: " Did you mean ".repeat(50_000) })
-    expect(errors![0]!.extensions.statusCode).toBe(400)
-    expect(performance.now() - begin).toBeLessThan(10_000)
+    await pace("a long value that repeats a suggestion is answered", 500, "ms", () =>
+      duration(async () => {
+        const { errors } = await gql(acme.token, query, { messenger: " Did you mean ".repeat(50_000) })
+        expect(errors![0]!.extensions.statusCode).toBe(400)
+      }),
+    )
   })
 
   it("has no document of the schema, and the start page does not link to one", async () => {

@@ -4,6 +4,7 @@ import { v7 } from "uuid"
 import { NotFound } from "../../src/errors.js"
 import { OperationEngine, type StartedSubscription } from "../../src/graphql/engine.js"
 import { graphqlLimits } from "../../src/graphql/limits.js"
+import { promised } from "../kit/promise.js"
 import { rawSocket, subscribe } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
@@ -63,7 +64,7 @@ describe.each(types)("a prepared operation, answered as %s", (accept) => {
   })
 })
 
-it("runs with the caller's identity: another company gets its own rows", async () => {
+promised("runs with the caller's identity: another company gets its own rows", async () => {
   const operation = { query: "query Own { chats(first: 10) { nodes { id } } }" }
   const { id } = await acme.chat()
   const theirs = await globex.chat()

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as turn } from "node:timers/promises"
 import supertest from "supertest"
 import { lineForPeople } from "../../src/observability/line-for-people.js"
 import { blockWrites } from "../kit/blocked-writes.js"
 import { serverProcess } from "../kit/server-process.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
+import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const w = world()
@@ -79,8 +80,14 @@ describe("a stop", () => {
     client.abort()
     await expect(asked).rejects.toThrow(/abort/)
     const stopped = leaving.stop()
-    // The test can only wait to see that the database is not closed during the request.
-    for (let waited = 0; waited < 500 && !leaving.services.database.pool.ending; waited += 20) await sleep(20)
+    const refuses = () =>
+      fetch(`${leaving.url}/health/live`).then(
+        () => false,
+        () => true,
+      )
+    await until("the server accepts no more requests", refuses)
+    // What does not wait for the request comes now: the database is closed within a few turns of the event loop.
+    for (let count = 0; count < 1_000; count += 1) await turn()
     const isClosed = leaving.services.database.pool.ending
     await gate.open()
     await stopped

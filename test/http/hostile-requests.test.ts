@@ -1,8 +1,10 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as turn } from "node:timers/promises"
+import { pace } from "../kit/pace.js"
 import { type ServerProcess, serverProcess } from "../kit/server-process.js"
 import { rawSocket } from "../kit/sockets.js"
+import { happens } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 let server: ServerProcess
@@ -166,7 +168,7 @@ describe("the map of a multipart request", () => {
   it("may be long: ten thousand paths are checked quickly, valid or not", async () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `v${index}`)
     const variables = { file: null, ...Object.fromEntries(names.map((name) => [name, null])) }
-    const begin = Date.now()
+    const begin = performance.now()
     const paths = names.map((name) => `variables.${name}`)
     const right = await multipart([
       ["operations", { query: mutation, variables }],
@@ -180,7 +182,7 @@ describe("the map of a multipart request", () => {
       ["0", file()],
     ])
     expect(wrong.body).toMatchObject(wrongPath)
-    expect(Date.now() - begin).toBeLessThan(20_000)
+    await pace("two multipart requests with ten thousand paths", 1_000, "ms", () => performance.now() - begin)
   })
 
   it("may come without files, and files without it are 400", async () => {
@@ -242,12 +244,12 @@ it.each([
 it("an upload whose first part has a malformed header is answered, also when a large file follows", async () => {
   const part = (filename: string, content: string) =>
     `--x\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n\r\n${content}\r\n`
-  const answer = await fetch(`${server.url}/api/media/upload`, {
+  const sent = fetch(`${server.url}/api/media/upload`, {
     method: "POST",
     headers: { "x-access-token": acme.token, "content-type": "multipart/form-data; boundary=x" },
     body: `${part("a\u0000.txt", "hello")}${part("b.txt", "x".repeat(300_000))}--x--\r\n`,
-    signal: AbortSignal.timeout(10_000),
   })
+  const answer = await happens("the upload is answered", sent)
   expect(await answer.json()).toMatchObject({ statusCode: 400, code: "BAD_USER_INPUT" })
 })
 
@@ -261,7 +263,7 @@ describe("an upgrade", () => {
   async function bare(allowHalfOpen = false): Promise<Socket> {
     const socket = connect({ host: hostname, port: port(), allowHalfOpen })
     socket.on("error", () => {})
-    await once(socket, "connect")
+    await happens("the server accepts the connection", once(socket, "connect"))
     return socket
   }
 
@@ -272,8 +274,10 @@ describe("an upgrade", () => {
     for (let round = 0; round < 40; round += 1) {
       const socket = await bare()
       socket.write(handshake(path))
-      // At once, during the response, and after it.
-      if (round % 4 > 0) await sleep((round % 4) * 2)
+      // At once, when it is sent, some turns of the event loop later, and when the response begins.
+      if (round % 4 === 1) await happens("the handshake is sent", new Promise((resolve) => socket.write("", resolve)))
+      if (round % 4 === 2) for (let count = 0; count < round; count += 1) await turn()
+      if (round % 4 === 3) await happens("the server responds", once(socket, "data"))
       socket.resetAndDestroy()
     }
     // Concurrently, so that responses meet closed connections.
@@ -282,7 +286,8 @@ describe("an upgrade", () => {
       socket.write(handshake(path))
       socket.resetAndDestroy()
     }
-    await sleep(200)
+    // Accepted after all of them.
+    expect((await fetch(`${server.url}/health/live`)).status).toBe(200)
   })
 
   it.each(paths.slice(3))(
@@ -292,13 +297,12 @@ describe("an upgrade", () => {
       socket.write(handshake(path))
       let heard = ""
       socket.on("data", (bytes) => (heard += bytes))
-      await once(socket, "end")
+      await happens("the server closes its half", once(socket, "end"))
       expect(heard).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/)
       // Further data gets no response: the server has closed its half.
       const broken = new Promise((resolve) => socket.once("error", resolve))
       const sending = setInterval(() => socket.write("more"), 20)
-      await broken
-      clearInterval(sending)
+      await happens("the connection is broken", broken).finally(() => clearInterval(sending))
       socket.destroy()
     },
   )
@@ -307,8 +311,7 @@ describe("an upgrade", () => {
     const whole = handshake(path)
     for (const length of [5, 40, whole.length - 2, whole.length - 1]) {
       const socket = await bare()
-      socket.write(whole.slice(0, length))
-      await sleep(5)
+      await happens("the part is sent", new Promise((resolve) => socket.write(whole.slice(0, length), resolve)))
       socket.resetAndDestroy()
     }
     // Refused by the protocol, and reset before the refusal arrives.
@@ -322,7 +325,7 @@ describe("an upgrade", () => {
     // Open, with an invalid frame, and closed.
     const socket = await bare()
     socket.write(handshake(path))
-    await once(socket, "data")
+    await happens("the server responds", once(socket, "data"))
     socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]))
     socket.resetAndDestroy()
     const good = await rawSocket({ ...w, url: server.url }, path === "/ws" ? "/ws" : "/graphql")
@@ -339,8 +342,8 @@ describe("an upgrade", () => {
     ]) {
       for (let round = 0; round < 20; round += 1) {
         const socket = await bare()
-        socket.write(bytes)
-        if (round % 2) await sleep(2)
+        const sent = new Promise((resolve) => socket.write(bytes, resolve))
+        if (round % 2) await happens("the bytes are sent", sent)
         socket.resetAndDestroy()
       }
     }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import type { Lease } from "../../src/context/lease.js"
 import type { Services } from "../../src/context/services.js"
@@ -6,8 +5,10 @@ import { Assistant } from "../../src/entities/assistant.js"
 import { doubling, type Failure, listed } from "../../src/entities/kit/work-state.js"
 import { makeScheduler } from "../../src/jobs/kit/scheduler.js"
 import { defineWork, type WorkDeclaration } from "../../src/jobs/kit/work.js"
+import { promised } from "../kit/promise.js"
 import { storedJobs, storeJob } from "../kit/stored-jobs.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
+import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const w = world()
@@ -97,7 +98,10 @@ function kindOfWork(more: Partial<WorkDeclaration<Assistant, string>> = {}) {
     stored,
     ids: () => begun.map(({ id }) => id),
     /** Resolves when this many have begun. */
-    has: (count: number) => new Promise<void>((tell) => (begun.length >= count ? tell() : awaited.push({ count, tell }))),
+    has: (count: number) => {
+      const reached = new Promise<void>((tell) => (begun.length >= count ? tell() : awaited.push({ count, tell })))
+      return happens(`${count} pieces of work have begun`, reached, () => `${begun.length} have begun`)
+    },
     sweep: ({ services }: { services: Services } = w) => work.sweep.run(services),
     idle: ({ services }: { services: Services } = w) => services.running.idle(),
     async endAll(outcome?: string) {
@@ -110,7 +114,7 @@ function kindOfWork(more: Partial<WorkDeclaration<Assistant, string>> = {}) {
 const failure = (more: Partial<Failure> = {}) => Object.assign(new Error("No"), { reason: "No", ...more })
 
 describe("a claim", () => {
-  it("by two instances that sweep at once is made once: they take disjoint batches", async () => {
+  promised("by two instances that sweep at once is made once: they take disjoint batches", async () => {
     const ids = await due(60)
     const kind = kindOfWork({ slots: { instance: 30, company: 30 } })
     // A claim that fails, because a connection takes too long on a busy machine, is repeated by a later sweep.
@@ -122,7 +126,7 @@ describe("a claim", () => {
     expect(kind.begun).toHaveLength(60)
   })
 
-  it("by the same job twenty times, on two instances, is made once", async () => {
+  promised("by the same job twenty times, on two instances, is made once", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await Promise.all(Array.from({ length: 20 }, (_, index) => kind.work.run([w, second][index % 2]!.services, acme.id, id!)))
@@ -133,7 +137,7 @@ describe("a claim", () => {
     expect([await state(id!), kind.work.running(w.services)]).toMatchObject([{ due: null, run: null, lease: null, result: "done" }, 0])
   })
 
-  it("is not made before its due time, in another company, or of a deleted row", async () => {
+  promised("is not made before its due time, in another company, or of a deleted row", async () => {
     const [id] = await due(1)
     const kind = kindOfWork()
     await sql("update assistant set voice_due_at = voice_due_at + interval '1 millisecond' where id = $1", [id])
@@ -251,11 +255,11 @@ describe("a lease", () => {
     const kind = kindOfWork({ lease: { ms: 10_000, renewMs: 20 } })
     await kind.sweep()
     time.pass(9_000)
-    while ((await state(id!)).lease !== 10_000) await sleep(5)
+    await until("the lease is renewed", async () => (await state(id!)).lease === 10_000)
     const { signal } = kind.begun[0]!.lease
     expect(signal.aborted).toBe(false)
     await sql("update assistant set voice_work_id = gen_random_uuid() where id = $1", [id])
-    await new Promise((aborted) => signal.addEventListener("abort", aborted))
+    await until("the worker is told that it lost its lease", () => signal.aborted)
     await kind.endAll()
     expect(kind.stored).toEqual([false])
   })
@@ -387,7 +391,7 @@ it("work that waits for a slot is not overtaken by work of its company that beco
   const [latest] = await due(1)
   kind.begun[0]!.end()
   // The slot is released after the result is stored.
-  while (kind.work.running(w.services) === 60) await sleep(5)
+  await until("the slot is free", () => kind.work.running(w.services) < 60)
   await kind.work.run(w.services, acme.id, latest!)
   expect(kind.ids().sort()).toEqual(first.sort())
   kind.begun[1]!.end()
@@ -515,7 +519,8 @@ describe("companies", () => {
     expect(kind.ids()).toHaveLength(4)
     // Three still run: the slot beyond the shared ones stays free.
     kind.begun[0]!.end()
-    await sleep(200)
+    await until("three still run", () => kind.work.running(w.services) === 3)
+    await kind.sweep()
     expect(kind.ids()).toHaveLength(4)
     kind.begun[1]!.end()
     await kind.has(5)
@@ -557,7 +562,7 @@ it("is counted: due, overdue, running, failed, and the oldest due time", async (
   expect(await counts()).toEqual({ due: 0, overdue: 0, running: 3, failed: 0, oldest: null })
   kind.begun[0]!.end(failure())
   kind.begun[1]!.end()
-  while ((await counts()).running !== 1) await sleep(5)
+  await until("one is running", async () => (await counts()).running === 1, counts)
   expect(await counts()).toEqual({ due: 0, overdue: 0, running: 1, failed: 1, oldest: null })
   time.pass(10_000)
   expect(await counts()).toMatchObject({ due: 2, running: 0, failed: 1 })

@@ -5,6 +5,7 @@ import type { Services } from "../../src/context/services.js"
 import { retention } from "../../src/jobs/retention.js"
 import { administration } from "../kit/command-line.js"
 import { filesBelow, folderOfItsOwn, samples, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { chatViews, stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -90,7 +91,7 @@ describe("messages that are older than MESSAGE_RETENTION_DAYS", () => {
     expect(more).toEqual([])
   })
 
-  it("are left to the next run while their chat is locked, which delays no others", async () => {
+  promised("are left to the next run while their chat is locked, which delays no others", async () => {
     const [busy, idle] = [await acme.chat(), await acme.chat()]
     await say(busy.id, "busy")
     await say(idle.id, "idle")

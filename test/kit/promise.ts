@@ -54,15 +54,18 @@ const marked =
     }
   }
 
+/** The values of a row of a table, as parameters. */
+type Values<Row extends readonly unknown[]> = { -readonly [Index in keyof Row]: Row[Index] }
+
 /**
  * A test whose every assertion is about a promise: `it`, with failures that are marked as in `promise`.
  * @example promised("an answer that a take-over withdrew is not sent", async () => { … })
  */
-export const promised = Object.assign((name: string, test: () => unknown) => it(name, marked(name, test)), {
+export const promised = Object.assign((name: string, test: () => unknown, timeoutMs?: number) => it(name, marked(name, test), timeoutMs), {
   each:
-    <Row extends unknown[] | [unknown]>(rows: readonly Row[]) =>
-    (name: string, test: (...given: Row) => unknown) => {
+    <Row extends readonly unknown[] | readonly [unknown]>(rows: readonly Row[]) =>
+    (name: string, test: (...given: Values<Row>) => unknown) => {
       // Jest passes a callback to a function with more parameters than a row has values; this one declares none.
-      it.each(rows as never)(name, marked(name, test) as never)
+      it.each(rows as never)(name, marked(name, test as (...given: unknown[]) => unknown) as never)
     },
 })

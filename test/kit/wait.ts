@@ -20,13 +20,11 @@ export function showInWaits(name: string, look: Look): () => void {
   return () => void onlookers.delete(name)
 }
 
-/**
- * How waits count time: the length of a second, the slowdown that is known at their begin, and the measurement that they make before they give
- * up. Tests of waits change them.
- */
+/** How waits count time: the length of a second, and the measurement that they make before they give up. Tests of waits change them. */
 export interface Timing {
   secondMs: number
-  known?(): number
+  /** The slowdown that was measured last, without measuring. */
+  last(): number
   measure(): Promise<Reference>
 }
 
@@ -37,15 +35,15 @@ export class WaitError extends Error {
 
 /**
  * The functions that wait, with a way to count time.
- * @example const { until } = waits({ secondMs: 1, measure: measureAgain })
+ * @example const { until } = waits({ secondMs: 1, last: lastSlowdown, measure: measureAgain })
  */
-export function waits({ secondMs, known = lastSlowdown, measure }: Timing) {
+export function waits({ secondMs, last, measure }: Timing) {
   /**
    * Resolves with the speed of the machine when it has been waited for too long. It counts ticks of a timer and not the time of a clock: while this process
    * stands still, nothing can happen that is waited for.
    */
   async function patienceEnds(stop: AbortSignal): Promise<Reference> {
-    let limit = patienceSeconds * known()
+    let limit = patienceSeconds * last()
     for (let ticks = 0; ; ticks += 1) {
       if (ticks >= limit) {
         const reference = await measure()
@@ -76,14 +74,14 @@ export function waits({ secondMs, known = lastSlowdown, measure }: Timing) {
 
   async function until<T>(sentence: string, condition: () => Promise<T> | T, look?: Look): Promise<NonNullable<T>> {
     let hasEnded = false
-    let last: { value: T } | undefined
+    let seen: { value: T } | undefined
     let lookedAt = performance.now()
     const poll = async (): Promise<NonNullable<T>> => {
       while (!hasEnded) {
         lookedAt = performance.now()
-        last = undefined
+        seen = undefined
         const value = await condition()
-        last = { value }
+        seen = { value }
         if (value) return value
         await pause(pollMs)
       }
@@ -91,7 +89,7 @@ export function waits({ secondMs, known = lastSlowdown, measure }: Timing) {
       return undefined as never
     }
     const state = async () => ({
-      condition: last ? last.value : `no answer for ${((performance.now() - lookedAt) / 1_000).toFixed(1)} s`,
+      condition: seen ? seen.value : `no answer for ${((performance.now() - lookedAt) / 1_000).toFixed(1)} s`,
       ...(look && { look: await look() }),
     })
     try {
@@ -119,7 +117,7 @@ function looked(look: Look, secondMs: number): Promise<unknown> {
   return Promise.race([value, pause(5 * secondMs, "could not be looked at in five seconds", { ref: false })])
 }
 
-const ordinary = waits({ secondMs: 1_000, measure: measureAgain })
+const ordinary = waits({ secondMs: 1_000, last: lastSlowdown, measure: measureAgain })
 
 /**
  * Waits until a condition holds, and returns its value. It gives up after 30 seconds of a quiet machine with the sentence, the condition's last

@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { entityLimits } from "../../src/entities/limits.js"
 import { indexKnowledge } from "../../src/jobs/index-knowledge.js"
 import { knowledgeLimits } from "../../src/knowledge/limits.js"
 import { startFakeEmbeddings } from "../kit/fake-embeddings.js"
 import { indexAll, knowledgeOf, paragraphs } from "../kit/knowledge.js"
+import { promised } from "../kit/promise.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
+import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const vendor = await startFakeEmbeddings()
@@ -43,19 +44,30 @@ function held() {
   const waiting: (() => void)[] = []
   const arrived: (() => void)[] = []
   let came = 0
-  vendor.reply = async (request) => {
-    came += 1
-    for (const tell of arrived.splice(0)) tell()
-    await new Promise<void>((letGo) => waiting.push(letGo))
+  let [atOnce, most] = [0, 0]
+  const counted = async (request: Parameters<typeof ordinary>[0], before?: Promise<void>) => {
+    most = Math.max(most, ++atOnce)
+    await before
+    atOnce -= 1
     return ordinary(request)
   }
+  vendor.reply = (request) => {
+    came += 1
+    for (const tell of arrived.splice(0)) tell()
+    return counted(request, new Promise<void>((letGo) => waiting.push(letGo)))
+  }
   return {
-    calls: async (count: number) => {
-      while (came < count) await new Promise<void>((tell) => arrived.push(tell))
+    calls: (count: number) => {
+      const calls = async () => {
+        while (came < count) await new Promise<void>((tell) => arrived.push(tell))
+      }
+      return happens(`the vendor has ${count} calls`, calls(), () => `${came} calls`)
     },
     inFlight: () => waiting.length,
+    /** The most calls that were under way at once. */
+    most: () => most,
     letGo() {
-      vendor.reply = ordinary
+      vendor.reply = (request) => counted(request)
       for (const go of waiting.splice(0)) go()
     },
   }
@@ -114,7 +126,7 @@ describe("a searchable item", () => {
     expect((await chunks(id)).map(({ content }) => content)).toEqual([one, two, one, two, one])
   })
 
-  it("reuses vectors of the company's other items, and none of another company's", async () => {
+  promised("reuses vectors of the company's other items, and none of another company's", async () => {
     const texts = some(3)
     await indexed(texts)
     const copy = await searchable(texts)
@@ -295,19 +307,18 @@ describe("workers", () => {
     const hold = held()
     const running = indexAll(w)
     await hold.calls(knowledgeLimits.indexingBatchSlots)
-    const furtherCall = hold.calls(knowledgeLimits.indexingBatchSlots + 1).then(() => "called")
-    expect(await Promise.race([furtherCall, sleep(500, "waits")])).toBe("waits")
-    expect([hold.inFlight(), indexKnowledge.running(w.services)]).toEqual([
-      knowledgeLimits.indexingBatchSlots,
-      knowledgeLimits.indexingSlots.company,
-    ])
+    const company = knowledgeLimits.indexingSlots.company
+    await until("the company's slots are taken", () => indexKnowledge.running(w.services) === company)
+    expect([hold.inFlight(), indexKnowledge.running(w.services)]).toEqual([knowledgeLimits.indexingBatchSlots, company])
     hold.letGo()
     await running
     for (const { id } of made) expect((await look(id)).indexStatus).toBe("indexed")
     expect(indexKnowledge.running(w.services)).toBe(0)
+    // Neither while the others waited nor afterwards.
+    expect(hold.most()).toBe(knowledgeLimits.indexingBatchSlots)
   })
 
-  it("of two instances never index the same item", async () => {
+  promised("of two instances never index the same item", async () => {
     const other = await w.another(environment)
     await stopScheduler(other)
     const made = await Promise.all(Array.from({ length: 20 }, () => searchable(some(1))))
@@ -317,7 +328,7 @@ describe("workers", () => {
     await other.stop()
   })
 
-  it("that die leave their item to another when the lease has expired, and store nothing after that", async () => {
+  promised("that die leave their item to another when the lease has expired, and store nothing after that", async () => {
     const other = await w.another(environment)
     await stopScheduler(other)
     const texts = some(2)

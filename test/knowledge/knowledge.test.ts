@@ -1,5 +1,6 @@
 import { v7 } from "uuid"
 import { samples, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
@@ -210,7 +211,7 @@ describe("a knowledge item", () => {
     }
   })
 
-  it("cannot belong to an assistant of another company", async () => {
+  promised("cannot belong to an assistant of another company", async () => {
     await rest
       .as(acme.token)
       .post(path, { ...valid(), assistantId: globex.assistant.id })

@@ -9,6 +9,7 @@ import { PackedVectors } from "../../src/knowledge/packed-vectors.js"
 import { byMeaning, searchChunks } from "../../src/knowledge/search.js"
 import { byWords } from "../../src/knowledge/search-words.js"
 import { indexAll, knowledgeOf } from "../kit/knowledge.js"
+import { promised } from "../kit/promise.js"
 import { stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
@@ -75,7 +76,7 @@ describe("a search", () => {
     expect(await searchChunks(context(), assistantId, "parcel".repeat(300), await vectorOf("x"), 5)).toEqual(expect.anything())
   })
 
-  it("finds nothing of another company, whichever assistant is named", async () => {
+  promised("finds nothing of another company, whichever assistant is named", async () => {
     const { assistantId } = await knowing("Parcels.")
     const vector = await vectorOf("parcels")
     expect(await byWords(context().reader, assistantId, askedWords("parcels"))).toHaveLength(1)

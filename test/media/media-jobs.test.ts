@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { systemContext } from "../../src/context/request-context.js"
@@ -9,6 +8,8 @@ import { retention } from "../../src/jobs/retention.js"
 import { strayFiles } from "../../src/jobs/stray-files.js"
 import { type FakeS3, fakeS3 } from "../kit/fake-s3.js"
 import { filesBelow, folderOfItsOwn, pathOf, samples, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
+import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const folder = folderOfItsOwn()
@@ -25,11 +26,9 @@ const exists = async (media: { id: string; companyId: string }) => {
   return stored
 }
 const gone = async (media: { id: string; companyId: string }) => {
-  for (let tries = 0; tries < 250; tries += 1) {
-    if ((await sql("select 1 from media where id = $1", [media.id])).length === 0) break
-    await setTimeout(20)
-  }
-  await setTimeout(100)
+  const path = join(folder, "media", media.companyId, media.id)
+  const row = async () => (await sql("select 1 from media where id = $1", [media.id]))[0]
+  await until("the file and its row are removed", async () => !(await row()) && !filesBelow(folder).includes(path))
   return !(await exists(media))
 }
 
@@ -95,7 +94,7 @@ it("a deleted company loses its rows, and its files become strays", async () => 
   expect(await sql("select 1 from media where id = $1", [id])).toEqual([])
 })
 
-it("the database refuses a file of another company on a message", async () => {
+promised("the database refuses a file of another company on a message", async () => {
   const [media, message] = [await file(globex), (await post({ text: "x" })).body]
   const code = await sql("insert into message_media (id, company_id, message_id, media_id, position) values ($1, $2, $3, $4, 1)", [
     v7(),
@@ -214,7 +213,7 @@ describe("a storage that fails", () => {
   })
 })
 
-it("rows are visible only to their own company", async () => {
+promised("rows are visible only to their own company", async () => {
   const media = await file()
   const { mediaReadModel } = await import("../../src/schema/media.js")
   const reader = systemContext(w.services, globex.id).reader

@@ -2,6 +2,7 @@ import supertest from "supertest"
 import { v7 } from "uuid"
 import { bothProtocols } from "../kit/both-protocols.js"
 import { folderOfItsOwn, pathOf, samples, unsigned, upload } from "../kit/files.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, rawSocket, subscribe } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -105,7 +106,7 @@ describe("over both protocols:", () => {
       }
     })
 
-    it("is 400 with a file that is unknown or foreign, or no id, and nothing is stored", async () => {
+    promised("is 400 with a file that is unknown or foreign, or no id, and nothing is stored", async () => {
       const chat = await acme.chat()
       const [own, theirs] = [await file(), await file("png", globex)]
       for (const id of [v7(), theirs.id]) {
@@ -180,7 +181,7 @@ describe("over both protocols:", () => {
       if (messenger !== "viber-echat") await post({ chatId: chat.id, replyToMessageId: first.id, text: "Yes" }).expect(201)
     })
 
-    it("under an Idempotency-Key is stored once and returned again, with new addresses", async () => {
+    promised("under an Idempotency-Key is stored once and returned again, with new addresses", async () => {
       const chat = await acme.chat()
       const mediaIds = [(await file()).id]
       const send = (ids: string[]) => post({ chatId: chat.id, mediaIds: ids }).set("Idempotency-Key", "photo-1")

@@ -1,5 +1,6 @@
 import { v7 } from "uuid"
 import { bothProtocols } from "../kit/both-protocols.js"
+import { promised } from "../kit/promise.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
 import { stillTime } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -91,7 +92,7 @@ describe("over both protocols:", () => {
       expect(await sql("select 1 from message where chat_id = $1", [chatId])).toEqual([])
     })
 
-    it("is 403 in a chat that is foreign or missing", async () => {
+    promised("is 403 in a chat that is foreign or missing", async () => {
       const theirs = await globex.chat()
       for (const chatId of [theirs.id, v7()]) {
         for (const fields of [{}, { role: "Customer" }, { replyToMessageId: v7() }]) {
@@ -115,7 +116,7 @@ describe("over both protocols:", () => {
   })
 
   describe("the sequence number of a message", () => {
-    it("is 1 to 50 without gap or tie when 50 are created at once", async () => {
+    promised("is 1 to 50 without gap or tie when 50 are created at once", async () => {
       const { id: chatId } = await acme.chat({ assistantId: acme.assistant.id })
       const roles = ["User", "Customer", "System"]
       const made = await Promise.all(Array.from({ length: 50 }, (_, index) => post({ chatId, role: roles[index % 3] }).expect(201)))
@@ -245,7 +246,7 @@ describe("over both protocols:", () => {
       for (const { id } of [off, group, alone]) expect(await dueAfter(await customer(id))).toBeNull()
     })
 
-    it("is no longer answered after a take-over", async () => {
+    promised("is no longer answered after a take-over", async () => {
       const { id } = await acme.chat({ assistantId: acme.assistant.id })
       const message = await customer(id)
       await rest.as(acme.token).patch(`/api/chats/${id}/ai-control`, { isUnderAiControl: false }).expect(200)

@@ -1,4 +1,5 @@
 import { BadEvent, type ChannelChat, type IncomingMessage, type Part } from "../../src/ports/channel.js"
+import { happens, until } from "../kit/wait.js"
 import { type ChannelBed, failureOf, fileOf, going, openHook, partFor, pngOf, readItems, readMessage } from "./channel-bed.js"
 
 export interface SuiteOptions {
@@ -222,7 +223,12 @@ export function channelSuite(name: string, { open, skips = {} }: SuiteOptions) {
 
       test("a response that did not arrive in time as in doubt", async () => {
         bed.faults.next("hang")
-        const failure = await failureOf(bed.adapter.send(partFor(bed), bed.account, AbortSignal.timeout(100)))
+        const stop = new AbortController()
+        const failed = failureOf(bed.adapter.send(partFor(bed), bed.account, stop.signal))
+        await until("the vendor has taken the message", () => bed.arrived().length > 0)
+        // As AbortSignal.timeout() does.
+        stop.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"))
+        const failure = await happens("the request is given up", failed)
         expect(failure.options).toMatchObject({ kind: "doubt" })
         expect(bed.arrived()).toHaveLength(1)
       })

@@ -4,6 +4,7 @@ import { Faults } from "../../simulate/kit/faults.js"
 import { TelegramBotVendor, type Written } from "../../simulate/vendors/telegram-bot.js"
 import { telegramBot } from "../../src/ports/channel/telegram-bot.js"
 import type { Account, Credentials, Part } from "../../src/ports/channel.js"
+import { until } from "../kit/wait.js"
 import { type ChannelBed, failureOf, fileOf, going, itemsOf, messageOf, partFor, pngOf } from "./channel-bed.js"
 import { channelSuite } from "./channel-suite.js"
 
@@ -355,7 +356,7 @@ describe("Telegram", () => {
     it("fails when somebody else polls", async () => {
       const slow = telegramBot({ baseUrl: bed.vendor.server.url, pollSeconds: 1000 }).poll!.run(bed.account, null, going())
       const failed = failureOf(slow)
-      while (!request("getUpdates")) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until("the first poll has begun", () => request("getUpdates"))
       await poll()
       expect((await failed).options).toMatchObject({ kind: "retry" })
       expect((await failed).message).toMatch(/^409: Conflict: terminated by other getUpdates request/)

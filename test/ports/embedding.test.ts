@@ -3,6 +3,7 @@ import { openAiEmbedding } from "../../src/ports/embedding/ai-sdk.js"
 import { offlineEmbedding } from "../../src/ports/embedding/offline.js"
 import { type Embedding, EmbeddingFailure } from "../../src/ports/embedding.js"
 import { type FakeEmbeddings, startFakeEmbeddings } from "../kit/fake-embeddings.js"
+import { until } from "../kit/wait.js"
 
 const KEY = "sk-test-51secret"
 const patient = new AbortController().signal
@@ -100,8 +101,8 @@ describe.each(adapters)("embedding contract: $name", ({ name, start, make, skips
     if (fake) fake.reply = async () => "hang"
     const controller = new AbortController()
     const vectors = embedding().embed(["x"], controller.signal)
-    if (fake) setTimeout(() => controller.abort(), 50)
-    else controller.abort()
+    if (fake) await until("the vendor has the request", () => fake!.requests.length > 0)
+    controller.abort()
     expect((await failureOf(vectors)).message).toMatch(/no longer wanted/)
   })
 

@@ -4,6 +4,7 @@ import { ModelFailure, type ModelMessage, type TextModel } from "../../src/ports
 import { startFakeAnthropic } from "../kit/fake-anthropic.js"
 import { type FakeModel, startFakeOpenAi } from "../kit/fake-openai.js"
 import { customer, orderStatus, request, shop, turnOff } from "../kit/model-request.js"
+import { until } from "../kit/wait.js"
 
 const KEY = "sk-test-51secret"
 
@@ -135,8 +136,8 @@ describe.each([...adapters, ...streaming])("text model contract: $name", ({ name
     if (fake) fake.reply = async () => "hang"
     const controller = new AbortController()
     const answer = model().answer(request([customer("delivery?")], { signal: controller.signal }))
-    if (!fake) controller.abort()
-    else setTimeout(() => controller.abort(), 50)
+    if (fake) await until("the vendor has the request", () => fake!.requests.length > 0)
+    controller.abort()
     if (fake) expect((await failureOf(answer)).message).toMatch(/no longer wanted/)
     await failureOf(model().answer(request([customer("delivery?")], { signal: AbortSignal.abort() })))
   })

@@ -8,6 +8,7 @@ import { bridge } from "../../src/ports/channel/bridge.js"
 import type { Capabilities } from "../../src/ports/channel.js"
 import { channels } from "../../src/ports/index.js"
 import { GuardedHttpClient } from "../../src/ports/kit/guarded-http-client.js"
+import { promised } from "../kit/promise.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 import { happens } from "../kit/wait.js"
 import { failureOf, fileOf, going, partFor } from "../ports/channel-bed.js"
@@ -70,7 +71,7 @@ describe("docs/examples/bridge-connector.js", () => {
   const adapter = bridge({ httpClient, replies: "any" })
   const account = () => ({ connectionId: "c", externalId: "shop", name: "Shop", credentials: { deliveryUrl, secret } })
 
-  it("passes customers' messages on, signed, in order, until they are stored", async () => {
+  promised("passes customers' messages on, signed, in order, until they are stored", async () => {
     hook.answer(() => [503, 202, 202][hook.requests.length - 1] ?? 500)
     for (const text of ["one", "two"]) {
       const body = JSON.stringify({ id: text, user: "ada", name: "Ada", text })

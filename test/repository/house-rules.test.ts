@@ -7,6 +7,7 @@ import { Chat } from "../../src/entities/chat.js"
 import { guardRootFields } from "../../src/graphql/guard.js"
 import * as rules from "../kit/house-rules.js"
 import { committedSources, complaints, type Rule, root, type Source, sourcesBelow } from "../kit/house-rules.js"
+import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 
 const source = sourcesBelow("src")
@@ -291,7 +292,7 @@ describe("the separation of companies", () => {
     expect(Object.keys(excused).filter((name) => !unkept.includes(name))).toEqual([])
   })
 
-  it("refuses a reference to another company's row, whatever the code above does", async () => {
+  promised("refuses a reference to another company's row, whatever the code above does", async () => {
     const [chat, folder] = [await here.acme.chat(), await here.globex.folder()]
     await expect(here.sql("update chat set folder_id = $1 where id = $2", [folder.id, chat.id])).rejects.toThrow(/foreign key/)
   })

@@ -10,6 +10,7 @@ import { unsigned } from "../kit/files.js"
 import { type ApiClient, protocols } from "../kit/graphql-client.js"
 import { bodySchemaOf } from "../kit/openapi.js"
 import { platformSchema } from "../kit/platform-schema.js"
+import { promised } from "../kit/promise.js"
 import {
   addressOf,
   type Belongings,
@@ -108,16 +109,19 @@ describe("ids in a path, over both protocols", () => {
   const taken = ["label", "commentId"]
   const naming = cases.filter(([, parameter, route]) => !taken.includes(parameter) && !route.path.endsWith("/tags/{tagId}"))
 
-  it.each(naming)("%s: another company's {%s} is refused like a missing one, and nothing changes", async (_name, parameter, route) => {
-    const status = parameter === "companyId" ? 403 : 404
-    const before = await everythingOf(w, globex.id)
-    const theirs = new RegExp(`([\\w-]+)/\\{${parameter}\\}`).exec(route.path)![1]!
-    const refused = await askThrough(both, route, addressOf(route, own, { [parameter]: foreign[theirs]! })).expect(status)
-    const missing = await askThrough(both, route, addressOf(route, own, { [parameter]: v7() })).expect(status)
+  promised.each(naming)(
+    "%s: another company's {%s} is refused like a missing one, and nothing changes",
+    async (_name, parameter, route) => {
+      const status = parameter === "companyId" ? 403 : 404
+      const before = await everythingOf(w, globex.id)
+      const theirs = new RegExp(`([\\w-]+)/\\{${parameter}\\}`).exec(route.path)![1]!
+      const refused = await askThrough(both, route, addressOf(route, own, { [parameter]: foreign[theirs]! })).expect(status)
+      const missing = await askThrough(both, route, addressOf(route, own, { [parameter]: v7() })).expect(status)
 
-    expect({ ...refused.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" })
-    expect(await everythingOf(w, globex.id)).toBe(before)
-  })
+      expect({ ...refused.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" })
+      expect(await everythingOf(w, globex.id)).toBe(before)
+    },
+  )
 
   it.each(cases.filter(([, parameter]) => parameter !== "label"))("%s: a malformed {%s} is 400", async (_name, parameter, route) => {
     for (const malformed of ["not-a-uuid", "123", "%00", `${v7()}0`]) {

@@ -15,6 +15,7 @@ import { stopPostmaster } from "../../src/database/embedded/postmaster.js"
 import { SERVER_ROLE, SUPERUSER, superuserUrl } from "../../src/database/embedded/roles.js"
 import { findOrStart } from "../../src/database/embedded/start.js"
 import { migrate } from "../../src/database/migrate.js"
+import { promised } from "../kit/promise.js"
 import { happens, until } from "../kit/wait.js"
 
 const folders: string[] = []
@@ -190,7 +191,7 @@ describe("a database whose server was the superuser", () => {
     await stop()
   })
 
-  it("stays as it was when the process is killed in between, and the next start completes the change", async () => {
+  promised("stays as it was when the process is killed in between, and the next start completes the change", async () => {
     const dataDir = await formerFolder()
     const keeper = await runningFormer(dataDir)
     const blocker = new pg.Client({ connectionString: keeper })

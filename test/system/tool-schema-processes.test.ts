@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { assistantLimits } from "../../src/assistant/limits.js"
 import { ToolSchemas } from "../../src/assistant/tool-schemas.js"
+import { duration, pace } from "../kit/pace.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 import { properties, type Schema, schemaTools } from "../kit/schema-tools.js"
 import { type ServerProcess, serverProcess } from "../kit/server-process.js"
@@ -40,13 +41,16 @@ describe("a check of arguments that does not end", () => {
     ["errors of many values", { properties: { a: { items: { required: Object.keys(properties(200)) } } } }, { a: Array(100_000).fill({}) }],
   ]
 
-  it.each(endless)("is stopped: %s", async (_what, schema, args) => {
+  it.each(endless)("is stopped: %s", async (what, schema, args) => {
     const company = await newCompany()
     const id = await stored(schema, company)
     const before = endpoint.requests.length
-    const begin = performance.now()
-    const { body } = await test(id, args, company).expect(400)
-    expect(performance.now() - begin).toBeLessThan(20_000)
+    let body: { details: object[] } = { details: [] }
+    await pace(`a check that does not end is stopped: ${what}`, 5_000, "ms", () =>
+      duration(async () => {
+        ;({ body } = await test(id, args, company).expect(400))
+      }),
+    )
     expect(body.details[0]).toMatchObject({ path: expect.stringContaining("params") })
     expect(endpoint.requests).toHaveLength(before)
     // Its process was replaced.
@@ -104,14 +108,16 @@ describe("the budget of a company", () => {
     }
     work.then(done, done)
     do {
-      const begin = performance.now()
       const schema = { properties: { [`other${++count}`]: { pattern: "^a+$" } } }
-      const answers = await Promise.all([
-        graphql(to, globex, { query: "{ chatFolders { id } }", variables: {} }),
-        graphql(to, globex, creation(1, [schema], globex)),
-      ])
-      for (const { errors } of answers) expect(errors).toBeUndefined()
-      longest = Math.max(longest, performance.now() - begin)
+      const round = await duration(async () => {
+        const answers = await Promise.all([
+          graphql(to, globex, { query: "{ chatFolders { id } }", variables: {} }),
+          graphql(to, globex, creation(1, [schema], globex)),
+        ])
+        for (const { errors } of answers) expect(errors).toBeUndefined()
+      })
+      longest = Math.max(longest, round)
+      // Not a wait: the pause between two requests of a client.
       await sleep(20)
     } while (!isDone)
     return longest
@@ -147,14 +153,19 @@ describe("the budget of a company", () => {
   it.each<[string, (company: typeof acme) => Operation[]]>([
     ["thirty schemas within the limits in one request", (company) => [creation(30, thirty.map(wideSchema), company)]],
     ["thirty requests with schemas that are too large", (company) => thirty.map((at) => creation(1, [largeSchema(at)], company))],
-  ])("bounds what %s take; another company is answered meanwhile", async (_what, attack) => {
+  ])("bounds what %s take; another company is answered meanwhile", async (what, attack) => {
     const company = await newCompany()
     // The first requests start the processes.
     await Promise.all([slowest(server!, Promise.resolve()), graphql(server!, company, creation(1, [{ title: "first" }], company))])
-    const begin = performance.now()
-    const attacks = Promise.all(attack(company).map((operation) => graphql(server!, company, operation)))
-    expect(await slowest(server!, attacks)).toBeLessThan(8_000)
-    expect(performance.now() - begin).toBeLessThan(5 * assistantLimits.schemaBudgetMs)
+    let attacks!: Promise<Awaited<ReturnType<typeof graphql>>[]>
+    let longest = 0
+    await pace(`${what} are answered`, (5 * assistantLimits.schemaBudgetMs) / 4, "ms", () =>
+      duration(async () => {
+        attacks = Promise.all(attack(company).map((operation) => graphql(server!, company, operation)))
+        longest = await slowest(server!, attacks)
+      }),
+    )
+    await pace(`another company is answered beside ${what}`, 2_000, "ms", () => longest)
     for (const { errors = [] } of await attacks) for (const { extensions } of errors) expect([400, 429]).toContain(extensions.statusCode)
     expect(server!.ended()).toBeNull()
   })

@@ -6,6 +6,9 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { TelegramBotVendor } from "../../simulate/vendors/telegram-bot.js"
 import { freePort } from "../kit/free-port.js"
+import { pace } from "../kit/pace.js"
+import { promise } from "../kit/promise.js"
+import { happens, until } from "../kit/wait.js"
 
 const root = process.cwd()
 const readme = readFileSync(join(root, "README.md"), "utf8")
@@ -47,12 +50,12 @@ async function start() {
   server = spawn("npm", ["start"], { cwd: root, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] })
   const started = server
   for (const stream of [started.stdout!, started.stderr!]) stream.on("data", (text) => (printed += text))
-  for (;;) {
-    const answer = await fetch(`${url}/health/ready`).catch(() => null)
-    if (answer?.ok && printed.includes("Listening on")) return
+  const isReady = async () => {
     if (started.exitCode !== null) throw new Error(`The server did not start:\n${printed}`)
-    await sleep(50)
+    const answer = await fetch(`${url}/health/ready`).catch(() => null)
+    return answer?.ok && printed.includes("Listening on")
   }
+  await until("the server is ready", isReady, () => printed)
 }
 
 /** Like Ctrl+C: interrupts the whole process group. */
@@ -62,7 +65,7 @@ async function interrupt() {
   if (!started || started.exitCode !== null) return
   const closed = once(started, "close")
   process.kill(-started.pid!, "SIGINT")
-  await closed
+  await happens("the server has ended after Ctrl+C", closed, () => printed)
 }
 
 interface Shown {
@@ -89,13 +92,15 @@ async function messagesOf(chatId: string): Promise<Shown[]> {
 
 const answersIn = (messages: Shown[]) => messages.filter((message) => message.role === "Assistant")
 
-async function answered(chatId: string): Promise<Shown[]> {
-  for (;;) {
-    const messages = await messagesOf(chatId)
-    if (answersIn(messages).length > 0) return messages
-    await sleep(100)
-  }
-}
+const answered = (chatId: string): Promise<Shown[]> =>
+  until(
+    "the assistant has answered",
+    async () => {
+      const messages = await messagesOf(chatId)
+      return answersIn(messages).length > 0 ? messages : null
+    },
+    () => messagesOf(chatId),
+  )
 
 const between = (from: Shown, to: Shown) => new Date(to.createdAt).getTime() - new Date(from.createdAt).getTime()
 
@@ -117,9 +122,23 @@ async function paste(commands: string): Promise<Ran> {
   let [said, complained] = ["", ""]
   shell.stdout.on("data", (text) => (said += text))
   shell.stderr.on("data", (text) => (complained += text))
-  const [code] = await once(shell, "close")
+  let code: number | null | undefined
+  shell.once("close", (exit) => (code = exit))
+  // The tour takes longer than a wait does: each of its blocks prints its title.
+  const titles = [...commands.matchAll(/^echo '## (.*)'$/gm)].map(([, title]) => title!)
+  for (const title of titles)
+    await until(
+      `the tour comes to "${title}"`,
+      () => code !== undefined || said.includes(`## ${title}\n`),
+      () => ({ said, complained }),
+    )
+  await until(
+    "the commands have ended",
+    () => code !== undefined,
+    () => ({ said, complained }),
+  )
   // Each command of the administration names its database.
-  return { code, said, complained: complained.replaceAll(`Database: embedded PostgreSQL in ${realpathSync(data)}\n`, "") }
+  return { code: code!, said, complained: complained.replaceAll(`Database: embedded PostgreSQL in ${realpathSync(data)}\n`, "") }
 }
 
 beforeAll(async () => {
@@ -143,13 +162,13 @@ describe("the README", () => {
   // In real time, with the default times: the pause that ends a burst is what is tested, and it runs through the job scheduler of
   // the deployment (Agenda), whose clock no test can move. Every other test sets REPLY_DEBOUNCE_MS or moves the clock of the process.
   it("promises one answer for a burst, after a pause, and an answer to a customer who keeps writing", async () => {
-    const burst = async () => {
+    const burst = async (): Promise<{ chatId: string; messages: Shown[] }> => {
       const { chatId, visitorToken } = await ask("Hello!")
-      for (const text of ["I want to order a lamp.", "How long does delivery take?"]) {
-        await sleep(700)
-        await ask(text, visitorToken)
-      }
-      return { chatId, messages: await answered(chatId) }
+      for (const text of ["I want to order a lamp.", "How long does delivery take?"]) await ask(text, visitorToken)
+      const messages = await answered(chatId)
+      // On a machine that needs longer for three messages than the pause is long, this was no burst.
+      const isBurst = messages.slice(1, 3).every((message, index) => between(messages[index]!, message) < 3_000)
+      return isBurst ? { chatId, messages } : burst()
     }
     const drip = async () => {
       const { chatId, visitorToken } = await ask("How long is the warranty?")
@@ -157,6 +176,7 @@ describe("the README", () => {
       let isAnswered = false
       void done.then(() => (isAnswered = true))
       for (let second = 1; second <= 10 && !isAnswered; second += 1) {
+        // Not a wait: the customer's pause between two messages, shorter than the one that the server waits for.
         await Promise.race([sleep(1000), done])
         if (!isAnswered) await ask(`Are you there? ${second}`, visitorToken)
       }
@@ -168,16 +188,17 @@ describe("the README", () => {
     expect(answer!.text).toContain("2 to 3 working days")
     const afterLast = between(paused.messages[2]!, answer!)
     expect(afterLast).toBeGreaterThanOrEqual(4000)
-    expect(afterLast).toBeLessThanOrEqual(10_000)
+    await pace("an answer after the pause of 4 s, beyond that", 1_000, "ms", () => afterLast - 4_000)
 
     const [late] = answersIn(steady.messages)
     expect(late!.text).toContain("warranty of 3 years")
     const afterFirst = between(steady.messages[0]!, late!)
     expect(afterFirst).toBeGreaterThanOrEqual(4000)
-    expect(afterFirst).toBeLessThanOrEqual(14_000)
+    await pace("an answer to a customer who keeps writing, beyond 7 s", 1_500, "ms", () => Math.max(0, afterFirst - 7_000))
 
     // The other customer took longer, so there was time for a second answer to the burst.
-    expect(answersIn(await messagesOf(paused.chatId))).toHaveLength(1)
+    const answers = answersIn(await messagesOf(paused.chatId))
+    promise("a burst is answered once", () => expect(answers).toHaveLength(1))
   })
 
   it("has a tour that can be pasted", async () => {
@@ -250,7 +271,11 @@ describe("the README's Telegram bot", () => {
       { id: 7, is_bot: false, first_name: "Ann" },
       { text: "How long does delivery take?" },
     )
-    while (telegram.sent.length === 0) await sleep(50)
+    await until(
+      "the bot has answered",
+      () => telegram.sent.length > 0,
+      () => printed,
+    )
     expect(telegram.sent[0]).toMatchObject({ chatId: 7, text: expect.stringContaining("2 to 3 working days") })
   })
 })
