@@ -16,15 +16,17 @@ export interface Server {
   stop(): Promise<void>
 }
 
-type Program = "ours" | "before" | "LIMIT-rows" | "LIMIT" | "PostGraphile"
+/** What is started for a contestant. */
+export type Program = "ours" | "before" | "LIMIT-rows" | "LIMIT" | "PostGraphile"
 const data = fileURLToPath(new URL("data/server", import.meta.url))
 
-const secrets = { JWT_SECRET: randomBytes(32).toString("hex"), ENCRYPTION_KEY: randomBytes(32).toString("hex") }
+/** The secrets of our servers. */
+export const secrets = { JWT_SECRET: randomBytes(32).toString("hex"), ENCRYPTION_KEY: randomBytes(32).toString("hex") }
 
 const version = (directory: string) => ({
   directory,
   args: [...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? []), ...startArguments(directory)],
-  env: () => ({ DATA_DIR: data, ...secrets, LOG_LEVEL: "warn", RATE_LIMIT_PER_MINUTE: "0" }),
+  env: () => ({ DATA_DIR: data, ...secrets, LOG_LEVEL: "warn", RATE_LIMIT_PER_MINUTE: "0", ALLOW_PRIVATE_NETWORK: "true" }),
 })
 
 const programs: Record<Program, { directory?: string; args: string[]; env: (database: BenchDatabase) => NodeJS.ProcessEnv }> = {

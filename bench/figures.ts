@@ -1,7 +1,7 @@
 import type { Measurement } from "./measure.js"
 
-/** The median. */
-function median(values: number[]): number {
+/** The median; of none, NaN. */
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2
   return sorted.length % 2 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2

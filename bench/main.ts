@@ -6,6 +6,7 @@ import { compareAnswers, findCursors } from "./comparison.js"
 import { type Server, startServers } from "./contestants.js"
 import { countStatements } from "./counting.js"
 import { openDatabase } from "./database.js"
+import { measureDelivered } from "./delivered.js"
 import { measureHistory } from "./history.js"
 import { type BenchmarkContext, flood, type Measurement, measure } from "./measure.js"
 import { type Options, readOptions } from "./options.js"
@@ -55,7 +56,7 @@ async function main() {
   say(`about ${Math.ceil(expectedSeconds(options) / 60)} minutes with these options`)
   const { page, cursors } = await findCursors(servers, database, options)
   const context: BenchmarkContext = { options, database, servers, load, samples, cursors, postmaster, isTidied: true, say }
-  const found: Findings = { statements: [], fresh: [], flooded: [], history: [] }
+  const found: Findings = { statements: [], fresh: [], flooded: [], delivered: [], history: [] }
   await compareAnswers(context, options.workloads)
   say("every contestant returns the same")
   found.statements = await countStatements(context, options.workloads)
@@ -65,6 +66,7 @@ async function main() {
     await flood(context)
     found.flooded = await measureAgain(context)
   }
+  if (options.delivered) found.delivered = await measureDelivered(database, load, samples, postmaster, options, say)
   if (options.history) found.history = await measureHistory(database)
   process.stdout.write(`${describe(options, page)}\n${report(found, options)}\n`)
   process.stdout.write(`\nIt took ${((performance.now() - begin) / 60_000).toFixed(1)} minutes.\n`)
@@ -95,9 +97,9 @@ const describe = ({ chats, messages, connections, rounds, seconds }: Options, pa
   `${chats} chats, ${messages} messages, ${connections} connections, ${rounds} rounds of ${seconds} s; the far page of W6 is page ${page}; Node ${process.version}`
 
 /** Estimated duration, without filling the database, which happens once. */
-function expectedSeconds({ workloads, rounds, seconds, warmUpSeconds, writes, history }: Options): number {
+function expectedSeconds({ workloads, rounds, seconds, warmUpSeconds, writes, delivered, history }: Options): number {
   const phase = workloads.length * rounds * (contestants.length * (seconds + warmUpSeconds + 0.5) + 1)
-  return 60 + phase * (writes > 0 ? 2 : 1) + writes / 2_000 + (history ? 40 : 0)
+  return 60 + phase * (writes > 0 ? 2 : 1) + writes / 2_000 + (history ? 40 : 0) + (delivered ? 20 * rounds : 0)
 }
 
 main().then(

@@ -155,7 +155,8 @@ async function mustBeStored(database: BenchDatabase, atLeast: number, contestant
   }
 }
 
-function underLoad(load: ChildProcess, order: LoadOrder): Promise<LoadResult> {
+/** Has the load generator work on an order. */
+export function underLoad(load: ChildProcess, order: LoadOrder): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error("The load generator ended"))
     load.once("exit", ended)

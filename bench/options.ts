@@ -7,6 +7,9 @@ export type Workload = (typeof workloads)[number]
 /** The whole history of one chat as one streamed response; read once, without load. */
 const history = "H1"
 
+/** Messages until they are delivered, beside those that are not. */
+const delivered = "D1"
+
 /** The options of a run. */
 export interface Options {
   chats: number
@@ -15,6 +18,8 @@ export interface Options {
   workloads: Workload[]
   /** Whether the history of a long chat is streamed. */
   history: boolean
+  /** Whether it is measured what messages cost until they are delivered. */
+  delivered: boolean
   /** Message writes after which everything is measured again; 0 for none. */
   writes: number
   seconds: number
@@ -35,7 +40,7 @@ export function readOptions(args: string[]): Options {
       rounds: { type: "string" },
     },
   })
-  const known: string[] = [...workloads, history]
+  const known: string[] = [...workloads, delivered, history]
   const asked = values.workloads?.toUpperCase().split(",") ?? known
   const unknown = asked.filter((name) => !known.includes(name))
   if (unknown.length > 0) throw new Error(`There is no workload ${unknown.join(", ")}; there are ${known.join(", ")}`)
@@ -48,6 +53,7 @@ export function readOptions(args: string[]): Options {
     messages: chats * 10,
     workloads: loads,
     history: asked.includes(history),
+    delivered: asked.includes(delivered),
     writes: number(values.writes, values.quick || loads.length === 0 ? 0 : 300_000, 0),
     seconds: number(values.seconds, values.quick ? 3 : 5, 1),
     warmUpSeconds: values.quick ? 1 : 2,

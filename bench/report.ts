@@ -1,10 +1,11 @@
 import { countedSizes, type StatementCount } from "./counting.js"
-import { Figures, tableOf } from "./figures.js"
+import { type DeliveredReading, fates } from "./delivered.js"
+import { Figures, median, tableOf } from "./figures.js"
 import type { HistoryReading } from "./history.js"
 import type { Measurement } from "./measure.js"
 import type { Options, Workload } from "./options.js"
 import { type Contestant, contestants } from "./requests.js"
-import { historyGrowth, targets, verdict } from "./targets.js"
+import { failsAtMost, historyGrowth, targets, verdict } from "./targets.js"
 
 /** The results of a run. */
 export interface Findings {
@@ -12,6 +13,7 @@ export interface Findings {
   fresh: Measurement[]
   /** After the flood of writes; empty without one. */
   flooded: Measurement[]
+  delivered: DeliveredReading[]
   history: HistoryReading[]
 }
 
@@ -58,11 +60,41 @@ function historyTable(history: HistoryReading[]): string {
   return `H1 the whole history of a chat, streamed\n${tableOf([head, ...rows])}`
 }
 
-function verdicts({ fresh, flooded, history }: Findings, { workloads, writes }: Options): string {
+/** What a message without a connection costs, of one that its event delivers; null when it was not measured. */
+function failingCost(readings: DeliveredReading[]): number | null {
+  const of = (fate: DeliveredReading["fate"]) =>
+    median(readings.filter((each) => each.program === "ours" && each.fate === fate).map(({ serverCpu }) => serverCpu))
+  return readings.length > 0 ? of("not connected") / of("sent by its event") : null
+}
+
+/** Medians of the rounds; what each fate costs, of a message that its event delivers. */
+function deliveredTable(readings: DeliveredReading[]): string {
+  const programs = [...new Set(readings.map(({ program }) => program))]
+  const rows = programs.flatMap((program) => {
+    const medianOf = (fate: DeliveredReading["fate"], name: "perSecond" | "serverCpu" | "databaseCpu") =>
+      median(readings.filter((each) => each.program === program && each.fate === fate).map((each) => each[name]))
+    return fates.map((fate) => {
+      const [rate, server, postgres] = [medianOf(fate, "perSecond"), medianOf(fate, "serverCpu"), medianOf(fate, "databaseCpu")]
+      const ratio = server / medianOf(fates[0], "serverCpu")
+      return [`${program}: ${fate}`, rate.toFixed(0), server.toFixed(3), postgres.toFixed(3), ratio.toFixed(2)]
+    })
+  })
+  const head = ["", "messages/s", "CPU ms/message", "DB CPU ms/message", "CPU of the first"]
+  return `D1 a message, until it has its final status and all its events\n${tableOf([head, ...rows])}`
+}
+
+function verdicts({ fresh, flooded, delivered, history }: Findings, { workloads, writes }: Options): string {
   const phases = [fresh, flooded].filter((each) => each.length > 0).map((each) => new Figures(each))
   const lines = targets
     .filter(({ workload }) => workloads.includes(workload))
     .map((target) => verdict(target.workload, target.says, target, phases.map(target.value)))
+  const failing = failingCost(delivered)
+  if (failing !== null) {
+    const line = verdict("D1", "server CPU of a message without a connection, of one that its event delivers", { atMost: failsAtMost }, [
+      failing,
+    ])
+    lines.push([...line, ...phases.slice(1).flatMap(() => ["", ""])])
+  }
   for (const { reader, before, most } of history) {
     const line = verdict("H1", `MB of growth, read at ${reader}`, { atMost: historyGrowth }, [most - before])
     lines.push([...line, ...phases.slice(1).flatMap(() => ["", ""])])
@@ -82,6 +114,7 @@ export function report(found: Findings, options: Options): string {
     ...loads("— On a new database —", found.fresh),
     ...loads(`— After ${writes} message writes, with no vacuum but PostgreSQL's own —`, found.flooded),
     ...(workloads.length > 0 ? [statementTable(found.statements, workloads)] : []),
+    ...(found.delivered.length > 0 ? [deliveredTable(found.delivered)] : []),
     ...(found.history.length > 0 ? [historyTable(found.history)] : []),
     verdicts(found, options),
   ]

@@ -1,3 +1,5 @@
+import { undeliverable } from "../src/messages/undeliverable.js"
+
 /** The fields of a message that every contestant returns after storing one. */
 export const messageFields = [
   "id",
@@ -52,11 +54,17 @@ export const storeMessage = (id: string, chat: string, text: string, answer: str
   with place as (
     update chat set last_sequence = last_sequence + 1, updated_at = now(), last_message_at = now(), last_message_id = ${id}
     where id = ${chat}
-    returning id, company_id, last_sequence, from_id, case when messenger in ('widget', 'playground') then 'sent' else 'queued' end as status
+    returning id, company_id, messenger, last_sequence, from_id, case
+      when messenger in ('widget', 'playground') then 'sent'
+      when exists (select from channel c where c.company_id = chat.company_id and c.messenger = chat.messenger and c.external_id = chat.from_id and c.is_active)
+        then 'queued'
+      else 'failed' end as status
   ), made as (
-    insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at)
+    insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at, delivery_error, delivery_error_code)
     select ${id}, now(), now(), company_id, id, last_sequence, 'User', 'Text', ${text}, from_id, status,
-      case when status = 'sent' then now() end
+      case when status = 'sent' then now() end,
+      case when status = 'failed' then format('${undeliverable.noConnection("%s", "%s")}', messenger, from_id) end,
+      case when status = 'failed' then 'NOT_CONNECTED' end
     from place returning *
   ), told as (
     insert into event (company_id, chat_id, type, payload, created_at)

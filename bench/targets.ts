@@ -60,6 +60,9 @@ export const targets: Target[] = [
   restCosts("W5"),
 ]
 
+/** Server CPU of a message without a connection, of one that its event delivers, at most. */
+export const failsAtMost = 1.25
+
 /** Growth of the server's memory while a history of 100,000 messages is streamed, in MB. */
 export const historyGrowth = 50
 

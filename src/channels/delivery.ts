@@ -6,6 +6,7 @@ import type { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { Media, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
+import { undeliverable } from "../messages/undeliverable.js"
 import { type Account, ChannelFailure, type OutgoingFile, type Part } from "../ports/channel.js"
 import { accountOf } from "./account.js"
 import { channelLimits } from "./limits.js"
@@ -39,11 +40,7 @@ export async function beginDelivery(tx: RequestContext, chat: Chat, runId: strin
   const { companyId, messenger } = chat
   const channel = await em.findOne(Channel, { companyId, messenger, externalId: chat.fromId, isActive: true })
   if (!channel || !chat.externalId) {
-    await failAll(
-      tx,
-      chat,
-      channel ? "The chat has no ID of a customer" : `The company has no active connection to ${messenger} for ${chat.fromId}`,
-    )
+    await failAll(tx, chat, channel ? undeliverable.noCustomer : undeliverable.noConnection(messenger, chat.fromId))
     return null
   }
   const state = (await em.findOne(ChannelMessage, { messageId: message.id })) ?? newState(tx, message)

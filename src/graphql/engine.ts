@@ -8,20 +8,18 @@ import {
   Kind,
   type OperationDefinitionNode,
   type OperationTypeNode,
-  parse,
-  validate,
 } from "graphql"
 import { LRUCache } from "lru-cache"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, DocumentNotTrusted, describe, toGraphQLError } from "../errors.js"
-import { rootLimits } from "../limits.js"
 import { oncePer } from "../once-per.js"
-import { rulesOf, runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
+import { runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runLaterCompiled, runOf } from "./run.js"
 import type { TrustedDocuments } from "./trusted-documents.js"
+import { InvalidDocument, parseDocument, refuseCircles, validationErrors, withinStack } from "./validation.js"
 
 /** Transport of an operation. */
 export type Transport = "http" | "rest" | "graphql-ws"
@@ -49,13 +47,6 @@ export interface RequestedOperation {
   query: string
   operationName?: string | null
   variables?: Variables | null
-}
-
-/** A document that is not valid against the schema. */
-export class InvalidDocument extends Error {
-  constructor(readonly errors: readonly GraphQLError[]) {
-    super(errors.map((error) => error.message).join("; "))
-  }
 }
 
 /** Facts about an operation for metrics and traces. */
@@ -124,22 +115,29 @@ export class OperationEngine {
   #prepared(schema: GraphQLSchema, requested: RequestedOperation, toRun: typeof runOf, parsed?: DocumentNode): PreparedOperation {
     const known = this.find(schema, requested)
     if (known) return known
-    const { query, operationName, variables } = requested
-    checkNesting(query)
-    const document = parsed ?? parse(query, { maxTokens: rootLimits.graphqlTokens })
+    if (parsed) checkNesting(requested.query)
+    const document = parsed ?? parseDocument(requested.query)
+    const valid = withinStack(() => this.#validated(schema, requested, document))
+    const run = toRun(schema, document, valid.operation)
+    const prepared = { schema, document, ...valid, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
+    preparedOperations.set(this.#keyOf(schema, requested), prepared)
+    return prepared
+  }
+
+  /** Returns the operation of a document and its cost; throws for a document that is not trusted, too large or not valid. */
+  #validated(schema: GraphQLSchema, { operationName, variables }: RequestedOperation, document: DocumentNode) {
     if (this.trusted && !this.trusted.allows(schema, document)) throw new DocumentNotTrusted()
     const operation = getOperationAST(document, operationName || null)
     if (!operation) throw new BadUserInput("operationName must name an operation of the document")
+    // Before everything that follows the spreads of fragments.
+    refuseCircles(document)
     // Measured before validation, which could take long for a large operation.
     checkShape(document, operation)
     const cost = costOf(schema, document, operation)
     refuseCost(cost(variables ?? {}))
-    const errors = validate(schema, document, rulesOf(this.hidesSchema))
+    const errors = validationErrors(schema, document, this.hidesSchema)
     if (errors.length > 0) throw new InvalidDocument(this.hidesSchema ? errors.map(withoutSuggestion) : errors)
-    const run = toRun(schema, document, operation)
-    const prepared = { schema, document, operation, cost, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
-    preparedOperations.set(this.#keyOf(schema, requested), prepared)
-    return prepared
+    return { operation, cost }
   }
 
   /** Throws for variables that contain NUL or make the operation too costly. */

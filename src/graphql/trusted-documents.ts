@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { type DocumentNode, type GraphQLSchema, Kind, parse, print, validate } from "graphql"
+import { type DocumentNode, type GraphQLSchema, Kind, print } from "graphql"
 import { z } from "zod"
 import { DocumentNotTrusted } from "../errors.js"
-import { rootLimits } from "../limits.js"
 import { operatorError } from "../operator-error.js"
-import { rulesOf } from "./hidden-schema.js"
-import { checkNesting, checkShape } from "./operation-limits.js"
+import { checkShape } from "./operation-limits.js"
+import { parseDocument, refuseCircles, validationErrors } from "./validation.js"
 
 /** The parameters of a request that may name a document by its ID: `documentId`, `id`, or `extensions.persistedQuery.sha256Hash`. */
 export interface NamedDocument {
@@ -119,10 +118,10 @@ export async function readTrustedDocuments(
 
 /** Parses a document; throws its first error. */
 function checked(text: string, schema: GraphQLSchema, hidesSchema: boolean): DocumentNode {
-  checkNesting(text)
-  const document = parse(text, { maxTokens: rootLimits.graphqlTokens })
+  const document = parseDocument(text)
+  refuseCircles(document)
   for (const definition of document.definitions) if (definition.kind === Kind.OPERATION_DEFINITION) checkShape(document, definition)
-  const [error] = validate(schema, document, rulesOf(hidesSchema))
+  const [error] = validationErrors(schema, document, hidesSchema)
   if (error) throw error
   return document
 }

@@ -8,6 +8,7 @@ import { clock } from "../entities/kit/clock.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
 import type { FunctionCall, FunctionCallOutput, MessageRole, MessageSender, MessageSource, MessageType } from "../entities/message.js"
 import { oncePer } from "../once-per.js"
+import { undeliverable } from "./undeliverable.js"
 
 /** A message that is to be appended to a chat. */
 export interface MessageDraft {
@@ -62,7 +63,8 @@ const mediaFields = ["id", "companyId", "filename", "mimeType", "size", "status"
 
 /**
  * The only statement that adds a message to a chat: it locks the chat's row and takes the next sequence number, inserts the message, updates
- * the chat's recency and unread count, and writes the event. Returns the message as the event shows it; no row for an inaccessible chat.
+ * the chat's recency and unread count, queues or fails its delivery, and writes the event. Returns the message as the event shows it; no row
+ * for an inaccessible chat.
  */
 export function appendStatement(orm: MikroORM): Append {
   return statementsOf(orm).plain
@@ -91,8 +93,31 @@ const statementsOf = oncePer((orm: MikroORM): Record<"plain" | "withMedia", Appe
   }
 })
 
-/** Whether the message waits for its delivery to the channel. */
-const isQueued = "($7 in ('User', 'Assistant') and $4 and not $19 and messenger <> all($8::text[]))"
+/** Whether the message is to be sent by its channel. */
+const isForChannel = "($7 in ('User', 'Assistant') and $4 and not $19 and chat.messenger <> all($8::text[]))"
+
+/** Whether the company has an active connection for the chat. Not `exists`, for which PostgreSQL may read the connections of all companies. */
+const isConnected = `coalesce((
+        select h.is_active from channel h
+        where h.company_id = chat.company_id and h.messenger = chat.messenger and h.external_id = chat.from_id
+      ), false)`
+
+/**
+ * Whether the message waits for its delivery. One that cannot be delivered fails in the statement that stores it, because a delivery, which
+ * would only find no connection, costs more than the statement. When a connection begins or ends at the same time, either outcome is right: the
+ * delivery of a message fails it when the connection has ended since.
+ */
+const isQueued = `(${isForChannel} and chat.external_id is not null and ${isConnected})`
+
+/** The status of the message, in the statement that changes its chat. */
+const status = `case when ${isQueued} then 'queued' when ${isForChannel} then 'failed'
+          when $7 in ('User', 'Assistant') and $4 then 'sent' else 'stored' end`
+
+/** Why a message that fails when it is stored is not delivered, in SQL. */
+const reason = `case when ${isForChannel} then
+          case when chat.external_id is null and ${isConnected} then '${undeliverable.noCustomer}'
+          else format('${undeliverable.noConnection("%s", "%s")}', chat.messenger, chat.from_id) end
+        end`
 
 const noFiles = { insert: "", mediaIds: "'[]'::jsonb", messageMedia: "'[]'::jsonb" }
 
@@ -114,11 +139,13 @@ export function appendSql(orm: MikroORM, parts: AppendParts = {}): string {
   return `
     with ${before}${opens?.chat ?? changed}
       returning id, company_id, last_sequence, messenger, case when $7 = 'Customer' then external_id else from_id end as from_id,
-        case when ${isQueued} then 'queued' when $7 in ('User', 'Assistant') and $4 then 'sent' else 'stored' end as status${result ? `, ${result.sql} as ${result.name}` : ""}
+        ${status} as status, ${reason} as reason${result ? `, ${result.sql} as ${result.name}` : ""}
     ), inserted as (
       insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, from_id, status, sent_at,
+        delivery_error, delivery_error_code,
         external_id, author_id, reply_to_message_id, sources, function_call, function_call_output, sender)
       select $2, $1, $1, company_id, id, last_sequence, $7, $9, $10, from_id, status, case when status = 'sent' then $1::timestamptz end,
+        case when status = 'failed' then reason end, case when status = 'failed' then 'NOT_CONNECTED' end,
         $11, $12::uuid, $13::uuid, $14::jsonb, $15::jsonb, $16::jsonb, $18::jsonb
       from numbered returning *
     ), shown as (

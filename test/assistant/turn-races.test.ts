@@ -166,6 +166,7 @@ describe("a take-over during the model's call", () => {
   })
 
   promised("cancels queued messages", async () => {
+    await acme.connection("telegram", "shop")
     const { chat, done, call } = await chatInTurn({ messenger: "telegram", fromId: "shop" })
     call.answer({ text: "On its way" })
     await done

@@ -72,6 +72,38 @@ describe("limits, before anything runs", () => {
     socket.socket.terminate()
   })
 
+  const dense = Array.from({ length: 200 }, (_, index) => {
+    const spreads = Array.from({ length: 7 }, (_, next) => `...F${(index + 1 + next) % 200}`).join(" ")
+    return `fragment F${index} on Query { ${spreads} }`
+  }).join(" ")
+  const circles: [string, string, RegExp][] = [
+    ["200 fragments, each with seven spreads", `{ ...F0 } ${dense}`, /"F0" .* via "F1", "F2"/],
+    ["the same, which no operation spreads", `{ chatFolders { id } } ${dense}`, /"F0" .* via "F1", "F2"/],
+    ["fragment in itself", "{ ...A } fragment A on Query { chatFolders { id } ... { ...A } }", /spread fragment "A" .*itself\.$/],
+    ["fragments inside fields", "{ me { ...A } } fragment A on Me { id ...B } fragment B on Me { ...A }", /"A" .* via "B"\.$/],
+  ]
+  it.each(circles)("a circle of %s is not valid, over HTTP and sockets", async (_name, query, message) => {
+    const accept = "application/graphql-response+json"
+    const headers = { accept, "content-type": "application/json", "x-access-token": acme.token }
+    const response = await fetch(`${w.url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) })
+    const socket = await rawSocket(w)
+    await socket.open(acme.token)
+    const [answer] = await socket.ask(query)
+    socket.socket.terminate()
+    expect([response.status, answer.type]).toEqual([400, "error"])
+    for (const [error] of [((await response.json()) as { errors: unknown[] }).errors, answer.payload])
+      expect(error).toMatchObject({
+        message: expect.stringMatching(message),
+        extensions: { code: "GRAPHQL_VALIDATION_FAILED", statusCode: 400 },
+      })
+  })
+
+  it("a long chain of fragments is valid", async () => {
+    const chain = Array.from({ length: 400 }, (_, index) => `fragment A${index} on ChatFolder { ...A${index + 1} }`).join(" ")
+    const { errors } = await gql(acme.token, `{ chatFolders { ...A0 } } ${chain} fragment A400 on ChatFolder { id }`)
+    expect(errors).toBeUndefined()
+  })
+
   it("compute the cost from the variables of each request", async () => {
     const query = `query ($first: Int) { ${many(10, page.replace("100", "$first"))} }`
     for (const [first, isRefused] of [

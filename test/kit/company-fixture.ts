@@ -6,7 +6,7 @@ import type { UnitOfWork } from "../../src/database/unit-of-work.js"
 import { AccessToken } from "../../src/entities/access-token.js"
 import { Assistant } from "../../src/entities/assistant.js"
 import { Call } from "../../src/entities/call.js"
-import { Channel } from "../../src/entities/channel.js"
+import { Channel, type Messenger } from "../../src/entities/channel.js"
 import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus } from "../../src/entities/company.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { Knowledge } from "../../src/entities/knowledge.js"
@@ -53,6 +53,8 @@ export interface CompanyFixture extends CompanyRows {
   rest: World["rest"]
   /** A chat on the playground with a new customer. */
   chat(fields?: Fields): Promise<Resource>
+  /** An active connection, without credentials: a delivery over it fails when it is tried. */
+  connection(messenger: Messenger, externalId: string): Promise<{ id: string }>
   /** A message: `{ chatId, text }`; by default "Hello" from the company. */
   message(fields?: Fields): Promise<Resource>
   folder(fields?: Fields): Promise<Resource>
@@ -149,6 +151,12 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
     ...company,
     rest: world.rest,
     chat: (fields = {}) => post("/api/chats", { messenger: "playground", fromId: "playground", externalId: `customer-${v7()}`, ...fields }),
+    connection: (messenger, externalId) =>
+      inTransaction(async ({ em }) => {
+        const channel = Object.assign(new Channel(), { companyId: company.id, messenger, externalId, name: externalId })
+        em.persist(channel)
+        return channel
+      }),
     message: (fields = {}) => post("/api/messages", { text: "Hello", ...fields }),
     folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),
     tag: (fields = {}) => post("/api/chat-tags", { name: `Tag ${randomUUID()}`, ...fields }),

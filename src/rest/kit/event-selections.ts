@@ -7,14 +7,14 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
-  parse,
   print,
   type SelectionSetNode,
 } from "graphql"
 import { LRUCache } from "lru-cache"
 import { BadUserInput } from "../../errors.js"
-import { InvalidDocument, type OperationEngine, type PreparedOperation } from "../../graphql/engine.js"
+import type { OperationEngine, PreparedOperation } from "../../graphql/engine.js"
 import { graphqlLimits } from "../../graphql/limits.js"
+import { InvalidDocument, parseDocument } from "../../graphql/validation.js"
 import { oncePer } from "../../once-per.js"
 import { shownOf } from "./representation.js"
 
@@ -78,7 +78,7 @@ export function eventSelections(engine: OperationEngine, platformSchema: GraphQL
 
 /** The operation that shows an event with a selection; throws for a document that is more than one selection. */
 function operationOf(query: string): string {
-  const document = parse(query)
+  const document = parseDocument(query)
   const [operation, ...others] = document.definitions.filter((each) => each.kind !== Kind.FRAGMENT_DEFINITION)
   if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.operation !== "query" || others.length > 0)
     throw new BadUserInput("must be one selection, such as { type message { text } }")
