@@ -1,8 +1,8 @@
-import { BridgeVendor } from "../simulate/vendors/bridge.js"
-import { administration } from "./kit/command-line.js"
-import { samples, upload } from "./kit/files.js"
-import { until } from "./kit/poll-until.js"
-import { world } from "./kit/world.js"
+import { BridgeVendor } from "../../simulate/vendors/bridge.js"
+import { administration } from "../kit/command-line.js"
+import { samples, upload } from "../kit/files.js"
+import { until } from "../kit/poll-until.js"
+import { world } from "../kit/world.js"
 
 const w = world()
 const { acme, globex, rest, sql } = w
