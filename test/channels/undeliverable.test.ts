@@ -1,7 +1,7 @@
 import { BridgeVendor } from "../../simulate/vendors/bridge.js"
 import { administration } from "../kit/command-line.js"
 import { samples, upload } from "../kit/files.js"
-import { until } from "../kit/poll-until.js"
+import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const w = world()
@@ -25,7 +25,7 @@ const disconnect = ({ id }: { id: string }) => done("channel:disconnect", { id }
 const chatOf = (account: string, externalId: string | null = account) =>
   acme.chat({ messenger: "custom-messenger", fromId: account, externalId })
 const message = async (id: string) => (await rest.as(acme.token).get(`/api/messages/${id}`).expect(200)).body
-const ended = (id: string) => until(async () => ((await message(id)).status === "queued" ? null : message(id)))
+const ended = (id: string) => until("a delivery has ended", async () => ((await message(id)).status === "queued" ? null : message(id)))
 const retry = (id: string) => w.gql(acme.token, "mutation ($id: UUID!) { retryMessage(id: $id) { status } }", { id })
 
 /** The types of a message's events, in order. */
@@ -108,7 +108,7 @@ describe("a message that is stored while its messenger", () => {
   }
   const withStatus = async (ids: string[], status: string): Promise<string[]> =>
     (await sql("select id from message where id = any($1::uuid[]) and status = $2 order by id", [ids, status])).map(({ id }) => id)
-  const allEnded = (ids: string[]) => until(async () => (await withStatus(ids, "queued")).length === 0)
+  const allEnded = (ids: string[]) => until("all deliveries have ended", async () => (await withStatus(ids, "queued")).length === 0)
 
   it("is connected and disconnected again and again is sent or failed, and none waits or is lost", async () => {
     const connection = await connect("restless")
@@ -134,7 +134,10 @@ describe("a message that is stored while its messenger", () => {
     vendor.faults.next({ fault: "500", on: "/deliver" })
     const { id, status } = await acme.message({ chatId: chat.id, text: "Just in time" })
     expect(status).toBe("queued")
-    await until(async () => (await sql("select from channel_message where message_id = $1 and failures = 1", [id])).length > 0)
+    await until(
+      "a delivery has failed",
+      async () => (await sql("select from channel_message where message_id = $1 and failures = 1", [id])).length > 0,
+    )
     await disconnect(connection)
     w.clock.advance(10_000)
     await w.runDue()
