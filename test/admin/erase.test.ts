@@ -6,6 +6,7 @@ import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { subscribe } from "../kit/sockets.js"
 import { filesWith, tablesWith } from "../kit/traces.js"
+import { openTransaction } from "../kit/transaction.js"
 import { chatViews, hold, stillTime, stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -133,17 +134,13 @@ promised("killed in between, is completed by the next run", async () => {
   const left = async () => (await sql("select count(*)::integer as n from chat where external_id = 'dan-1'"))[0].n
   const options = { company: acme.id, customer: "dan-1" }
   // The command waits for the last chat, which is locked, and is killed there.
-  const holder = await w.services.database.pool.connect()
-  await holder.query("begin; select from chat where id = (select max(id::text) from chat where external_id = 'dan-1')::uuid for update")
-  try {
-    await administration(
-      w,
-      killedWhen(async () => (await left()) < 6),
-    ).run("customer:erase", options)
-  } finally {
-    await holder.query("rollback")
-    holder.release()
-  }
+  await using holder = await openTransaction(w.databaseUrl)
+  await holder.query("select from chat where id = (select max(id::text) from chat where external_id = 'dan-1')::uuid for update")
+  await administration(
+    w,
+    killedWhen(async () => (await left()) < 6),
+  ).run("customer:erase", options)
+  await holder.rollback()
   const runs = "select from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()"
   await until("the killed command's statement has ended", async () => (await sql(runs)).length === 0)
   const rest = await left()

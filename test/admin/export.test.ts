@@ -7,6 +7,7 @@ import { administration, adminProcess, killedWhen } from "../kit/command-line.js
 import { folderOfItsOwn, samples, unsigned, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { belongings } from "../kit/routes.js"
+import { openTransaction } from "../kit/transaction.js"
 import { world } from "../kit/world.js"
 
 const folder = folderOfItsOwn()
@@ -219,6 +220,9 @@ describe("an export that was interrupted", () => {
     const chat = await acme.chat({ name: "Very long" })
     await many(chat, 6_000)
     const path = newPath()
+    // The command waits for this table, which it reads after the messages, and is killed there at the latest.
+    await using holder = await openTransaction(w.databaseUrl)
+    await holder.query("lock table call in access exclusive mode")
     const backends = "select pid from pg_stat_activity where datname = current_database()"
     const before = (await sql(backends)).map(({ pid }) => pid)
     let idle = 0
@@ -229,6 +233,7 @@ describe("an export that was interrupted", () => {
       return size > 500_000
     })
     await administration(w, killed).run("company:export", { company: acme.id, file: path })
+    await holder.rollback()
     expect(idle).toBe(0)
     const begun = idsInComplete(path)
     expect(begun.length).toBeGreaterThan(100)

@@ -326,7 +326,7 @@ describe("copies during concurrent changes", () => {
     const source = await acme.makeAssistant()
     const item = await searchable(source, paragraphs(4, "Old"))
     await indexAll(w)
-    const gate = await blockWrites(w, "insert on knowledge", "true")
+    await using gate = await blockWrites(w, "insert on knowledge", "true")
     const copying = copy(source)
     await gate.waiting(1)
     let isChanged = false

@@ -1,4 +1,3 @@
-import pg from "pg"
 import { v7 } from "uuid"
 import { systemContext } from "../../src/context/request-context.js"
 import { Assistant } from "../../src/entities/assistant.js"
@@ -7,6 +6,7 @@ import { blockWrites } from "../kit/blocked-writes.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { promised } from "../kit/promise.js"
 import { subscribe } from "../kit/sockets.js"
+import { openTransaction } from "../kit/transaction.js"
 import { chatViews, hold } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -183,17 +183,14 @@ describe("the chats of a deleted assistant", () => {
        from generate_series(1, 2500) n`,
       [acme.id, assistant.id],
     )
-    const writer = new pg.Client({ connectionString: w.databaseUrl })
-    await writer.connect()
-    await writer.query("begin")
+    await using writer = await openTransaction(w.databaseUrl)
     const [held] = (await writer.query("select id from chat where from_id = 'many' limit 1 for update")).rows
     const deletion = remove(assistant).then((answer) => answer)
     const left = async () => (await sql("select count(*)::int as count from chat where assistant_id = $1", [assistant.id]))[0].count
     await until("one object is left", async () => (await left()) === 1)
     expect((await find(assistant).expect(200)).body.voiceAgentStatus).toBe("terminating")
     expect((await sql("select id from chat where assistant_id = $1", [assistant.id]))[0].id).toBe(held.id)
-    await writer.query("commit")
-    await writer.end()
+    await writer.commit()
     expect((await deletion).body).toEqual({ id: assistant.id, deleted: true, terminating: false })
 
     const [counts] = await sql(
@@ -227,7 +224,7 @@ describe("a chat that is assigned to an assistant during its deletion", () => {
   it.each(cases)("%s (%s) is freed by the deletion, which waits for it", async (_way, _kind, give, voice) => {
     const [assistant, chat] = [await acme.makeAssistant(voice), await acme.chat()]
     await sql(widget, [assistant.id, acme.widget.id])
-    const gate = await blockWrites(w, "insert or update on chat", "new.assistant_id is not null")
+    await using gate = await blockWrites(w, "insert or update on chat", "new.assistant_id is not null")
     // The assignment has read the assistant and is not committed yet.
     const giving = Promise.resolve(give(assistant, chat))
     await gate.waiting(1)

@@ -61,7 +61,7 @@ describe("turns whose answers wait for the database", () => {
     const done = w.runDue()
     const calls = []
     for (const _ of chats) calls.push(await model.next())
-    const blocked = await blockWrites(w, "insert on message", "new.role = 'Assistant'")
+    await using blocked = await blockWrites(w, "insert on message", "new.role = 'Assistant'")
     for (const call of calls) call.answer({ text: "An answer" })
     await blocked.waiting(contextLimits.workConnections)
     await w.rest.as(w.acme.token).get("/api/chats").expect(200)

@@ -1,10 +1,10 @@
-import pg from "pg"
 import { BridgeVendor } from "../../simulate/vendors/bridge.js"
 import { channelLimits } from "../../src/channels/limits.js"
 import { deliver } from "../../src/jobs/deliver.js"
 import { administration } from "../kit/command-line.js"
 import { samples } from "../kit/files.js"
 import { promise, promised } from "../kit/promise.js"
+import { openTransaction } from "../kit/transaction.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -435,23 +435,19 @@ describe("a server that is killed while it sends", () => {
 describe("what arrives while its message is being stored", () => {
   /** Holds the lock of a chat, which its changes then wait for in their order. */
   async function hold(chatId: string) {
-    const holder = new pg.Client({ connectionString: w.databaseUrl })
-    await holder.connect()
-    await holder.query("begin")
+    const holder = await openTransaction(w.databaseUrl)
     await holder.query("select from chat where id = $1 for update", [chatId])
     const waiters = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     return {
       waiting: (count: number) => until(`${count} statements wait for the lock`, async () => (await sql(waiters)).length >= count),
-      async release() {
-        await holder.query("commit")
-        await holder.end()
-      },
+      release: holder.commit,
+      [Symbol.asyncDispose]: holder[Symbol.asyncDispose],
     }
   }
 
   it("an edit is applied, also when it was stored between the message's look-up and its insertion", async () => {
     const { chatId, externalId } = await customer()
-    const held = await hold(chatId)
+    await using held = await hold(chatId)
     const late = post({ messageId: `${externalId}-2`, chat: { externalId }, text: "As it was written" })
     await held.waiting(1)
     // The connector's edit names no chat, so it waits for none.
@@ -468,7 +464,7 @@ describe("what arrives while its message is being stored", () => {
     await until("the connector has the message", () =>
       vendor.server.calls.some(({ json }) => (json as { messageId?: string } | undefined)?.messageId === id),
     )
-    const held = await hold(chatId)
+    await using held = await hold(chatId)
     const receipt = post({ event: "receipt", messageId: id, status: "delivered" })
     await held.waiting(1)
     answer()

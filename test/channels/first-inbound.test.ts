@@ -4,6 +4,7 @@ import type { Statement } from "../../src/database/unit-of-work.js"
 import type { ScheduledJob } from "../../src/entities/kit/row.js"
 import { promised } from "../kit/promise.js"
 import { statementsOf } from "../kit/statements.js"
+import { openTransaction } from "../kit/transaction.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -153,8 +154,7 @@ describe("a new visitor's message", () => {
   it("waits for a change of the assistant that is not committed, and is left to the transaction then", async () => {
     const assistant = await acme.makeAssistant()
     const connection = await widget(assistant.id)
-    const other = await w.services.database.pool.connect()
-    await other.query("begin")
+    await using other = await openTransaction(w.databaseUrl)
     await other.query("update assistant set is_draft = true where id = $1", [assistant.id])
     let chatId = ""
     const returned = aroundOpening(
@@ -163,8 +163,7 @@ describe("a new visitor's message", () => {
     )
     const waits = "select count(*)::integer as waits from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
     await until("the message waits for the assistant", async () => (await sql(waits))[0].waits > 0)
-    await other.query("commit")
-    other.release()
+    await other.commit()
     expect(await returned).toEqual([0])
     expect(await sql("select is_under_ai_control from chat where id = $1", [chatId])).toEqual([{ is_under_ai_control: false }])
   })

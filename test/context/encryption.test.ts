@@ -6,6 +6,7 @@ import { CannotUnseal, seal, sealMark, unseal } from "../../src/entities/kit/sea
 import { administration } from "../kit/command-line.js"
 import { promised } from "../kit/promise.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
+import { openTransaction } from "../kit/transaction.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -117,8 +118,7 @@ describe("a new key", () => {
     const sealedNow = async () =>
       (await sql("select count(*)::int as count from assistant_tool where starts_with(sealed_secret, $1)", [sealMark(now())]))[0].count
     // The second batch waits for a locked row; there the command is killed.
-    const holder = await w.services.database.pool.connect()
-    await holder.query("begin")
+    await using holder = await openTransaction(w.databaseUrl)
     await holder.query("select 1 from assistant_tool where id = $1 for update", [ids[700]])
     const { PATH = "" } = process.env
     const env = { PATH, DATABASE_URL: w.databaseUrl, JWT_SECRET: w.services.secrets.jwtSecret, ENCRYPTION_KEY: now().toString("hex") }
@@ -132,8 +132,7 @@ describe("a new key", () => {
     command.kill("SIGKILL")
     expect(await happens("the command has ended", ended)).toBe("SIGKILL")
     // The database rolls the running transaction back.
-    await holder.query("rollback")
-    holder.release()
+    await holder.rollback()
     const runs =
       "select 1 from pg_stat_activity where datname = current_database() and state <> 'idle' and query like 'update assistant_tool%'"
     await until("the killed command's statement has ended", async () => (await sql(runs)).length === 0)

@@ -1,4 +1,3 @@
-import pg from "pg"
 import type { Services } from "../../src/context/services.js"
 import { retention } from "../../src/jobs/retention.js"
 import { sendEvents } from "../../src/jobs/send-events.js"
@@ -6,6 +5,7 @@ import { eventWebhooks, webhookStories } from "../kit/event-webhooks.js"
 import { samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { type Mode, type Received, receiver } from "../kit/receiver.js"
+import { openTransaction } from "../kit/transaction.js"
 import { stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 
@@ -33,15 +33,12 @@ function hold() {
 it("an endpoint that is deleted while deliveries are made has none, and the others have theirs", async () => {
   const [gone, kept] = [await hooks.create(endpoint), await hooks.create(endpoint)]
   const chat = await acme.chat()
-  const deletion = new pg.Client({ connectionString: w.databaseUrl })
-  await deletion.connect()
-  await deletion.query("begin")
+  await using deletion = await openTransaction(w.databaseUrl)
   await deletion.query("delete from event_webhook where id = $1", [gone.id])
   await say(chat, "Hello")
   const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
   await until("the fan-out waits for the endpoint's row", async () => (await sql(waits)).length > 0)
-  await deletion.query("commit")
-  await deletion.end()
+  await deletion.commit()
   await hooks.send()
   expect(await hooks.deliveries(kept)).toMatchObject([{ status: "succeeded" }])
   expect(await sql("select 1 from event_delivery where webhook_id = $1", [gone.id])).toEqual([])
@@ -365,16 +362,14 @@ describe("retention", () => {
     await hooks.send()
     const stored = async () => (await sql("select 1 from event where payload::text like '%held back%'")).length
     // The reader of another database transaction holds the lock under which deliveries are made.
-    const other = await w.services.database.pool.connect()
-    await other.query("begin")
+    await using other = await openTransaction(w.databaseUrl)
     await other.query("select pg_advisory_xact_lock(7304214)")
     await say(await acme.chat(), "held back")
     await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
     time.pass(2 * day)
     await retention.run(w.services)
     expect(await stored()).toBe(1)
-    await other.query("rollback")
-    other.release()
+    await other.rollback()
     await hooks.send()
     expect(texts()).toEqual(["first", "held back"])
     await retention.run(w.services)

@@ -1,8 +1,8 @@
-import pg from "pg"
 import { eventCursor } from "../../src/events/logged-event.js"
 import { retention } from "../../src/jobs/retention.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, rawSocket, subscribe } from "../kit/sockets.js"
+import { openTransaction } from "../kit/transaction.js"
 import { world } from "../kit/world.js"
 
 const w = world()
@@ -81,23 +81,20 @@ describe("after", () => {
   promised("an event that took its number first and commits last is not skipped, and is last for all", async () => {
     const after = await endOfLog(w)
     const heard = await subscribe(w, acme.token, { after })
-    const slow = new pg.Client(w.databaseUrl)
-    await slow.connect()
-    await slow.query("begin")
+    await using slow = await openTransaction(w.databaseUrl)
     await slow.query(
       `insert into event (company_id, type, payload, created_at) values ($1, 'CHAT_UPDATED', '{"value": {"name": "slow"}}', now())`,
       [acme.id],
     )
     await acme.chat({ name: "fast" })
     const first = await heard.next()
-    await slow.query("commit")
+    await slow.commit()
     const second = await heard.next()
     expect(told([first, second])).toEqual(["CHAT_CREATED fast", "CHAT_UPDATED slow"])
     const again = await subscribe(w, acme.token, { after })
     expect(await again.take(2)).toEqual([first, second])
     const behind = await subscribe(w, acme.token, { after: first.id })
     expect(await behind.next()).toEqual(second)
-    await slow.end()
     for (const each of [heard, again, behind]) await each.stop()
   })
 

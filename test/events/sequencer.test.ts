@@ -4,6 +4,7 @@ import { systemContext } from "../../src/context/request-context.js"
 import { startSequencer } from "../../src/events/sequencer.js"
 import { appendStatement, appendValues } from "../../src/messages/append.js"
 import { promised } from "../kit/promise.js"
+import { openTransaction } from "../kit/transaction.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -49,8 +50,7 @@ describe("the sequencer", () => {
 
   it("sees what was committed while it waited for another instance, also that instance's positions", async () => {
     const [{ last }] = await sql("select last_position::integer as last from event_log")
-    const other = await w.services.database.pool.connect()
-    await other.query("begin")
+    await using other = await openTransaction(w.databaseUrl)
     await other.query("select pg_advisory_xact_lock(7304212)")
     const [first] = await sql(insertEvent, [acme.id])
     const poked = sequencer.poke()
@@ -59,8 +59,7 @@ describe("the sequencer", () => {
     const [second] = await sql(insertEvent, [acme.id])
     await other.query("update event set position = $2 where id = $1", [first.id, last + 1])
     await other.query("update event_log set last_position = $1", [last + 1])
-    await other.query("commit")
-    other.release()
+    await other.commit()
     await poked
     expect((await placed()).filter(({ id }) => id >= first.id)).toEqual([
       { id: first.id, position: last + 1 },

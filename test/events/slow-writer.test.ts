@@ -1,4 +1,5 @@
 import pg from "pg"
+import type { Services } from "../../src/context/services.js"
 import { appendStatement, appendValues } from "../../src/messages/append.js"
 import { eventWebhooks } from "../kit/event-webhooks.js"
 import { promised } from "../kit/promise.js"
@@ -6,18 +7,17 @@ import { receiver } from "../kit/receiver.js"
 import { socketIo } from "../kit/socket-io.js"
 import { texts } from "../kit/socket-io-stories.js"
 import { endOfLog, type HeardEvent, subscribe } from "../kit/sockets.js"
-import { until } from "../kit/wait.js"
+import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const w = world()
 const { acme } = w
 
 /**
- * How long the transaction is open, in real time: sequencer, hub, fan-out and the check of sockets each look once a second without being
- * notified, so that in two seconds each of them looks at least once while the event is written and not committed. The clock of the tests
- * does not move these timers.
+ * How often an instance looks while the transaction is open: sequencer, hub, fan-out and the check of sockets each do once a second without
+ * being notified, so that each of them has looked after the last of them has looked twice.
  */
-const heldMs = 2_000
+const looks = 2
 
 /** Messages that are written meanwhile at least, also on a machine that needs longer for them. */
 const least = 10
@@ -39,6 +39,17 @@ async function heldMessage(chatId: string, text: string) {
   }
 }
 
+/** Counts the statements with which an instance checks its sockets, once a second. */
+function countLooks({ database: { pool } }: Services): () => number {
+  const query = pool.query.bind(pool)
+  let count = 0
+  pool.query = ((...args: Parameters<typeof query>) => {
+    if ((args[0] as { name?: string }).name === "sockets-changed") count += 1
+    return query(...args)
+  }) as typeof query
+  return () => count
+}
+
 /** Reads up to the event of the message `end`, so that an event that arrives twice is among those that are read. */
 async function upToEnd(take: () => Promise<HeardEvent>) {
   const heard: HeardEvent[] = []
@@ -46,7 +57,7 @@ async function upToEnd(take: () => Promise<HeardEvent>) {
   return heard
 }
 
-promised("a transaction that is open for two seconds while others commit loses no event for anyone, and each is heard once", async () => {
+promised("a transaction that stays open while others commit loses no event for anyone, and each is heard once", async () => {
   const other = await w.another()
   const [here, there] = [w, { ...w, url: other.url }]
   const endpoint = await receiver()
@@ -57,12 +68,14 @@ promised("a transaction that is open for two seconds while others commit loses n
   const live = await Promise.all([here, there].map((at) => subscribe(at, acme.token, { after })))
   const sockets = await Promise.all([here, there].map((at) => socketIo(at, acme.token, { lastEventId: after })))
 
-  const begin = performance.now()
+  const looksOf = [w, other].map(({ services }) => countLooks(services))
+  const haveLooked = () => looksOf.every((count) => count() >= looks)
   const commit = await heldMessage(slowChat.id, "slow")
   let written = 0
   const write = async (chatId: string) => {
-    while (performance.now() - begin < heldMs || written < least) {
+    while (!haveLooked() || written < least) {
       await acme.message({ chatId, text: `fast ${written++}` })
+      // Not a wait: the pause between two messages of a writer.
       await new Promise((resolve) => setTimeout(resolve, paceMs))
     }
   }
@@ -72,7 +85,7 @@ promised("a transaction that is open for two seconds while others commit loses n
   const beforeItLeft = await leaving.take(5)
   await leaving.stop()
   const heardBySocketIo = await sockets[0]!.take(5)
-  await writing
+  await happens("each instance has looked at the log and at the sockets meanwhile", writing, () => looksOf.map((count) => count()))
   await commit()
   for (const { id } of chats) await acme.message({ chatId: id, text: "later" })
   await acme.message({ chatId: slowChat.id, text: "end" })

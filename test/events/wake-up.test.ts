@@ -209,11 +209,11 @@ async function startRedis(url: string): Promise<ChildProcess> {
   const { port } = new URL(url)
   const child = spawn("redis-server", ["--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
   let said = ""
-  for await (const line of child.stdout) {
-    said += line
-    if (said.includes("Ready to accept connections")) break
+  child.stdout.on("data", (text) => (said += text))
+  await until("Redis accepts connections", () => {
     if (child.exitCode !== null) throw new Error(said)
-  }
+    return said.includes("Ready to accept connections")
+  })
   return child
 }
 

@@ -68,7 +68,7 @@ describe("a stop", () => {
     const leaving = await w.another()
     const logged = w.logged.length
     const { id } = await acme.chat()
-    const gate = await blockWrites(w, "update on chat", "new.name = 'Late'")
+    await using gate = await blockWrites(w, "update on chat", "new.name = 'Late'")
     const client = new AbortController()
     const asked = fetch(`${leaving.url}/api/chats/${id}`, {
       method: "PATCH",

@@ -1,4 +1,3 @@
-import pg from "pg"
 import type { Lease } from "../../src/context/lease.js"
 import type { Services } from "../../src/context/services.js"
 import { Assistant } from "../../src/entities/assistant.js"
@@ -7,6 +6,7 @@ import { makeScheduler } from "../../src/jobs/kit/scheduler.js"
 import { defineWork, type WorkDeclaration } from "../../src/jobs/kit/work.js"
 import { promised } from "../kit/promise.js"
 import { storedJobs, storeJob } from "../kit/stored-jobs.js"
+import { openTransaction } from "../kit/transaction.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -155,17 +155,13 @@ describe("a claim", () => {
     const [locked, free] = await due(2)
     await sql("update assistant set voice_due_at = voice_due_at - interval '1 hour' where id = $1", [locked])
     const kind = kindOfWork({ slots: { instance: 1, company: 1 } })
-    const writer = new pg.Client({ connectionString: w.databaseUrl })
-    leftovers.push(() => writer.end())
-    await writer.connect()
-    await writer.query("begin")
+    await using writer = await openTransaction(w.databaseUrl)
     await writer.query("select 1 from assistant where id = $1 for update", [locked])
     await kind.sweep()
     await kind.has(1)
     await kind.endAll()
     expect(kind.ids()).toEqual([free])
-    await writer.query("commit")
-    await writer.end()
+    await writer.commit()
     await kind.sweep()
     await kind.endAll()
     expect(kind.ids()).toEqual([free, locked])
@@ -174,16 +170,12 @@ describe("a claim", () => {
   it("of a locked row delays no other work that is started with it", async () => {
     const [locked, free] = await due(2)
     const kind = kindOfWork()
-    const writer = new pg.Client({ connectionString: w.databaseUrl })
-    leftovers.push(() => writer.end())
-    await writer.connect()
-    await writer.query("begin")
+    await using writer = await openTransaction(w.databaseUrl)
     await writer.query("select 1 from assistant where id = $1 for update", [locked])
     const started = Promise.all([locked!, free!].map((id) => kind.work.run(w.services, acme.id, id)))
     await kind.has(1)
     expect(kind.ids()).toEqual([free])
-    await writer.query("commit")
-    await writer.end()
+    await writer.commit()
     await started
     // The sweep finds the other.
     await kind.sweep()

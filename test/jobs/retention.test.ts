@@ -7,6 +7,7 @@ import { administration } from "../kit/command-line.js"
 import { filesBelow, folderOfItsOwn, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
+import { openTransaction } from "../kit/transaction.js"
 import { chatViews, stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
@@ -96,12 +97,10 @@ describe("messages that are older than MESSAGE_RETENTION_DAYS", () => {
     await say(busy.id, "busy")
     await say(idle.id, "idle")
     time.pass(days(31))
-    const other = await w.services.database.pool.connect()
-    await other.query("begin")
+    await using other = await openTransaction(w.databaseUrl)
     await other.query("select 1 from chat where id = $1 for update", [busy.id])
     await clear()
-    await other.query("rollback")
-    other.release()
+    await other.rollback()
     expect([await texts(busy.id), await texts(idle.id)]).toEqual([["busy"], []])
     await clear()
     expect(await texts(busy.id)).toEqual([])

@@ -6,8 +6,8 @@ import type { World } from "./world.js"
 const lock = 4_711
 
 /**
- * Blocks every transaction that writes such a row, by a trigger that waits for an advisory lock, until `open()` is called.
- * @example const blocked = await gateOn(w, "insert or update on chat", "new.assistant_id is not null")
+ * Blocks every transaction that writes such a row, by a trigger that waits for an advisory lock, until `open()` is called or its scope ends.
+ * @example await using blocked = await blockWrites(w, "insert or update on chat", "new.assistant_id is not null")
  */
 export async function blockWrites(world: World, writes: string, condition: string) {
   const keeper = new pg.Client({ connectionString: world.databaseUrl })
@@ -22,17 +22,22 @@ export async function blockWrites(world: World, writes: string, condition: strin
     const asked = "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     return (await world.sql(asked))[0].count as number
   }
+  let isOpen = false
+  /** Lets the transactions continue, and removes the trigger. */
+  async function open() {
+    if (isOpen) return
+    isOpen = true
+    await keeper.query(`select pg_advisory_unlock(${lock})`)
+    await until("no transaction waits for a lock", async () => (await waiters()) === 0)
+    await keeper.query("drop function wait_at_gate cascade")
+    await keeper.end()
+  }
   return {
     /** Resolves when this many transactions are blocked, directly or by a blocked one, or when `orElse` returns true. */
     async waiting(count: number, orElse: () => boolean = () => false) {
       await until(`${count} transactions are blocked`, async () => orElse() || (await waiters()) >= count)
     },
-    /** Lets the transactions continue, and removes the trigger. */
-    async open() {
-      await keeper.query(`select pg_advisory_unlock(${lock})`)
-      await until("no transaction waits for a lock", async () => (await waiters()) === 0)
-      await keeper.query("drop function wait_at_gate cascade")
-      await keeper.end()
-    },
+    open,
+    [Symbol.asyncDispose]: open,
   }
 }

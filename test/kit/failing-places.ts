@@ -103,7 +103,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/database/heartbeat.ts: new Client": [
     "A line is logged, and the connection is made again.",
     "test/system/database-away.test.ts",
-    "a database that resets every connection for six seconds",
+    "a database that resets every connection",
   ],
   "src/database/migrate.ts: new Pool": ["The start fails.", here, "migrations whose lock is lost fail"],
   "src/database/migrate.ts: new PostgresBackend": ["Uses the pool of MikroORM, and no LISTEN."],
@@ -153,7 +153,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/jobs/kit/scheduler.ts: new Agenda": [
     "A line is logged; the next sweep repeats the work.",
     "test/system/database-away.test.ts",
-    "a database that resets every connection for six seconds",
+    "a database that resets every connection",
   ],
   "src/start.ts: process.stdout.write": ["The line is lost.", here, "standard output and the log on a full disk"],
   "src/start.ts: process.stderr.write": ["The process is ending."],

@@ -1,5 +1,6 @@
 import { simulatedVoice } from "../../src/ports/voice/simulated.js"
 import type { VoiceAgentSettings, VoiceProvider } from "../../src/ports/voice.js"
+import { happens } from "./wait.js"
 
 /** A call of a fake voice provider. */
 export interface VoiceCall {
@@ -44,7 +45,10 @@ export function fakeVoice(name = "fake"): FakeVoice {
           if (hear) hear(held)
           else came.push(held)
         })
-      return { next: async (): Promise<HeldVoiceCall> => came.shift() ?? new Promise((resolve) => awaited.push(resolve)) }
+      return {
+        next: async (): Promise<HeldVoiceCall> =>
+          came.shift() ?? happens("the voice provider is called", new Promise((resolve) => awaited.push(resolve)), () => fake.calls.length),
+      }
     },
     provider: {
       ...simulatedVoice(),

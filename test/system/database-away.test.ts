@@ -133,7 +133,7 @@ it("transactions that lose their connection free its place in the pool", async (
   const chats = await Promise.all(Array.from({ length: 12 }, () => acme.chat()))
   const rename = ({ id }: { id: string }, name: string) =>
     fetch(`${server.url}/api/chats/${id}`, { method: "PATCH", headers: asToken(), body: JSON.stringify({ name }) })
-  const gate = await blockWrites(w, "update on chat", "new.name = 'Held'")
+  await using gate = await blockWrites(w, "update on chat", "new.name = 'Held'")
   const held = Promise.all(chats.map((chat) => rename(chat, "Held")))
   // As many as the pool has connections; the others wait for one.
   await gate.waiting(10)

@@ -16,6 +16,7 @@ import { SERVER_ROLE, SUPERUSER, superuserUrl } from "../../src/database/embedde
 import { findOrStart } from "../../src/database/embedded/start.js"
 import { migrate } from "../../src/database/migrate.js"
 import { promised } from "../kit/promise.js"
+import { openTransaction } from "../kit/transaction.js"
 import { happens, until } from "../kit/wait.js"
 
 const folders: string[] = []
@@ -194,18 +195,16 @@ describe("a database whose server was the superuser", () => {
   promised("stays as it was when the process is killed in between, and the next start completes the change", async () => {
     const dataDir = await formerFolder()
     const keeper = await runningFormer(dataDir)
-    const blocker = new pg.Client({ connectionString: keeper })
-    await blocker.connect()
+    await using blocker = await openTransaction(keeper)
     // The change waits for this lock, in the middle of its statements.
-    await blocker.query("begin; select from media limit 1")
+    await blocker.query("select from media limit 1")
     const child = spawn(process.execPath, ["--input-type=module", "-e", OPENER, dataDir], { stdio: ["ignore", "inherit", "inherit"] })
     children.push(child)
     const waiting = `select query from pg_stat_activity where wait_event_type = 'Lock' and query ~* 'alter table .*media'`
     await until("the change waits for the lock", async () => (await ask(keeper, waiting)).length > 0)
     child.kill("SIGKILL")
     await happens("the process has ended", once(child, "exit"))
-    await blocker.query("rollback")
-    await blocker.end()
+    await blocker.rollback()
     await until("the statement of the killed process has ended", async () => (await ask(keeper, waiting)).length === 0)
     expect(await ask(keeper, OWNERS)).toEqual([{ owner: SUPERUSER, count: expect.any(Number) }])
     expect(await ask(keeper, `select from pg_roles where rolname = '${SERVER_ROLE}'`)).toEqual([])

@@ -7,7 +7,6 @@ import { createServer, type Server } from "node:http"
 import { connect as connectTo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import pg from "pg"
 import { connect } from "../../src/database/connect.js"
 import { openHome } from "../../src/database/embedded/home.js"
 import { initialise } from "../../src/database/embedded/init.js"
@@ -21,6 +20,7 @@ import { failingPlaces, places } from "../kit/failing-places.js"
 import { fakeS3 } from "../kit/fake-s3.js"
 import { sourcesBelow } from "../kit/house-rules.js"
 import { serverEnvironment, serverProcess } from "../kit/server-process.js"
+import { openTransaction } from "../kit/transaction.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -108,8 +108,7 @@ describe("a server", () => {
     socket.pause()
     await w.sql("alter table message rename to message_elsewhere")
     socket.resume()
-    await happens("the connection is closed", once(socket, "close"))
-    await w.sql("alter table message_elsewhere rename to message")
+    await happens("the connection is closed", once(socket, "close")).finally(() => w.sql("alter table message_elsewhere rename to message"))
     expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     expect(received).not.toMatch(/\]\}\r\n0\r\n\r\n$/)
     expect(linesOf("a response could not be completed")).toMatchObject([
@@ -159,9 +158,8 @@ it("migrations whose lock is lost fail, and may be started again", async () => {
   const { url, sql } = await emptyDatabase()
   const database = await connect(url)
   await migrate(database)
-  const holder = new pg.Client({ connectionString: url })
-  await holder.connect()
-  await holder.query("begin; lock table mikro_orm_migrations")
+  await using holder = await openTransaction(url)
+  await holder.query("lock table mikro_orm_migrations")
   const migrated = migrate(database).catch((error: Error) => error.message)
   await until(
     "the migrations wait for their lock",
@@ -171,7 +169,7 @@ it("migrations whose lock is lost fail, and may be started again", async () => {
     "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted and objid = 7304211 and database = (select oid from pg_database where datname = current_database())",
   )
   expect(await migrated).toMatch(/terminat/)
-  await holder.end()
+  await holder.rollback()
   await migrate(database)
   await database.close()
   await closeDatabases()
