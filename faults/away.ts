@@ -81,7 +81,7 @@ export async function awayCampaign(deployment: Deployment, report: Report, chanc
   const [all] = await deployment.sql("select count(*)::integer as messages from message")
   await until(() => subscribers.every(({ heard }) => heard.filter(({ message }) => message).length >= all.messages), 30_000)
   await Promise.all(instances.map((instance) => instance.stop()))
-  judgeOutages(report, { requests: requests.all, samples, phases, outages, instances })
+  await judgeOutages(report, { requests: requests.all, samples, phases, outages, instances })
   await judgeStore(deployment, report, customers, subscribers)
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events"
 import type { Instance } from "../test/kit/campaign/instance.js"
 import { type Report, tally, worst } from "../test/kit/campaign/report.js"
-import { must, sleep } from "../test/kit/campaign/wait.js"
+import { must, onThisMachine, sleep } from "../test/kit/campaign/wait.js"
 import { type Chance, count } from "./kit/chance.js"
 import { killAt, killsBy } from "./kit/kills.js"
 import { type Messenger, openMessengers } from "./kit/messengers.js"
@@ -37,6 +37,9 @@ const debounceMs = 1_500
 /** Pause of a vendor before it sends again, at first and at most: it doubles. Real vendors wait longer. */
 const repeatMs = { first: 100, most: 1_600 }
 
+/** The share of bursts that may get a second answer, since a message was stored later than it arrived. */
+const severalAnswers = 0.03
+
 export const storedOnce = "each update is one message, however often it was sent"
 
 /** Vendors send each update three times, shuffled and with failures, while the server is killed again and again. */
@@ -63,7 +66,7 @@ export async function inboundCampaign(deployment: Deployment, report: Report, ch
       `${Math.round(tookMs / 1_000)} s: ${(updates.length / (tookMs / 1_000)).toFixed(0)} messages and ${(sent / (tookMs / 1_000)).toFixed(0)} answered requests a second`,
     )
     report.note(`longest wait for an answer ${worst(all.flatMap(({ waits }) => waits))}`)
-    report.check(
+    report.promise(
       "each of the three is accepted in the end, and none is refused",
       all.flatMap(({ refusals }) => refusals),
     )
@@ -149,7 +152,7 @@ class Writer {
 
   /** Sends an update until it is accepted. */
   private async send(tag: string, body: string) {
-    const end = performance.now() + this.patienceMs
+    const end = performance.now() + onThisMachine(this.patienceMs)
     for (let pauseMs = repeatMs.first; ; pauseMs = Math.min(pauseMs * 2, repeatMs.most)) {
       const status = await this.messenger.post(this.instance, body)
       this.statuses.push(String(status ?? "no response"))
@@ -164,7 +167,8 @@ class Writer {
 
   private async wait(tag: string) {
     const begin = performance.now()
-    if (!this.#answered.has(tag)) await once(this.#answers, tag, { signal: AbortSignal.timeout(this.patienceMs) }).catch(() => {})
+    if (!this.#answered.has(tag))
+      await once(this.#answers, tag, { signal: AbortSignal.timeout(onThisMachine(this.patienceMs)) }).catch(() => {})
     if (!this.#answered.has(tag)) this.unanswered.push(tag)
     this.waits.push(performance.now() - begin)
   }
@@ -226,15 +230,14 @@ async function judge(deployment: Deployment, report: Report, messengers: readonl
     `${all} messages in ${new Set(rows.map(({ chat_id }) => chat_id)).size} chats, ${rows.length - all} answers to ${bursts} bursts, ${close} of them within ${debounceMs} ms`,
   )
   const expected = plans.flat().flatMap(({ updates }) => updates).length
-  report.check(storedOnce, all === expected ? faults.once : [`${all} messages of ${expected} updates`, ...faults.once])
-  report.check("each customer has one chat", faults.chats)
-  report.check("messages are stored in the order of their first acceptance", faults.order)
-  report.check("each burst is answered, and no message twice", faults.answered)
-  report.check(
-    "a burst that was stored at once has one answer",
-    // A machine that is busy stores many bursts more slowly than they are debounced.
-    close >= bursts / 10 ? faults.burst : [`only ${close} of ${bursts} bursts were`],
-  )
+  report.promise(storedOnce, all === expected ? faults.once : [`${all} messages of ${expected} updates`, ...faults.once])
+  report.promise("each customer has one chat", faults.chats)
+  report.promise("messages are stored in the order of their first acceptance", faults.order)
+  report.promise("each burst is answered, and no message twice", faults.answered)
+  // A machine that is busy stores many bursts more slowly than they are debounced, and some messages long after the time that they bear.
+  await report.reached(`bursts that were stored in ${debounceMs} ms`, close, bursts / 10)
+  await report.pace("of those, the share that got more than one answer", faults.burst.length / Math.max(1, close), severalAnswers, "times")
+  for (const fault of faults.burst.slice(0, 8)) report.note(`     ${fault}`)
   const messages = await storedIn(deployment, [...new Set(rows.map(({ chat_id }) => chat_id))])
-  report.check("messages are numbered without gaps, with one event each", [...gaps(messages), ...notToldOnce(messages)])
+  report.promise("messages are numbered without gaps, with one event each", [...gaps(messages), ...notToldOnce(messages)])
 }

@@ -75,10 +75,10 @@ export async function killCampaign(deployment: Deployment, report: Report, chanc
     if (questions !== 1) faults.questions.push(`${tag}: stored ${questions} times`)
     faults.heard.push(...misheard(tag, listener, mine))
   }
-  report.check(answeredOnce, faults.answers)
-  report.check("each question is stored once, however often it was sent", faults.questions)
-  report.check("each customer heard what is stored, each once and in order", faults.heard)
-  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+  report.promise(answeredOnce, faults.answers)
+  report.promise("each question is stored once, however often it was sent", faults.questions)
+  report.promise("each customer heard what is stored, each once and in order", faults.heard)
+  report.promise("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
 }
 
 /** Sends a question, waits for the planned point of the turn, and kills the instance that works on it. */

@@ -122,10 +122,10 @@ async function judge(deployment: Deployment, report: Report, books: Book[], ids:
   }
   if (!isFinished && faults.pending.length === 0) faults.pending.push("something was still due or running")
   report.note(tally(rows.map((row) => row.status)))
-  report.check(comesToAnEnd, faults.pending)
-  report.check("every item that can be indexed is", faults.good)
-  report.check("every poisoned item failed with its own reason", faults.poisoned)
-  report.check("what is indexed has each of its chunks once, and nothing is left of what was lost", faults.chunks)
+  report.promise(comesToAnEnd, faults.pending)
+  report.promise("every item that can be indexed is", faults.good)
+  report.promise("every poisoned item failed with its own reason", faults.poisoned)
+  report.promise("what is indexed has each of its chunks once, and nothing is left of what was lost", faults.chunks)
 }
 
 /** Items that a process has under way: as many it may lose with a kill. */
@@ -138,7 +138,10 @@ function checkEmbeddings(report: Report, vendor: FakeEmbeddings, kills: number) 
   report.note(`${times.size} texts embedded, ${again} of them again`)
   // Each has five chunks at most and embeds them together: a kill loses what was on its way.
   const most = kills * underWay * 5
-  report.check("a kill costs no more embeddings than were on their way", again <= most ? [] : [`${again} were made again, ${most} at most`])
+  report.promise(
+    "a kill costs no more embeddings than were on their way",
+    again <= most ? [] : [`${again} were made again, ${most} at most`],
+  )
 }
 
 async function checkSearch(report: Report, deployment: Deployment, server: Instance, assistantId: string, books: Book[]) {
@@ -147,5 +150,5 @@ async function checkSearch(report: Report, deployment: Deployment, server: Insta
     const { body } = await post(`${server.url}/api/assistant-knowledge-new/query`, deployment.token, { assistantId, query: mark, take: 1 })
     if (body.data?.[0]?.knowledgeName !== name) faults.push(`${mark}: ${JSON.stringify(body.data?.[0] ?? body)}`)
   }
-  report.check("what is indexed is found", faults)
+  report.promise("what is indexed is found", faults)
 }

@@ -1,176 +1,36 @@
 import { randomInt } from "node:crypto"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { runCampaigns, say } from "../test/kit/campaign/main.js"
 import { Report } from "../test/kit/campaign/report.js"
-import { hasNginx } from "../test/kit/nginx.js"
-import { awayCampaign } from "./away.js"
-import { type CallSize, callCampaign, dialedOnce } from "./calls.js"
-import { clockCampaign } from "./clock.js"
-import { deliveriesCampaign } from "./event-webhooks.js"
-import { eventsCampaign } from "./events.js"
-import { freezeCampaign } from "./freeze.js"
-import { inboundCampaign, storedOnce } from "./inbound.js"
-import { answeredOnce, killCampaign, type Point, points } from "./kill.js"
-import { type MutationName, mutations } from "./kit/builds.js"
-import { type Chance, chanceOf } from "./kit/chance.js"
-import { marked, nothingAfterwards } from "./kit/outbound-findings.js"
-import { hasRedis } from "./kit/redis.js"
-import { type Deployment, openTestBed, type TestBed } from "./kit/test-bed.js"
-import { comesToAnEnd, knowledgeCampaign } from "./knowledge.js"
-import { outboundCampaign } from "./outbound.js"
-import { resumeCampaign } from "./resume.js"
-import { rollingRestartCampaign } from "./rolling-restart.js"
-import { slowEndpointsCampaign } from "./slow-endpoints.js"
-import { nothingAfter, takeOverCampaign } from "./take-over.js"
-import { framesInPairs, toolCampaign } from "./tools.js"
-import { writeCampaign } from "./write.js"
+import { attempt, Results } from "../test/kit/campaign/results.js"
+import { Seals, sealOf } from "../test/kit/campaign/seals.js"
+import { measureAgain, printed } from "../test/kit/reference.js"
+import { campaigns, type Group } from "./campaigns.js"
+import { type MutationName, mutations, repository } from "./kit/builds.js"
+import { chanceOf } from "./kit/chance.js"
+import { openTestBed, type TestBed } from "./kit/test-bed.js"
+import { filesOf, mutants } from "./mutants.js"
+import type { Campaign } from "./sizes.js"
 
-type Campaign = (deployment: Deployment, report: Report, chance: Chance) => Promise<void>
-
-const usage = `npm run test:faults [-- --only ${"take-over,kill,…"}] [--full] [--without ${Object.keys(mutations).join("|")}]; SEED=… repeats its choices`
+const usage = `npm run test:faults [-- --only ${"take-over,kill,…"}] [--full] [--mutants changed|all|none] [--without ${Object.keys(mutations).join("|")}]; SEED=… repeats its choices`
 const given = parseArgs({
-  options: { only: { type: "string" }, full: { type: "boolean", default: false }, without: { type: "string" } },
+  options: {
+    only: { type: "string" },
+    full: { type: "boolean", default: false },
+    mutants: { type: "string" },
+    without: { type: "string" },
+  },
   strict: true,
 }).values
 const seed = Number(process.env["SEED"] || randomInt(1_000_000))
+const groups = campaigns(seed, given.full)
 
-/** The size of a campaign: by default such that all of them together take ten minutes, with `--full` as large as was promised. */
-const sized = <Size>(usual: Size, full: Size): Size => (given.full ? full : usual)
+/** Campaigns, and mutants, that run at a time; with more of them a busy machine answers requests late, and waits take longer than they save. */
+const atOnce = { campaigns: 2, mutants: 3 }
 
-/** Each point of the turn some times, in an order by chance. */
-const strikes = chanceOf(seed, "strikes").shuffled(Array.from({ length: sized(2, 5) }, () => points).flat())
-const kills =
-  (lane: string, instances: number, struck: Point[], patienceMs = 60_000): Campaign =>
-  (deployment, report, chance) =>
-    killCampaign(deployment, report, chance, { lane, instances, points: struck, patienceMs })
-
-const outboundSize = {
-  ...sized(
-    { written: 24, messagesOfEach: 8, asked: 16, questionsOfEach: 4, takenOver: 8, kills: 2 },
-    { written: 60, messagesOfEach: 14, asked: 40, questionsOfEach: 7, takenOver: 20, kills: 5 },
-  ),
-  patienceMs: 180_000,
-}
-
-const smallOutbound = {
-  written: 10,
-  messagesOfEach: 4,
-  asked: 12,
-  questionsOfEach: 4,
-  takenOver: 12,
-  atClaims: true,
-  kills: 0,
-  patienceMs: 60_000,
-}
-
-const someEvents = { subscribers: 10, ...sized({ messages: 1_500, cuts: 40, kills: 2 }, { messages: 5_000, cuts: 100, kills: 3 }) }
-const clockSize = sized({ customers: 200, pauseMs: 50, debounceMs: 20_000 }, { customers: 500, pauseMs: 50, debounceMs: 40_000 })
-const rollingSize = {
-  requestsPerSecond: 100,
-  ...sized(
-    { visitors: 160, subscribers: { graphqlWs: 25, socketIo: 15 } },
-    { visitors: 440, subscribers: { graphqlWs: 40, socketIo: 20 } },
-  ),
-  rounds: 2,
-}
-const toolSize = { kills: sized(6, 15), customers: 3 }
-
-const someCalls = { calls: 40, lines: 6, kills: 4, waitMs: 30_000, patienceMs: 90_000 }
-/** With lines for a part of the calls only, so that the wait of the others runs out. */
-const manyCalls = { calls: 200, lines: 5, kills: 24, everyMs: 10_000, waitMs: 120_000, patienceMs: 120_000 }
-
-/** Groups run one after the other, the campaigns of a group at once, each on a database of its own. */
-const sound: Record<string, Record<string, Campaign>> = {
-  "take-over": { "take-overs during slow answers": (...args) => takeOverCampaign(...args, 50) },
-  kill: {
-    "kill -9, first half": kills("first", 1, strikes.slice(0, strikes.length / 2)),
-    "kill -9, second half": kills("second", 1, strikes.slice(strikes.length / 2)),
-  },
-  "kill-one-of-two": {
-    "kill -9 of one of two instances": kills("pair", 2, [...points]),
-    "a worker that stands still": (...args) => freezeCampaign(...args, 4),
-  },
-  clock: {
-    "an instance is killed with hundreds of due times": (...args) => clockCampaign(...args, clockSize),
-  },
-  tools: {
-    "kill -9 during turns with a tool, first half": (...args) => toolCampaign(...args, { lane: "first", ...toolSize }),
-    "kill -9 during turns with a tool, second half": (...args) => toolCampaign(...args, { lane: "second", ...toolSize }),
-  },
-  resume: { "subscribers that are cut": (...args) => resumeCampaign(...args, { messages: 500, cuts: 20 }) },
-  events: {
-    "events for 10 subscribers while an instance is killed": (...args) => eventsCampaign(...args, { ...someEvents, redisStoppedMs: null }),
-  },
-  ...(hasRedis && {
-    "events-redis-lost": {
-      "the same with Redis, which is stopped in the middle": (...args) =>
-        eventsCampaign(...args, { ...someEvents, redisStoppedMs: sized(6_000, 20_000) }),
-    },
-  }),
-  knowledge: {
-    "knowledge that is indexed while its worker is killed": (...args) =>
-      knowledgeCampaign(...args, {
-        ...sized({ good: 120, poisonedOfEach: 2, kills: 5 }, { good: 280, poisonedOfEach: 4, kills: 10 }),
-        patienceMs: 60_000,
-      }),
-  },
-  inbound: {
-    "updates that are sent three times while the server is killed": (...args) =>
-      inboundCampaign(...args, {
-        ...sized({ customers: 80, updatesOfEach: 6, kills: 3 }, { customers: 200, updatesOfEach: 10, kills: 5 }),
-        patienceMs: 90_000,
-      }),
-  },
-  outbound: {
-    "messages that vendors refuse while the server is killed": (...args) => outboundCampaign(...args, outboundSize),
-  },
-  "outbound-take-over": {
-    "take-overs between the beginning of a delivery and its request": (...args) => outboundCampaign(...args, smallOutbound),
-  },
-  calls: {
-    "calls on few lines while the server is killed around their dials": (...args) =>
-      callCampaign(...args, sized<CallSize>(someCalls, manyCalls)),
-  },
-  write: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) },
-  "event-webhooks": {
-    "kill -9 during deliveries of events": (...args) => deliveriesCampaign(...args, { endpoints: 6, kills: sized(10, 30) }),
-  },
-  "slow-endpoints": {
-    "endpoints that never answer beside others": (...args) =>
-      slowEndpointsCampaign(...args, { companies: 4, endpointsOfEach: 50, hangingOfEach: 5, eventsOfEach: sized(4, 20) }),
-  },
-  ...(hasNginx && {
-    "rolling-restart": {
-      "two instances behind nginx are restarted one after the other": (...args) => rollingRestartCampaign(...args, rollingSize),
-    },
-  }),
-  away: {
-    "PostgreSQL is stopped under load": (...args) =>
-      awayCampaign(...args, { ...sized({ seconds: [3, 10], between: 200 }, { seconds: [3, 30, 120], between: 400 }), customers: 40 }),
-  },
-}
-
-/** What has to notice that something was taken out, and the check that has to say so. */
-const mutants: Record<MutationName, { campaign: Campaign; notices: string }> = {
-  fence: { campaign: (...args) => takeOverCampaign(...args, 16), notices: nothingAfter },
-  "statement-fence": { campaign: (...args) => takeOverCampaign(...args, 16), notices: nothingAfter },
-  "indexing-lease": {
-    campaign: (...args) => knowledgeCampaign(...args, { good: 40, poisonedOfEach: 1, kills: 5, patienceMs: 30_000 }),
-    notices: comesToAnEnd,
-  },
-  lease: { campaign: kills("lease", 1, ["in the model", "before due", "in the model"], 30_000), notices: answeredOnce },
-  "repeat-check": {
-    campaign: (...args) => inboundCampaign(...args, { customers: 20, updatesOfEach: 4, kills: 0, patienceMs: 10_000 }),
-    notices: storedOnce,
-  },
-  "sending-mark": { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: marked },
-  withdrawal: { campaign: (...args) => outboundCampaign(...args, smallOutbound), notices: nothingAfterwards },
-  "dial-intent": {
-    campaign: (...args) => callCampaign(...args, { ...someCalls, calls: 8, kills: 4, patienceMs: 20_000 }),
-    notices: dialedOnce,
-  },
-  frames: { campaign: (...args) => toolCampaign(...args, { lane: "frames", kills: 5, customers: 4 }), notices: framesInPairs },
-}
+/** Seals of the mutants that were noticed. */
+const sealedFile = "faults/mutants.sealed.json"
 
 /** Runs a campaign on a new deployment; one that throws has failed. */
 async function run(testBed: TestBed, title: string, campaign: Campaign, without?: MutationName): Promise<Report> {
@@ -180,7 +40,7 @@ async function run(testBed: TestBed, title: string, campaign: Campaign, without?
   try {
     await campaign(deployment, report, chanceOf(seed, title))
   } catch (error) {
-    report.check("the campaign ran to its end", [(error as Error).stack ?? String(error)])
+    report.promise("the campaign ran to its end", [(error as Error).stack ?? String(error)])
   } finally {
     await deployment.close()
   }
@@ -189,60 +49,78 @@ async function run(testBed: TestBed, title: string, campaign: Campaign, without?
   return report
 }
 
-/** The sound server has to pass every check. */
-async function runSound(testBed: TestBed, names: string[]): Promise<boolean[]> {
-  const results: boolean[] = []
-  for (const name of names) {
-    const reports = await Promise.all(Object.entries(sound[name]!).map(([title, campaign]) => run(testBed, title, campaign)))
-    for (const report of reports) {
-      report.print()
-      results.push(...report.findings.map(({ faults }) => faults.length === 0))
-    }
-  }
-  return results
-}
-
-/** With more of them a busy machine answers requests too late, and a campaign ends before it has shown anything. */
-const mutantsAtOnce = 3
-
-/** A mutant has to fail, and by the check that is about what was taken out. */
-async function runMutants(testBed: TestBed, names: MutationName[]): Promise<boolean[]> {
-  const waiting = [...names]
-  const results: boolean[] = []
+/** Works through a list, so much of it at a time. */
+async function inLanes<T>(items: T[], lanes: number, work: (item: T) => Promise<unknown>) {
+  const waiting = [...items]
   const lane = async () => {
-    for (let name = waiting.shift(); name; name = waiting.shift()) {
-      const { campaign, notices } = mutants[name]
-      const report = await run(testBed, `the server without its ${name}`, campaign, name)
-      report.print()
-      const noticed = report.failed.some(({ check }) => check === notices)
-      say(noticed ? `ok   without the ${name} it is noticed: ${notices}` : `FAIL without the ${name} nobody notices: ${notices}`)
-      results.push(noticed)
-    }
+    for (let item = waiting.shift(); item; item = waiting.shift()) await work(item)
   }
-  await Promise.all(Array.from({ length: mutantsAtOnce }, lane))
-  return results
+  await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-async function runMutantAlone(testBed: TestBed, name: MutationName): Promise<boolean[]> {
-  const report = await run(testBed, `the server without its ${name}`, mutants[name].campaign, name)
-  report.print()
-  return report.findings.map(({ faults }) => faults.length === 0)
+/** The sound server has to keep every promise, and its pace. */
+async function runSound(testBed: TestBed, results: Results, chosen: [string, Group][]) {
+  for (const [name, { lacks }] of chosen) if (lacks) results.skipped.push(`${name}: ${lacks}`)
+  const runs = chosen.filter(([, { lacks }]) => !lacks).map(([, group]) => group)
+  const of = (isAlone: boolean) =>
+    runs.filter((group) => Boolean(group.isAlone) === isAlone).flatMap((group) => Object.entries(group.campaigns))
+  const judged = async ([title, campaign]: [string, Campaign]) => {
+    say(`\nbegins: ${title}`)
+    await attempt(results, () => run(testBed, title, campaign))
+  }
+  // Alone first: a machine is quieter then than after a while of full load.
+  await inLanes(of(true), 1, judged)
+  await inLanes(of(false), atOnce.campaigns, judged)
 }
 
-async function runAll(testBed: TestBed): Promise<boolean[]> {
+/** A mutant has to fail, and by the promise that is about what was taken out. One that was noticed with the same files is left out. */
+async function runMutants(testBed: TestBed, results: Results, isForced: boolean) {
+  const seals = new Seals(join(repository, sealedFile))
+  const all = Object.keys(mutants) as MutationName[]
+  const sealed = (name: MutationName) => sealOf(repository, filesOf(name))
+  const isLeftOut = (name: MutationName) => !isForced && seals.holds(name, sealed(name))
+  results.skipped.push(...all.filter(isLeftOut).map((name) => `mutant ${name}: noticed before, with the same files`))
+  const waiting = all.filter((name) => !isLeftOut(name))
+  await inLanes(waiting, atOnce.mutants, async (name) => {
+    const { campaign, notices } = mutants[name]
+    const report = await run(testBed, `the server without its ${name}`, campaign, name)
+    report.print()
+    const noticed = report.failed.some((each) => each.name === notices)
+    say(noticed ? `ok   without the ${name} it is noticed: ${notices}` : `FAIL without the ${name} nobody notices: ${notices}`)
+    results.count(noticed)
+    seals.record(name, noticed ? sealed(name) : null)
+  })
+  if (waiting.length > 0) say(`\n${sealedFile} is written: commit it, so that these mutants run again only when their files change`)
+}
+
+async function runAll(testBed: TestBed): Promise<Results> {
+  const results = new Results()
+  say(printed(await measureAgain()))
   // Asked for alone, a mutant is judged like the sound server: it fails.
-  if (without) return runMutantAlone(testBed, without)
-  const results = await runSound(testBed, names)
-  return given.only ? results : [...results, ...(await runMutants(testBed, Object.keys(mutants) as MutationName[]))]
+  if (without) {
+    const report = await run(testBed, `the server without its ${without}`, mutants[without].campaign, without)
+    report.print()
+    results.add(report)
+    return results
+  }
+  await runSound(
+    testBed,
+    results,
+    Object.entries(groups).filter(([name]) => names.includes(name)),
+  )
+  if (mode !== "none") await runMutants(testBed, results, mode === "all")
+  return results
 }
 
 const without = given.without as MutationName | undefined
-/** Campaigns that need a program of the machine, which is missing. */
-const skipped = [...(hasRedis ? [] : ["events-redis-lost (no Redis)"]), ...(hasNginx ? [] : ["rolling-restart (no nginx)"])]
-const names = given.only?.split(",") ?? Object.keys(sound)
-if ((without && !Object.hasOwn(mutations, without)) || names.some((name) => !Object.hasOwn(sound, name))) {
+const mode = given.mutants ?? (given.only ? "none" : given.full ? "all" : "changed")
+const names = given.only?.split(",").filter(Boolean) ?? Object.keys(groups)
+if (
+  (without && !Object.hasOwn(mutations, without)) ||
+  names.some((name) => !Object.hasOwn(groups, name)) ||
+  !["changed", "all", "none"].includes(mode)
+) {
   say(usage)
   process.exit(2)
 }
-for (const each of skipped) say(`skipped: ${each}`)
 await runCampaigns(seed, openTestBed, runAll)

@@ -6,7 +6,7 @@ import { killAt, killsBy } from "./kit/kills.js"
 import { type Messenger, openMessengers } from "./kit/messengers.js"
 import { judgeDeliveries } from "./kit/outbound-findings.js"
 import { comeToRest } from "./kit/store.js"
-import { type Deployment, post } from "./kit/test-bed.js"
+import { type Deployment, insist } from "./kit/test-bed.js"
 
 /** How many chats of which kind, half of them on each messenger, and how often the server is killed. */
 export interface OutboundSize {
@@ -144,7 +144,7 @@ async function converse(deployment: Deployment, instance: Instance, talk: Talk, 
   const externalId = messenger.meet(customer)
   if (plan.kind === "written") {
     const body = { messenger: messenger.name, fromId: messenger.fromId, externalId }
-    talk.chatId = (await insist(deployment, instance, "POST", "/api/chats", body, `chat ${customer}`)).id
+    talk.chatId = (await insist(instance, deployment.token, "POST", "/api/chats", body, `chat ${customer}`)).id
   }
   for (const index of count(plan.messages)) {
     await sleep(plan.pauseMs)
@@ -162,7 +162,7 @@ async function converse(deployment: Deployment, instance: Instance, talk: Talk, 
 
 /** A person writes. */
 async function write(deployment: Deployment, instance: Instance, talk: Talk, text: string) {
-  await insist(deployment, instance, "POST", "/api/messages", { chatId: talk.chatId, role: "User", text }, text)
+  await insist(instance, deployment.token, "POST", "/api/messages", { chatId: talk.chatId, role: "User", text }, text)
   talk.written.push(text)
 }
 
@@ -193,7 +193,7 @@ async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, 
   const { messenger, chatId } = talk
   const turnOff = async () => {
     await sleep(afterMs)
-    await insist(deployment, instance, "PATCH", `/api/chats/${chatId}/ai-control`, { isUnderAiControl: false }, null)
+    await insist(instance, deployment.token, "PATCH", `/api/chats/${chatId}/ai-control`, { isUnderAiControl: false }, null)
     talk.takenOverAt = messenger.requests().length
   }
   if (around === "a claim") return beforeRequest(deployment, talk, turnOff)
@@ -220,25 +220,5 @@ async function beforeRequest(deployment: Deployment, { messenger, chatId }: Talk
     await act()
   } finally {
     await client.end()
-  }
-}
-
-/** Sends a request until it is answered, however often the server is killed meanwhile; a key keeps it from being done twice. */
-async function insist(
-  deployment: Deployment,
-  instance: Instance,
-  method: string,
-  path: string,
-  body: object,
-  key: string | null,
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape.
-): Promise<any> {
-  for (;;) {
-    const answer = await post(`${instance.url}${path}`, deployment.token, body, { method, ...(key && { key }) }).catch(() => null)
-    if (answer && answer.status < 300) return answer.body
-    // A request with the same key may still run in the database; a server without a free connection asks to come back.
-    if (answer && ![409, 503].includes(answer.status))
-      throw new Error(`${method} ${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
-    await sleep(50)
   }
 }

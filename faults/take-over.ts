@@ -66,12 +66,12 @@ export async function takeOverCampaign(deployment: Deployment, report: Report, c
     faults.told.push(...heardLate.map(({ message }) => `${message!.text}: arrived after the take-over answered, and was not stored before`))
     faults.heard.push(...misheard(customer.tag, customer.listener, mine))
   }
-  report.check(nothingAfter, faults.after)
-  report.check("no AI message reaches the customer that was not stored before the take-over answered", faults.told)
-  report.check("each customer heard what is stored, each once and in order", faults.heard)
-  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+  report.promise(nothingAfter, faults.after)
+  report.promise("no AI message reaches the customer that was not stored before the take-over answered", faults.told)
+  report.promise("each customer heard what is stored, each once and in order", faults.heard)
+  report.promise("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
   const during = all.filter(({ moment }) => moment === "while the model thought").length
-  report.check("enough take-overs came while the model thought", during >= chats / 5 ? [] : [`only ${during}`])
+  await report.reached("take-overs while the model thought", during, chats / 5)
 }
 
 async function takeOver(deployment: Deployment, instances: Instance[], plan: Plan, index: number): Promise<TakenOver> {

@@ -64,10 +64,7 @@ export async function toolCampaign(deployment: Deployment, report: Report, chanc
     report.note(`${kills} kills during ${all.length} turns: ${tally(struck)}; ${endpoint.requests.length} requests reached the endpoint`)
     report.note(`longest wait for an answer after the last start ${worst(afterwards)}`)
     await judge(deployment, report, endpoint, all)
-    report.check(
-      "enough kills struck while a tool was waited for",
-      struck.filter((where) => where === "in a call").length >= kills / 5 ? [] : ["too few"],
-    )
+    await report.reached("kills while a tool was waited for", struck.filter((where) => where === "in a call").length, kills / 5)
   } finally {
     endpoint.close()
   }
@@ -96,13 +93,13 @@ async function judge(deployment: Deployment, report: Report, endpoint: Endpoint,
     if (answers !== 1) faults.answers.push(`${tag}: ${answers} answers`)
     faults.heard.push(...misheard(tag, listener, said))
   }
-  report.check("the endpoint saw each call id once at most", twice(requests.map(({ callId }) => callId)))
-  report.check("the endpoint was asked for each customer once at most", twice(requests.map(({ question }) => question)))
-  report.check("each question has exactly one answer", faults.answers)
-  report.check("each customer heard what was said, each once and in order", faults.heard)
-  report.check(framesInPairs, await unpaired(deployment))
-  report.check("each request is in the log, and no entry is left pending", await unlogged(deployment, requests))
-  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+  report.promise("the endpoint saw each call id once at most", twice(requests.map(({ callId }) => callId)))
+  report.promise("the endpoint was asked for each customer once at most", twice(requests.map(({ question }) => question)))
+  report.promise("each question has exactly one answer", faults.answers)
+  report.promise("each customer heard what was said, each once and in order", faults.heard)
+  report.promise(framesInPairs, await unpaired(deployment))
+  report.promise("each request is in the log, and no entry is left pending", await unlogged(deployment, requests))
+  report.promise("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
 }
 
 /** Calls without their output, outputs without their call, and pairs that disagree with the log. */

@@ -50,15 +50,15 @@ export async function writeCampaign(deployment: Deployment, report: Report, chan
   const times = (text: string) => stored.filter((message) => message.text === text).length
   const answered = [...outcomes].filter(([, outcome]) => outcome === "answered 201").map(([text]) => text)
   const twice = [...outcomes.keys()].filter((text) => times(text) > 1)
-  report.check(
+  report.promise(
     "every message that was answered 201 is stored exactly once",
     answered.filter((text) => times(text) !== 1).map((text) => `${text}: ${times(text)} times`),
   )
-  report.check("no message is stored twice", twice)
-  report.check("most messages were answered", answered.length >= messages * 0.8 ? [] : [`only ${answered.length}`])
-  report.check("messages are numbered without gaps", gaps(stored))
-  report.check("every message has exactly one event", notToldOnce(stored))
-  report.check("a subscriber heard each event once and in order", misheard("subscriber", listener, stored))
+  report.promise("no message is stored twice", twice)
+  await report.reached("messages that were answered", answered.length, messages * 0.8)
+  report.promise("messages are numbered without gaps", gaps(stored))
+  report.promise("every message has exactly one event", notToldOnce(stored))
+  report.promise("a subscriber heard each event once and in order", misheard("subscriber", listener, stored))
 }
 
 /** Posts once; only what surely never arrived, since nobody listened, goes to the other instance. */
@@ -66,6 +66,7 @@ async function send(deployment: Deployment, instances: Instance[], index: number
   for (let turn = index; ; turn += 1) {
     try {
       const { status } = await post(`${instances[turn % 2]!.url}/api/messages`, deployment.token, body)
+      if (status === 503) return "left in doubt"
       if (status !== 201) throw new Error(`A message was refused with ${status}`)
       return "answered 201"
     } catch (error) {

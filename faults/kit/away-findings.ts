@@ -1,5 +1,5 @@
 import type { Instance } from "../../test/kit/campaign/instance.js"
-import { type Report, worst } from "../../test/kit/campaign/report.js"
+import { longest, type Report, worst } from "../../test/kit/campaign/report.js"
 import type { Sample } from "./gauges.js"
 import type { Listener } from "./listener.js"
 import type { Regular } from "./regular.js"
@@ -47,9 +47,13 @@ export interface Seen {
 const limits = {
   /** Of an instance that runs: 10 for requests, 3 of the job scheduler, and one that listens (docs/operations.md). */
   connections: 14,
+  /** How long customers who wrote before or during an outage may wait for the answer after the return. */
+  answeredMs: 60_000,
   /** The contract's time for a 503. */
   answerMs: 5_000,
   readyMs: 10_000,
+  /** The share of requests that an instance may refuse because it is too busy to ask PostgreSQL in time. */
+  busy: 0.01,
   /** So many come at least, or the findings say little. */
   askedPerSecond: 5,
   /** How much more memory than before the first outage an instance may keep, and have at the worst moment: garbage that is not collected yet. */
@@ -58,7 +62,7 @@ const limits = {
 }
 
 /** Judges what clients and operators were told, and what the instances used. */
-export function judgeOutages(report: Report, seen: Seen) {
+export async function judgeOutages(report: Report, seen: Seen) {
   const { phases, outages } = seen
   for (const { seconds, running, due, ready, back, answered } of outages) {
     const readyIn = ready.map((at) => `${((at - back) / 1000).toFixed(1)} s`).join(" and ")
@@ -68,17 +72,18 @@ export function judgeOutages(report: Report, seen: Seen) {
   }
   const rates = phases.map(({ begin, end, messages }) => messages / ((end - begin) / 1000))
   report.note(`messages a second between outages: ${rates.map((rate) => rate.toFixed(0)).join(", ")}`)
-  report.check(
-    "customers who wait at the return are answered within 60 s",
+  report.promise(
+    "customers who wait at the return are answered",
     outages.flatMap(({ unanswered }) => unanswered),
   )
-  judgeRefusals(report, seen)
-  report.check(
-    "each instance is ready within 10 s of the return",
-    outages.flatMap(({ seconds, ready, back }) =>
-      ready.filter((at) => at - back > limits.readyMs).map((at) => `away for ${seconds} s: after ${worst([at - back])}`),
-    ),
+  await report.pace(
+    "they were all answered after the return",
+    longest(outages.map(({ answered, back }) => answered - back)),
+    limits.answeredMs,
   )
+  await judgeRefusals(report, seen)
+  const readyAfter = outages.flatMap(({ ready, back }) => ready.map((at) => at - back))
+  await report.pace("each instance was ready after the return", longest(readyAfter), limits.readyMs)
   judgeGauges(report, seen)
 }
 
@@ -87,7 +92,7 @@ const lasted = ({ beganAt, endedAt }: Asked) => endedAt - beganAt
 const described = ({ topic, instance, beganAt, endedAt, status, retryAfter, error }: Asked) =>
   `${topic} at ${instance}: ${status || error} after ${Math.round(endedAt - beganAt)} ms, Retry-After ${retryAfter}`
 
-function judgeRefusals(report: Report, { requests, outages, instances }: Seen) {
+async function judgeRefusals(report: Report, { requests, outages, instances }: Seen) {
   const byTopic = (...topics: string[]) => requests.filter(({ topic }) => topics.includes(topic))
   const isWithin = ({ beganAt, endedAt }: Asked) => outages.some(({ stopped, starting }) => beganAt >= stopped && endedAt <= starting)
   /** Whether PostgreSQL was away, or the instance not ready yet, at a moment of the request. */
@@ -103,38 +108,33 @@ function judgeRefusals(report: Report, { requests, outages, instances }: Seen) {
   report.note(`${whileAway.length} requests while PostgreSQL was away, ${touching.length} while it went or came, ${asked.length} in all`)
   const took = requests.filter(touches)
   report.note(`the longest of all that met an outage took ${worst(took.map(lasted))}`)
-  report.check(
-    "no request that meets an outage takes longer than 5 s",
-    took.filter((each) => lasted(each) > limits.answerMs).map(described),
-  )
-  report.check(
+  await report.pace("the longest request that met an outage", longest(took.map(lasted)), limits.answerMs)
+  report.promise(
     "while PostgreSQL is away every request is 503 with Retry-After",
     whileAway.filter((each) => !isRefused(each)).map(described),
   )
-  report.check(
+  report.promise(
     "while it goes or comes every request is served or 503 with Retry-After",
     touching.filter((each) => !isRefused(each) && !isServed(each)).map(described),
   )
-  report.check("while it is there every request is served", asked.filter((each) => !touches(each) && !isServed(each)).map(described))
-  report.check(
+  const refused = asked.filter((each) => !touches(each) && !isServed(each))
+  report.promise("while it is there every request is served", refused.filter((each) => !isRefused(each)).map(described))
+  await report.pace("503 while it is there, of all requests", refused.filter(isRefused).length / asked.length, limits.busy, "times")
+  report.promise(
     "/health/live and /metrics are always 200",
     byTopic("live", "metrics")
       .filter(({ status }) => status !== 200)
       .map(described),
   )
   const ready = byTopic("ready")
-  report.check("/health/ready is 503 while PostgreSQL is away, and 200 while it is there", [
-    ...ready.filter((each) => isWithin(each) && each.status !== 503).map(described),
-    ...ready.filter((each) => !touches(each) && each.status !== 200).map(described),
-  ])
-  const few = outages.filter(({ seconds, stopped, starting }) => {
-    const during = whileAway.filter(({ beganAt }) => beganAt >= stopped && beganAt <= starting)
-    return during.length < seconds * limits.askedPerSecond
-  })
-  report.check(
-    `at least ${limits.askedPerSecond} requests a second come while it is away`,
-    few.map(({ seconds }) => `fewer in ${seconds} s`),
+  report.promise(
+    "/health/ready is 503 while PostgreSQL is away",
+    ready.filter((each) => isWithin(each) && each.status !== 503).map(described),
   )
+  const unready = ready.filter((each) => !touches(each) && each.status !== 200)
+  await report.pace("/health/ready is 503 while it is there, of all requests", unready.length / ready.length, limits.busy, "times")
+  const wanted = outages.reduce((sum, { seconds }) => sum + seconds * limits.askedPerSecond, 0)
+  await report.reached("requests while it was away", whileAway.length, wanted)
 }
 
 /** Compares each instance after an outage, under the same load, with itself before the first one. */
@@ -161,8 +161,8 @@ function judgeGauges(report: Report, { samples, phases, outages, instances }: Se
       if (each.most > before.kept + limits.moreMeanwhile) faults.memory.push(`${when}: ${rounded([each.most])} MB at the worst moment`)
     }
   }
-  report.check("no instance has more connections than it may have, from the return on", faults.connections)
-  report.check(
+  report.promise("no instance has more connections than it may have, from the return on", faults.connections)
+  report.promise(
     `no instance keeps more memory than before and ${limits.moreKept} MB, or has ${limits.moreMeanwhile} MB more meanwhile`,
     faults.memory,
   )
@@ -196,9 +196,9 @@ export async function judgeStore(deployment: Deployment, report: Report, custome
     faults.heard.push(...misheard(name, listener, mine))
   }
   for (const [index, subscriber] of subscribers.entries()) faults.heard.push(...misheard(`subscriber ${index + 1}`, subscriber, stored))
-  report.check("every message is stored once, under the id that was acknowledged", faults.once)
-  report.check("every burst is answered", faults.answered)
-  report.check("no message is answered twice", faults.twice)
-  report.check("each customer and each subscriber heard each message once and in order", faults.heard)
-  report.check("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
+  report.promise("every message is stored once, under the id that was acknowledged", faults.once)
+  report.promise("every burst is answered", faults.answered)
+  report.promise("no message is answered twice", faults.twice)
+  report.promise("each customer and each subscriber heard each message once and in order", faults.heard)
+  report.promise("messages are numbered without gaps, with one event each", [...gaps(stored), ...notToldOnce(stored)])
 }

@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
-const repository = resolve(import.meta.dirname, "../..")
+/** The folder of this repository. */
+export const repository = resolve(import.meta.dirname, "../..")
 
 /** A line of the built server, and its replacement in a mutant. */
 export interface Mutation {

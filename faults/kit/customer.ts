@@ -34,7 +34,8 @@ export class Customer {
         this.listener = this.deployment.listen(() => this.next().url, credentials)
         return
       }
-      if (taken) throw new Error(`The widget's hook answered ${taken.status}: ${JSON.stringify(taken.body)}`)
+      // A server that is too busy asks to come back.
+      if (taken && taken.status !== 503) throw new Error(`The widget's hook answered ${taken.status}: ${JSON.stringify(taken.body)}`)
       await sleep(20)
     }
   }

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events"
 import type { Instance } from "../../test/kit/campaign/instance.js"
-import { sleep } from "../../test/kit/campaign/wait.js"
+import { onThisMachine, sleep } from "../../test/kit/campaign/wait.js"
 import type { Listener } from "./listener.js"
 import type { Requests } from "./requests.js"
 import { addressOf, type Deployment } from "./test-bed.js"
@@ -77,7 +77,7 @@ export class Regular {
       await sleep(Math.max(250, (asked.retryAfter ?? 0) * 250))
     }
     // Heard already, where the answer came before the 201. Nobody waits for ever: who is not answered is found in the store.
-    if (this.unanswered === tag) await once(this.#answers, tag, { signal: AbortSignal.timeout(patienceMs) }).catch(() => {})
+    if (this.unanswered === tag) await once(this.#answers, tag, { signal: AbortSignal.timeout(onThisMachine(patienceMs)) }).catch(() => {})
   }
 
   /** In the chat from the first message on. */

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import pg from "pg"
 import { administer, Instance, killAll } from "../../test/kit/campaign/instance.js"
 import { Postgres } from "../../test/kit/campaign/postgres.js"
-import { must, until } from "../../test/kit/campaign/wait.js"
+import { must, sleep, until } from "../../test/kit/campaign/wait.js"
 import { copyBuild, type MutationName } from "./builds.js"
 import { Listener } from "./listener.js"
 import { SlowModel } from "./model.js"
@@ -65,6 +65,8 @@ export async function openTestBed(): Promise<TestBed> {
   }
   try {
     const postgres = await Postgres.open(join(folder, "data"))
+    // The speed of the machine includes that of its transactions.
+    process.env["TEST_DATABASE_URL"] = postgres.url
     const close = async () => {
       killAll()
       await postgres.close()
@@ -194,4 +196,24 @@ export async function post(
   const headers = { "content-type": "application/json", ...sender, ...(key && { "idempotency-key": key }) }
   const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
   return { status: answer.status, body: await answer.json() }
+}
+
+/** Sends a request until it is answered, however often the server is killed meanwhile; a key keeps it from being done twice. */
+export async function insist(
+  instance: Instance,
+  token: string,
+  method: string,
+  path: string,
+  body: object,
+  key: string | null,
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape.
+): Promise<any> {
+  for (;;) {
+    const answer = await post(`${instance.url}${path}`, token, body, { method, ...(key && { key }) }).catch(() => null)
+    if (answer && answer.status < 300) return answer.body
+    // A request with the same key may still run in the database; a server without a free connection asks to come back.
+    if (answer && ![409, 503].includes(answer.status))
+      throw new Error(`${method} ${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
+    await sleep(50)
+  }
 }

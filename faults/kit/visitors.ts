@@ -15,6 +15,8 @@ export interface Answered {
 /** Sends JSON from an address of this machine, over connections that are kept; writes every request down. */
 export class ProxyClient {
   readonly all: Answered[] = []
+  /** Requests that were repeated, because nginx had closed the connection that they were to use. */
+  repeated = 0
   readonly #agents = new Map<string, Agent>()
 
   constructor(private readonly url: string) {}
@@ -34,12 +36,18 @@ export class ProxyClient {
     return answered
   }
 
-  private exchange(localAddress: string, method: string, path: string, headers: Record<string, string>, body?: object) {
+  private exchange(
+    localAddress: string,
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: object,
+  ): Promise<{ status: number; text: string }> {
     // A reload of nginx closes connections that clients keep, perhaps just when one sends a request.
     const agent = this.#agents.get(localAddress) ?? new Agent({ localAddress })
     this.#agents.set(localAddress, agent)
     const json = body && { "content-type": "application/json" }
-    return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       const sent = request(new URL(path, this.url), { method, agent, headers: { ...headers, ...json } }, async (response) => {
         try {
           const parts = await response.toArray()
@@ -48,7 +56,13 @@ export class ProxyClient {
           reject(error)
         }
       })
-      sent.on("error", reject)
+      sent.on("error", (error: NodeJS.ErrnoException) => {
+        // As clients do: a kept connection that was closed has not taken the request.
+        const isClosed = sent.reusedSocket && error.code === "ECONNRESET"
+        if (!isClosed) return reject(error)
+        this.repeated += 1
+        resolve(this.exchange(localAddress, method, path, headers, body))
+      })
       sent.end(body && JSON.stringify(body))
     })
   }

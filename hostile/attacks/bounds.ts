@@ -43,7 +43,7 @@ export const bounds: Attack = {
     for (const cursor of cursors.map(encoded))
       for (const path of ["/api/chats?take=1", "/api/chats?take=1&sortOrder=ASC"])
         answers.push(await toldBy(await fetch(`${server.url}${path}&cursor=${cursor}`, { headers: withToken(attacker) })))
-    report.check("no cursor is a fault of the server", otherThan(["ok", "BAD_USER_INPUT"], answers))
+    report.promise("no cursor is a fault of the server", otherThan(["ok", "BAD_USER_INPUT"], answers))
     const search = (args: string, variables: object = {}) =>
       tell(`${server.url}/graphql`, withToken(attacker), {
         query: `query ($filter: String, $where: ChatWhere) { chats(${args}) { totalCount } }`,
@@ -56,6 +56,6 @@ export const bounds: Attack = {
       await search("where: $where", { where: { managerId: { in: Array.from({ length: 70_000 }, () => "me") } } }),
       await search("where: $where", { where: { tagIds: { in: Array.from({ length: 20_000 }, () => randomUUID()) } } }),
     ]
-    report.check("no filter is a fault of the server", otherThan(["ok", "BAD_USER_INPUT"], filters))
+    report.promise("no filter is a fault of the server", otherThan(["ok", "BAD_USER_INPUT"], filters))
   },
 }

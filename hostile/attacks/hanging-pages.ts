@@ -16,7 +16,7 @@ export const hangingPages: Attack = {
       await sleep(1_000)
       const seconds = await secondsToIndex(bed, limits.deadlineMs)
       report.note(`another company's text file was indexed in ${seconds.toFixed(1)} s`)
-      report.check("another company's text file is indexed meanwhile", seconds > limits.seconds ? [`after ${seconds.toFixed(1)} s`] : [])
+      await report.pace("another company's text file is indexed meanwhile", seconds, limits.seconds, "s")
     } finally {
       await site.close()
     }

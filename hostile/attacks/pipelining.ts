@@ -31,6 +31,6 @@ export const pipelining: Attack = {
     }
     for (const socket of sockets) socket.resetAndDestroy()
     report.note(`memory ${(most - before).toFixed(0)} MB above the level before, at most`)
-    report.check("the server holds at most 250 MB for them", most - before > 250 ? [`${(most - before).toFixed(0)} MB`] : [])
+    report.promise("the server holds at most 250 MB for them", most - before > 250 ? [`${(most - before).toFixed(0)} MB`] : [])
   },
 }

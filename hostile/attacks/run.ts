@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Report } from "../../test/kit/campaign/report.js"
-import { mediansOf, slowerThan } from "../kit/neighbor.js"
+import { mediansOf, timesAtRest } from "../kit/neighbor.js"
 import type { TestBed } from "../kit/test-bed.js"
 import type { Attack } from "./attack.js"
 
@@ -42,23 +42,21 @@ export async function runAttack(bed: TestBed, attack: Attack, report: Report) {
     `${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of the server's CPU; another company: ${quietRate.toFixed(0)} queries a second at rest, ${rate.toFixed(0)} meanwhile, slowest ${slowest.toFixed(0)} ms`,
   )
   report.note(`memory: ${before.toFixed(0)} MB before, ${memory.megabytes.toFixed(0)} MB ${memory.seconds.toFixed(0)} s after`)
-  report.check("the server runs", watch.ended)
-  report.check("nothing was logged as an unexpected fault", watch.newFaults())
-  report.check("the other company is served correctly", [...quiet.faults, ...during.faults])
+  report.promise("the server runs", watch.ended)
+  report.promise("nothing was logged as an unexpected fault", watch.newFaults())
+  report.promise("the other company is served correctly", [...quiet.faults, ...during.faults])
   if (attack.mustNotDelay) {
     const [before, meanwhile] = [mediansOf(quiet), mediansOf(during)]
     const show = ({ answer, delay }: typeof before) => `${answer.toFixed(1)} ms (a server that does nothing ${delay.toFixed(1)} ms)`
     report.note(`medians of the other company's query: ${show(before)} at rest, ${show(meanwhile)} meanwhile`)
-    report.check(
-      `the other company's median stays below ${limits.slower} times its median at rest`,
-      slowerThan(limits.slower, before, meanwhile),
-    )
+    await report.pace("the other company's median, of its median at rest", timesAtRest(before, meanwhile), limits.slower, "times")
   }
   if (!attack.isLoad) return
-  report.check(
-    "the other company keeps a fifth of its throughput",
-    rate < quietRate * limits.share ? [`${rate.toFixed(0)} of ${quietRate.toFixed(0)}`] : [],
+  await report.reached(
+    "queries of the other company a second, of a fifth of those at rest",
+    Math.round(rate),
+    Math.round(quietRate * limits.share),
   )
-  report.check("no answer takes longer than 2 s", slowest > limits.answerMs ? [`${slowest.toFixed(0)} ms`] : [])
-  report.check(`memory returns to ${limits.moreMemory} MB above the level before`, memory.faults)
+  await report.pace("its longest answer", slowest, limits.answerMs)
+  report.promise(`memory returns to ${limits.moreMemory} MB above the level before`, memory.faults)
 }

@@ -24,11 +24,11 @@ export const subscriptions: Attack = {
     const events = received.filter(({ type }) => type === "next").length
     const errors = refusals()
     report.note(`${errors.length} subscriptions were refused, ${events} events were received`)
-    report.check(
+    report.promise(
       "all beyond a hundred are refused for their number",
       errors.length < 19_900 && socket.readyState === socket.OPEN ? [`only ${errors.length} were`] : [],
     )
-    report.check(
+    report.promise(
       "with the code that says so",
       errors.filter(({ payload }) => payload[0].extensions.code !== "RATE_LIMITED").map(({ payload }) => JSON.stringify(payload)),
     )
@@ -38,7 +38,7 @@ export const subscriptions: Attack = {
     for (let n = 0; n < 10; n += 1) visitor.subscribe(`v${n}`, query, { after: beginning })
     await sleep(1_000)
     const foreign = visitor.received.filter(({ type, payload }) => type === "next" && JSON.stringify(payload).includes(chatId))
-    report.check(
+    report.promise(
       "a visitor receives no event of another chat",
       foreign.map((message) => JSON.stringify(message)),
     )

@@ -45,9 +45,6 @@ export interface Medians {
 
 export const mediansOf = ({ times, idleTimes }: NeighborSight): Medians => ({ answer: median(times), delay: median(idleTimes) })
 
-/** A complaint when the query takes longer than so many times its median at rest. */
-export function slowerThan(times: number, quiet: Medians, { answer, delay }: Medians): string[] {
-  // Where the machine delays also a server that does nothing, by a factor, the query may take that much longer.
-  const allowed = times * quiet.answer * Math.max(1, delay / quiet.delay)
-  return answer > allowed ? [`${answer.toFixed(2)} ms of ${allowed.toFixed(2)} ms`] : []
-}
+/** How many times its median at rest the query takes; where the machine delays also a server that does nothing, it may take that much longer. */
+export const timesAtRest = (quiet: Medians, { answer, delay }: Medians): number =>
+  answer / (quiet.answer * Math.max(1, delay / quiet.delay))

@@ -35,6 +35,8 @@ export async function openTestBed(more: Record<string, string> = {}): Promise<Te
   // PostgreSQL does not run as root: its user must be able to enter the folder.
   chmodSync(folder, 0o755)
   const postgres = await Postgres.open(join(folder, "data"))
+  // The speed of the machine includes that of its transactions.
+  process.env["TEST_DATABASE_URL"] = postgres.url
   const vendors = [await new Vendors().listen(), await new Vendors().listen()] as const
   const voice = await new Voice(usual.ENCRYPTION_KEY).listen()
   const pool = new pg.Pool({ connectionString: postgres.url, max: 2 })

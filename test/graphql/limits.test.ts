@@ -98,6 +98,19 @@ describe("limits, before anything runs", () => {
       })
   })
 
+  it("a selection for a webhook that nests too deeply, or whose fragments are a circle, is refused with its reason", async () => {
+    for (const [query, reason] of [
+      [`{ message ${"{ chat".repeat(1_200)}${"}".repeat(1_200)} }`, /nests/],
+      [`{ message { ...A } } fragment A on Message { id ...A }`, /spread fragment "A"/],
+    ] as const) {
+      const { body } = await w.rest
+        .as(acme.token)
+        .post("/api/event-webhooks", { url: "https://example.com/", types: ["MESSAGE_CREATED"], query })
+        .expect(400)
+      expect(body).toMatchObject({ code: "BAD_USER_INPUT", message: expect.stringMatching(reason) })
+    }
+  })
+
   it("a long chain of fragments is valid", async () => {
     const chain = Array.from({ length: 400 }, (_, index) => `fragment A${index} on ChatFolder { ...A${index + 1} }`).join(" ")
     const { errors } = await gql(acme.token, `{ chatFolders { ...A0 } } ${chain} fragment A400 on ChatFolder { id }`)

@@ -1,15 +1,16 @@
 import { killAll } from "./instance.js"
+import type { Results } from "./results.js"
 
 export const say = (line: string) => process.stdout.write(`${line}\n`)
 
 /**
- * Runs campaigns on a test bed and ends the process: 0 when every check holds, 1 otherwise. `work` returns for each check whether it holds.
- * An interruption ends the servers, and what still waits is not waited for.
+ * Runs campaigns on a test bed and ends the process: 0 when every check holds, 1 otherwise. An interruption ends the servers, and what still
+ * waits is not waited for.
  */
 export async function runCampaigns<Bed extends { close(): Promise<void> }>(
   seed: number,
   open: () => Promise<Bed>,
-  work: (bed: Bed) => Promise<boolean[]>,
+  work: (bed: Bed) => Promise<Results>,
 ): Promise<never> {
   process.on("exit", killAll)
   const begin = performance.now()
@@ -20,10 +21,9 @@ export async function runCampaigns<Bed extends { close(): Promise<void> }>(
   })
   const judge = async () => {
     const results = await work(await opening)
-    const failed = results.filter((holds) => !holds).length
     say(`\nSEED=${seed}, ${Math.round((performance.now() - begin) / 1_000)} s`)
-    say(`${results.length - failed} passed, ${failed} failed`)
-    return failed > 0 ? 1 : 0
+    for (const line of results.lines) say(line)
+    return results.failed > 0 ? 1 : 0
   }
   try {
     process.exitCode = await Promise.race([judge(), interrupt])

@@ -1,7 +1,11 @@
-/** What a campaign found out. */
+import { judgedPace, type PaceUnit, paceFactor } from "../pace.js"
+import { printed } from "../reference.js"
+
+/** What a campaign found out: a promise holds at any speed of the machine; a pace depends on it. */
 export interface Finding {
-  check: string
-  /** Everything that contradicts the check; none: it holds. */
+  kind: "promise" | "pace"
+  name: string
+  /** Everything that contradicts it; none: it holds. */
   faults: string[]
 }
 
@@ -21,16 +25,36 @@ export class Report {
     process.stdout.write(`\n${this.title}\n${this.#lines.join("\n")}\n`)
   }
 
-  /** A check holds when nothing contradicts it. */
-  check(check: string, faults: string[]) {
-    this.findings.push({ check, faults })
-    this.note(`${faults.length === 0 ? "ok  " : "FAIL"} ${check}`)
-    for (const fault of faults.slice(0, 8)) this.note(`       ${fault}`)
-    if (faults.length > 8) this.note(`       … and ${faults.length - 8} more`)
+  /** Records what has to hold at any speed: nothing is lost, doubled, out of order, another company's, a 5xx; it holds without faults. */
+  promise(name: string, faults: string[]) {
+    this.#find({ kind: "promise", name, faults })
+  }
+
+  /** Records how long something took, judged beside the speed of the machine: it fails beyond four times its bound on a machine of that speed. */
+  async pace(name: string, value: number, bound: number, unit: PaceUnit = "ms") {
+    const { ratio, reference } = await judgedPace(value, bound, unit)
+    const shown = Number.isFinite(value) ? Number(value.toPrecision(3)) : value
+    const machine = unit === "times" ? "" : `, ${printed(reference)}`
+    const line = `${shown} ${unit}, bound ${bound} ${unit}, ratio ${ratio.toFixed(2)}${machine}`
+    if (ratio <= paceFactor()) return this.#find({ kind: "pace", name: `${name}: ${line}`, faults: [] })
+    this.#find({ kind: "pace", name, faults: [line] })
+  }
+
+  /** Records how much of something came about in the time that it had, as a pace: on a slow machine there is less of it. */
+  reached(name: string, count: number, wanted: number) {
+    return this.pace(`${name} (${count} of ${wanted})`, wanted === 0 ? 0 : wanted / count, 1, "times")
   }
 
   get failed(): Finding[] {
     return this.findings.filter(({ faults }) => faults.length > 0)
+  }
+
+  #find(finding: Finding) {
+    const { name, faults } = finding
+    this.findings.push(finding)
+    this.note(`${faults.length === 0 ? "ok  " : "FAIL"} ${name}`)
+    for (const fault of faults.slice(0, 8)) this.note(`       ${fault}`)
+    if (faults.length > 8) this.note(`       … and ${faults.length - 8} more`)
   }
 }
 
@@ -41,5 +65,8 @@ export function tally(words: string[]): string {
   return [...counts].map(([word, times]) => `${times} ${word}`).join(", ")
 }
 
-/** The greatest of some times, in seconds. */
-export const worst = (times: number[]) => `${(Math.max(0, ...times) / 1000).toFixed(1)} s`
+/** The greatest of some times, in milliseconds; 0 of none. */
+export const longest = (times: number[]) => Math.max(0, ...times)
+
+/** The greatest of some times, in seconds, as text. */
+export const worst = (times: number[]) => `${(longest(times) / 1000).toFixed(1)} s`

@@ -1,18 +1,28 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { lastSlowdown, measureAgain } from "../reference.js"
 
 export { sleep }
 
-/** Waits until something holds; answers whether it did within the deadline. */
+/** As many milliseconds as this machine takes for what a quiet one does in so many, by the last measurement. */
+export const onThisMachine = (ms: number): number => Math.round(ms * lastSlowdown())
+
+/** Waits until something holds; returns whether it did. The deadline is that of a quiet machine: on a slow one it is longer. */
 export async function until(holds: () => boolean | Promise<boolean>, deadlineMs: number): Promise<boolean> {
-  const end = performance.now() + deadlineMs
+  const begin = performance.now()
+  const isOver = () => performance.now() - begin > onThisMachine(deadlineMs)
   for (;;) {
     if (await holds()) return true
-    if (performance.now() > end) return false
+    if (isOver()) {
+      // The machine may have become slower since it was measured.
+      await measureAgain()
+      if (isOver()) return false
+    }
     await sleep(10)
   }
 }
 
-/** Waits until something holds; a deadline that passes here is a fault of the surroundings, not a finding. */
+/** Waits until something holds; throws when the deadline passes, also on a slow machine. */
 export async function must(what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 60_000): Promise<void> {
-  if (!(await until(holds, deadlineMs))) throw new Error(`Waited ${deadlineMs / 1000} s in vain: ${what}`)
+  const begin = performance.now()
+  if (!(await until(holds, deadlineMs))) throw new Error(`Waited ${Math.round((performance.now() - begin) / 1000)} s in vain: ${what}`)
 }
