@@ -60,7 +60,7 @@ async function inLanes<T>(items: T[], lanes: number, work: (item: T) => Promise<
 
 /** The sound server has to keep every promise, and its pace. */
 async function runSound(testBed: TestBed, results: Results, chosen: [string, Group][]) {
-  for (const [name, { lacks }] of chosen) if (lacks) results.skipped.push(`${name}: ${lacks}`)
+  for (const [name, { lacks }] of chosen) if (lacks) results.skip(`${name}: ${lacks}`)
   const runs = chosen.filter(([, { lacks }]) => !lacks).map(([, group]) => group)
   const of = (isAlone: boolean) =>
     runs.filter((group) => Boolean(group.isAlone) === isAlone).flatMap((group) => Object.entries(group.campaigns))
@@ -79,7 +79,7 @@ async function runMutants(testBed: TestBed, results: Results, isForced: boolean)
   const all = Object.keys(mutants) as MutationName[]
   const sealed = (name: MutationName) => sealOf(repository, filesOf(name))
   const isLeftOut = (name: MutationName) => !isForced && seals.holds(name, sealed(name))
-  results.skipped.push(...all.filter(isLeftOut).map((name) => `mutant ${name}: noticed before, with the same files`))
+  for (const name of all.filter(isLeftOut)) results.skip(`mutant ${name}: noticed before, with the same files`)
   const waiting = all.filter((name) => !isLeftOut(name))
   await inLanes(waiting, atOnce.mutants, async (name) => {
     const { campaign, notices } = mutants[name]
@@ -87,7 +87,7 @@ async function runMutants(testBed: TestBed, results: Results, isForced: boolean)
     report.print()
     const noticed = report.failed.some((each) => each.name === notices)
     say(noticed ? `ok   without the ${name} it is noticed: ${notices}` : `FAIL without the ${name} nobody notices: ${notices}`)
-    results.count(noticed)
+    results.count(`without the ${name} nobody notices: ${notices}`, noticed)
     seals.record(name, noticed ? sealed(name) : null)
   })
   if (waiting.length > 0) say(`\n${sealedFile} is written: commit it, so that these mutants run again only when their files change`)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { printed, reference } from "../test/kit/reference.js"
-import type { Outcome } from "../test/kit/second-try.js"
+import type { Outcome } from "../test/kit/report-checks.js"
 
 /**
  * The end of `.ci/run`: a table of its steps, the flaky and the skipped checks, the machine's load and speed, and the tally. Usage:

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from "node:fs"
 import { relative } from "node:path"
 import { promiseBroken } from "./promise.js"
+import type { Outcome } from "./report-checks.js"
 
 /** How many files may fail at first and pass when they are run alone; with more of them the run has failed. */
 export const mostFlaky = 2
@@ -16,18 +17,6 @@ interface JestResults {
     message: string
     assertionResults: { fullName: string; ancestorTitles: string[]; status: string; failureMessages: string[] }[]
   }[]
-}
-
-/** What a run came to; the line and the table at the end of `.ci/run` show it. */
-export interface Outcome {
-  passed: number
-  failed: number
-  /** Groups of skipped tests: a file with its outermost title, which says why. */
-  skipped: { name: string; count: number }[]
-  /** `file › test: first error` of each file that passed only when it was run alone. */
-  flaky: string[]
-  /** Why the run has failed, a sentence each; none when it has not. */
-  reasons: string[]
 }
 
 /** Runs Jest with arguments; answers its exit code. */

@@ -6,6 +6,7 @@ import { attempt, Results } from "../kit/campaign/results.js"
 import { Seals, sealOf, sourcesIn } from "../kit/campaign/seals.js"
 import { until } from "../kit/campaign/wait.js"
 import { measureAgain } from "../kit/reference.js"
+import { reportChecks } from "../kit/report-checks.js"
 
 /** Collects what is printed, so that the output of the tests does not contain failures. */
 let printed = ""
@@ -35,6 +36,13 @@ const inTime = (report: Report) => report.pace("an answer", 1, 1, "times")
 const lost = (report: Report) => report.promise("nothing is lost", ["a message"])
 const kept = (report: Report) => report.promise("nothing is lost", [])
 
+/** The last lines of a run. */
+function linesOf(results: Results): string[] {
+  const lines: string[] = []
+  reportChecks(results, (line) => lines.push(line))
+  return lines
+}
+
 async function attempted(...finds: Parameters<typeof fake>) {
   const [results, campaign] = [new Results(), fake(...finds)]
   await attempt(results, () => campaign.run())
@@ -45,9 +53,10 @@ describe("a campaign", () => {
   it("that fails a pace once runs again, counts as passed, and is named as flaky with its first ratio", async () => {
     const { results, attempts } = await attempted(late, inTime)
     expect([attempts, results.passed, results.failed]).toEqual([2, 1, 0])
-    const lines = results.lines
-    expect(lines[0]).toMatch(/^FLAKY fake › an answer: 5 times, bound 1 times, ratio 5\.00$/)
-    expect(lines.slice(-2)).toEqual(["1 flaky", "1 passed, 0 failed, 0 skipped"])
+    expect(linesOf(results)).toEqual([
+      "FLAKY fake › an answer: 5 times, bound 1 times, ratio 5.00",
+      "1 passed, 0 failed, 0 skipped, 1 flaky",
+    ])
     expect(printed).toContain("once more")
   })
 
@@ -62,6 +71,7 @@ describe("a campaign", () => {
       lost(report)
     }, inTime)
     expect([attempts, results.failed, results.flaky]).toEqual([1, 2, []])
+    expect(results.reasons[1]).toBe("fake › nothing is lost: a message")
   })
 
   it("that fails a pace, and at the second attempt a promise, has failed", async () => {
@@ -112,8 +122,8 @@ it("a deadline is that of a quiet machine", async () => {
 
 it("what was skipped is counted, with its reason", () => {
   const results = new Results()
-  results.skipped.push("events-redis-lost: no Redis")
-  expect(results.lines).toEqual(["skipped: events-redis-lost: no Redis", "0 flaky", "0 passed, 0 failed, 1 skipped"])
+  results.skip("events-redis-lost: no Redis")
+  expect(linesOf(results)).toEqual(["SKIPPED events-redis-lost: no Redis: 1", "0 passed, 0 failed, 1 skipped, 0 flaky"])
 })
 
 describe("the seal of a mutant", () => {

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promiseBroken } from "../kit/promise.js"
-import { type Outcome, type RunJest, withOneTry, withSecondTry } from "../kit/second-try.js"
+import type { Outcome } from "../kit/report-checks.js"
+import { type RunJest, withOneTry, withSecondTry } from "../kit/second-try.js"
 
 let folder: string
 beforeEach(() => {

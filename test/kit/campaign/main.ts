@@ -1,3 +1,4 @@
+import { reportChecks } from "../report-checks.js"
 import { killAll } from "./instance.js"
 import type { Results } from "./results.js"
 
@@ -22,7 +23,7 @@ export async function runCampaigns<Bed extends { close(): Promise<void> }>(
   const judge = async () => {
     const results = await work(await opening)
     say(`\nSEED=${seed}, ${Math.round((performance.now() - begin) / 1_000)} s`)
-    for (const line of results.lines) say(line)
+    reportChecks(results)
     return results.failed > 0 ? 1 : 0
   }
   try {

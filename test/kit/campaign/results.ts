@@ -1,34 +1,34 @@
+import type { Outcome } from "../report-checks.js"
 import type { Report } from "./report.js"
 
 /** What all campaigns of a run found. */
-export class Results {
+export class Results implements Outcome {
   passed = 0
   failed = 0
-  /** What was not run, with the reason. */
-  readonly skipped: string[] = []
+  readonly skipped: { name: string; count: number }[] = []
   /** Paces that failed at the first attempt and held at the second. */
   readonly flaky: string[] = []
+  readonly reasons: string[] = []
 
   /** Counts the findings of a campaign. */
-  add({ findings, failed }: Report) {
+  add({ title, findings, failed }: Report) {
     this.failed += failed.length
     this.passed += findings.length - failed.length
+    this.reasons.push(...failed.map(({ name, faults }) => `${title} › ${name}: ${faults[0]?.split("\n")[0]}`))
   }
 
   /** Counts one check. */
-  count(holds: boolean) {
+  count(name: string, holds: boolean) {
     if (holds) this.passed += 1
-    else this.failed += 1
+    else {
+      this.failed += 1
+      this.reasons.push(name)
+    }
   }
 
-  /** The last lines of a run. */
-  get lines(): string[] {
-    return [
-      ...this.flaky.map((each) => `FLAKY ${each}`),
-      ...this.skipped.map((each) => `skipped: ${each}`),
-      `${this.flaky.length} flaky`,
-      `${this.passed} passed, ${this.failed} failed, ${this.skipped.length} skipped`,
-    ]
+  /** Counts what was not run, with the reason. */
+  skip(name: string) {
+    this.skipped.push({ name, count: 1 })
   }
 }
 
