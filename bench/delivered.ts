@@ -11,7 +11,7 @@ import { earlierVersion } from "./requests.js"
 import type { Samples } from "./samples.js"
 import { Helper } from "./turns/helper.js"
 
-/** What becomes of a message: no channel has to be called, there is no connection, or a connector takes it. */
+/** The outcome of a message: no channel has to be called, there is no connection, or a connector takes it. */
 export const fates = ["sent by its event", "not connected", "delivered"] as const
 export type Fate = (typeof fates)[number]
 
@@ -59,7 +59,7 @@ export async function measureDelivered(
       const [begin, before] = [performance.now(), [cpuMs(server.pid), postgresCpuMs(postmaster)]]
       const { bad } = await underLoad(load, { ...order, token, companyId, samples: { ...samples, chats: ids } })
       if (bad > 0) throw new Error(`${bad} messages were refused`)
-      await settled(database, ids, placeOf[fate].status, writes)
+      await ended(database, ids, placeOf[fate].status, writes)
       const seconds = (performance.now() - begin) / 1_000
       const [serverCpu, databaseCpu] = [cpuMs(server.pid) - before[0]!, postgresCpuMs(postmaster) - before[1]!]
       return { program, fate, perSecond: writes / seconds, serverCpu: serverCpu / writes, databaseCpu: databaseCpu / writes }
@@ -102,18 +102,18 @@ async function openChats({ client, companyId }: BenchDatabase, fate: Fate): Prom
 }
 
 /** Waits until every message of the chats has its final status, and every event its position; throws for another status. */
-async function settled({ client }: BenchDatabase, chatIds: string[], status: string, messages: number) {
+async function ended({ client }: BenchDatabase, chatIds: string[], status: string, messages: number) {
   const deadline = performance.now() + 120_000
   for (;;) {
     const { rows } = await client.query(
-      `select count(*) filter (where status = $2)::int as settled, count(*) filter (where status not in ($2, 'queued'))::int as other
+      `select count(*) filter (where status = $2)::int as ended, count(*) filter (where status not in ($2, 'queued'))::int as other
        from message where chat_id = any($1::uuid[])`,
       [chatIds, status],
     )
     if (rows[0].other > 0) throw new Error(`${rows[0].other} messages are not ${status}`)
     const { rowCount } = await client.query("select 1 from event where position is null limit 1")
-    if (rows[0].settled >= messages && rowCount === 0) return
-    if (performance.now() > deadline) throw new Error(`Only ${rows[0].settled} of ${messages} messages are ${status}`)
+    if (rows[0].ended >= messages && rowCount === 0) return
+    if (performance.now() > deadline) throw new Error(`Only ${rows[0].ended} of ${messages} messages are ${status}`)
     await sleep(50)
   }
 }
