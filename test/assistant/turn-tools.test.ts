@@ -511,6 +511,7 @@ promised(
       return body.messages.some(({ role }: { role: string }) => role === "tool") ? { text: "It was shipped." } : callsOrder()
     }
     endpoint.answer(async () => {
+      // Not a wait: the time that the endpoint takes.
       await new Promise((resolve) => setTimeout(resolve, 40))
       return shipped
     })

@@ -243,6 +243,7 @@ describe("closing", () => {
       connectionParams: parametersOf(acme.token),
       retryAttempts: 1_000,
       shouldRetry: () => true,
+      // Not a wait: the pause of the client between two attempts.
       retryWait: () => new Promise((resolve) => setTimeout(resolve, 20)),
     })
     let noticed = () => {}

@@ -20,6 +20,7 @@ async function follow(w: World, url: string, count: number) {
     lazy: false,
     retryAttempts: 1_000,
     shouldRetry: () => true,
+    // Not a wait: the pause of the client between two attempts.
     retryWait: () => new Promise((resolve) => setTimeout(resolve, 20)),
     on: { closed: (event) => void closes.push((event as { code: number }).code) },
   })

@@ -473,6 +473,7 @@ class NumberHolder {
     return { theNumber: to, heard: [...this.heard] }
   }
   promise = async (args: { to: number }) => {
+    // Not a wait: a resolver that answers later than others.
     await new Promise((resolve) => setTimeout(resolve, 1))
     return this.set(args)
   }

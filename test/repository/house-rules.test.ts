@@ -8,6 +8,7 @@ import { guardRootFields } from "../../src/graphql/guard.js"
 import * as rules from "../kit/house-rules.js"
 import { committedSources, complaints, type Rule, root, type Source, sourcesBelow } from "../kit/house-rules.js"
 import { promised } from "../kit/promise.js"
+import { testsWaitForEvents } from "../kit/waiting-rule.js"
 import { world } from "../kit/world.js"
 
 const source = sourcesBelow("src")
@@ -381,6 +382,20 @@ describe("the repository", () => {
     of: rules.filesAreShort,
     breaks: [made("src/entities/chat.ts", ...Array<string>(331).fill("// line"))],
     among: source,
+  })
+  rule("a test waits for events", {
+    of: testsWaitForEvents,
+    breaks: [
+      made("test/chats/chat.test.ts", "await sleep(200)"),
+      made("test/chats/chat.test.ts", "while (!done()) await new Promise((resolve) => setTimeout(resolve, 20))"),
+      made("test/chats/chat.test.ts", "expect(performance.now() - begin).toBeLessThan(1_000)"),
+      made("test/chats/chat.test.ts", "while (Date.now() < end) {"),
+    ],
+    keeps: [
+      made("test/chats/chat.test.ts", "// Not a wait: the pause between two requests of a client.", "await sleep(30)"),
+      made("test/chats/chat.test.ts", 'await until("the chat is gone", () => chats.length === 0)'),
+    ],
+    among: sourcesBelow("test", /\.ts$/).filter(({ path }) => path !== "test/repository/house-rules.test.ts"),
   })
   rule("a folder has a subject", {
     of: rules.foldersHaveSubjects,

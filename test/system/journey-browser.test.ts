@@ -52,6 +52,7 @@ inBrowser(`a visitor and an agent in two browsers${chromium ? "" : " (skipped: t
       yield "We have"
       // Progress is stored nowhere: who opens the chat now sees the words so far with the next ones.
       while (!isSeen) {
+        // Not a wait: the pause between two words of the model.
         await pause(100)
         yield " …"
       }
