@@ -11,8 +11,8 @@ export default {
   // For `--watch` and `--findRelatedTests`, which follow the imports of the sources.
   moduleNameMapper: { "^(\\.{1,2}/.*)\\.js$": "$1" },
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/\\.dist"],
-  // Far above what any test takes on a quiet machine: a busy one may have a quarter of the speed.
-  testTimeout: 120000,
+  // What waits fails before, with what it waits for (test/kit/wait.ts). This ends what waits for nothing that is known.
+  testTimeout: 900000,
   maxWorkers: 2,
   // With a limit Jest starts workers for a single file too, and replaces one that has grown beyond it.
   workerIdleMemoryLimit: "2GB",

@@ -107,23 +107,15 @@ const poisoned: [string, string, () => Buffer, string][] = [
 ]
 
 describe("a file that cannot be read", () => {
-  it.each(poisoned)(
-    "such as %s is refused when its text is to be given",
-    async (_what, filename, bytes, reason) => {
-      expect(await refusal((await file(bytes(), filename)).id)).toEqual(ofFile(`the file ${reason}`))
-    },
-    60_000,
-  )
+  it.each(poisoned)("such as %s is refused when its text is to be given", async (_what, filename, bytes, reason) => {
+    expect(await refusal((await file(bytes(), filename)).id)).toEqual(ofFile(`the file ${reason}`))
+  })
 
-  it.each(poisoned)(
-    "such as %s fails to be indexed",
-    async (_what, filename, bytes, reason) => {
-      const { id } = await item((await file(bytes(), filename)).id, { isVector: true })
-      await indexAll(w)
-      expect(await look(id)).toMatchObject({ indexStatus: "failed", indexError: `The file ${reason}`, chunkCount: 0 })
-    },
-    60_000,
-  )
+  it.each(poisoned)("such as %s fails to be indexed", async (_what, filename, bytes, reason) => {
+    const { id } = await item((await file(bytes(), filename)).id, { isVector: true })
+    await indexAll(w)
+    expect(await look(id)).toMatchObject({ indexStatus: "failed", indexError: `The file ${reason}`, chunkCount: 0 })
+  })
 
   it.each([
     ["a picture", "x.png", samples.png, "holds no text (image/png): it must be a PDF, Word, Excel, PowerPoint, text or CSV file"],

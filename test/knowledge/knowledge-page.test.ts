@@ -203,7 +203,7 @@ describe("the command to crawl again", () => {
     ]
     for (const ended of await Promise.all(refused.map((options) => run("knowledge:recrawl", options))))
       expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/has the id/) })
-  }, 120_000)
+  })
 
   it("retries failed items", async () => {
     const { id, path } = await pageItem({ status: 404 })

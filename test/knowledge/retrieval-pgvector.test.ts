@@ -116,7 +116,7 @@ describe("search by pgvector", () => {
     small = await assistantThatKnows(chapters.slice(12))
     // Vectors of another model and another length are not compared, and do not disturb.
     await run("update knowledge_chunk set embedding = '{1, 0, 0}', embedding_model = 'other' where position = 0")
-  }, 120_000)
+  })
 
   const exact = new PackedVectors()
   const sameAsExact = async ({ assistantId, context, items }: Assistant, nearest: (vector: Float32Array) => Promise<string[]>) => {

@@ -59,7 +59,6 @@ describe("retrieval over a handbook, with the built-in embedding", () => {
       expect(recalls.hybrid).toBeGreaterThanOrEqual(0.9)
       expect(recalls.hybrid).toBeGreaterThanOrEqual(Math.max(recalls.words, recalls.meaning))
     },
-    60_000,
   )
 
   it("has no question that is in the handbook, and only expectations that occur there once", () => {

@@ -6,8 +6,6 @@ import { type TcpProxy, tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
-jest.setTimeout(240_000)
-
 // Before that of the test server, which drops the database.
 afterAll(async () => {
   await server.stop()

@@ -90,7 +90,7 @@ describe("secrets of the environment", () => {
       jsonwebtoken.verify(token, JWT_SECRET, { algorithms: ["HS256"] })
     expect(await sql("select 1 from assistant_tool where not starts_with(sealed_secret, $1)", [sealMark(key)])).toEqual([])
     await sql("update assistant_tool set sealed_secret = null")
-  }, 300_000)
+  })
   afterAll(() => servers.stop())
 })
 
