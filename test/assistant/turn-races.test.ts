@@ -166,8 +166,8 @@ describe("a take-over during the model's call", () => {
   })
 
   promised("cancels queued messages", async () => {
-    await acme.connection("telegram", "shop")
     const { chat, done, call } = await chatInTurn({ messenger: "telegram", fromId: "shop" })
+    await acme.connection("telegram", "shop")
     call.answer({ text: "On its way" })
     await done
     const latest = async () => (await rest.as(acme.token).get(`/api/messages?chatId=${chat.id}&take=1`).expect(200)).body.data[0]

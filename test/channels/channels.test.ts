@@ -274,6 +274,15 @@ describe("a delivery", () => {
     expect((await message(id)).status).toBe("sent")
   })
 
+  it("without a connection fails at once, with a reason", async () => {
+    const chat = await acme.chat({ messenger: "olx", fromId: "not-connected", externalId: "42" })
+    const { id, status } = await acme.message({ chatId: chat.id, text: "Hello?" })
+    expect(status).toBe("failed")
+    expect((await reaches(id, "failed")).deliveryError).toMatch(/no active connection/)
+    const { data } = await gql(acme.token, "query ($id: UUID!) { message(id: $id) { deliveryErrorCode } }", { id })
+    expect(data.message.deliveryErrorCode).toBe("NOT_CONNECTED")
+  })
+
   promised("of the assistant is cancelled by a take-over while the connector does not answer, and a person's is not", async () => {
     const answer = await post({ messageId: "t-1", chat: { externalId: "taken-over" }, text: "When are you open?" }, 202, assisted)
     fails()

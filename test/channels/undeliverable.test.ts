@@ -25,7 +25,7 @@ const disconnect = ({ id }: { id: string }) => done("channel:disconnect", { id }
 const chatOf = (account: string, externalId: string | null = account) =>
   acme.chat({ messenger: "custom-messenger", fromId: account, externalId })
 const message = async (id: string) => (await rest.as(acme.token).get(`/api/messages/${id}`).expect(200)).body
-const ended = (id: string) => until("a delivery has ended", async () => ((await message(id)).status === "queued" ? null : message(id)))
+const ended = (id: string) => until("the delivery has ended", async () => ((await message(id)).status === "queued" ? null : message(id)))
 const retry = (id: string) => w.gql(acme.token, "mutation ($id: UUID!) { retryMessage(id: $id) { status } }", { id })
 
 /** The types of a message's events, in order. */
@@ -135,7 +135,7 @@ describe("a message that is stored while its messenger", () => {
     const { id, status } = await acme.message({ chatId: chat.id, text: "Just in time" })
     expect(status).toBe("queued")
     await until(
-      "a delivery has failed",
+      "the first attempt has failed",
       async () => (await sql("select from channel_message where message_id = $1 and failures = 1", [id])).length > 0,
     )
     await disconnect(connection)
