@@ -130,7 +130,8 @@ describe("retention", () => {
       [acme.id],
     )
     await retention.run(w.services)
-    expect(await sql("select 1 from media where forget_at = to_timestamp(0)")).toEqual([])
+    // A job of the server may remove a batch at the same time: this run leaves it to that one.
+    await until("all are removed", async () => (await sql("select 1 from media where forget_at = to_timestamp(0)")).length === 0)
   })
 })
 
