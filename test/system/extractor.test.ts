@@ -64,7 +64,7 @@ describe("a malicious document", () => {
 
   it("is not read further when the server is gone", async () => {
     const script = `
-      import { DocumentProcesses } from "../ports/dist/src/ports/extractor/processes.js"
+      import { DocumentProcesses } from "./dist/src/ports/extractor/processes.js"
       const extractor = new DocumentProcesses()
       extractor.text("a company", { bytes: Buffer.from(${JSON.stringify("<div>")}.repeat(100000)), type: "text/html" }, new AbortController().signal)
       const look = () => {

@@ -133,7 +133,7 @@ describe("a process", () => {
 
   it("that is idle does not keep its server running, and ends with it", async () => {
     const script = `
-      import { TaskProcesses } from "../ports/dist/src/ports/kit/task-processes.js"
+      import { TaskProcesses } from "./dist/src/ports/kit/task-processes.js"
       const program = new URL(${JSON.stringify(program.href)})
       const { pid } = await new TaskProcesses({ ...${JSON.stringify(options)}, program }).run({}, 60000)
       console.log(pid)`

@@ -59,7 +59,7 @@ describe("a check of arguments that does not end", () => {
 
   it("ends its process alone when its errors need too much memory in one allocation", async () => {
     const script = `
-      import { ToolSchemas } from "../dist/src/assistant/tool-schemas.js"
+      import { ToolSchemas } from "./dist/src/assistant/tool-schemas.js"
       const schemas = new ToolSchemas(console)
       const check = (params, args) => schemas.faultsOfArguments("a company", { type: "object", ...params }, args)
       const errors = await check({ anyOf: [{}], additionalProperties: { required: ["a"] } }, { ["~".repeat(20_000_000)]: {} })

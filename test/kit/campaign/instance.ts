@@ -13,11 +13,18 @@ export function killAll() {
   for (const child of children) child.kill("SIGKILL")
 }
 
-/** The environment of all servers; nothing else is inherited. */
-const bare = { PATH: process.env["PATH"], HOME: process.env["HOME"], TZ: "UTC" }
+const repository = resolve(import.meta.dirname, "../../..")
+
+/** The environment of all servers; nothing else is inherited. They are started often, so what one has compiled serves the next. */
+const bare = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  TZ: "UTC",
+  NODE_COMPILE_CACHE: join(repository, "node_modules/.cache/node"),
+}
 
 /** The flags of `npm start`; and the process collects its garbage when it is sent SIGUSR2. */
-const flags = startArguments(resolve(import.meta.dirname, "../../..")).slice(0, -1)
+const flags = startArguments(repository).slice(0, -1)
 const collecting = ["--expose-gc", "--import", 'data:text/javascript,process.on("SIGUSR2", () => gc())']
 
 /** Runs a file of a build; it is killed with the rest when the campaigns end. */
