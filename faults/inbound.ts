@@ -37,8 +37,8 @@ const debounceMs = 1_500
 /** Pause of a vendor before it sends again, at first and at most: it doubles. Real vendors wait longer. */
 const repeatMs = { first: 100, most: 1_600 }
 
-/** The share of bursts that may get a second answer, since a message was stored later than it arrived. */
-const severalAnswers = 0.03
+/** The share of bursts that may get a second answer, since a message was stored later than it arrived; the pace fails beyond three percent. */
+const severalAnswers = 0.0075
 
 export const storedOnce = "each update is one message, however often it was sent"
 

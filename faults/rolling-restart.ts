@@ -28,6 +28,8 @@ const patienceMs = 60_000
 const inFlight = 30
 /** Almost as long as an instance waits for a connection to the database before it refuses a request. */
 const busyMs = rootLimits.databaseWaitMs * 0.9
+/** The share of requests that may be refused so; the pace fails beyond one percent. */
+const busyShare = 0.0025
 /** How long the load goes on after the last restart. */
 const afterwardsMs = 2_000
 
@@ -215,7 +217,7 @@ async function judgeRequests(report: Report, client: ProxyClient, errors: string
   await report.pace(
     "requests that waited in vain for a connection, of all",
     refused.filter(isBusy).length / client.all.length,
-    0.01,
+    busyShare,
     "times",
   )
 }

@@ -52,8 +52,8 @@ const limits = {
   /** The contract's time for a 503. */
   answerMs: 5_000,
   readyMs: 10_000,
-  /** The share of requests that an instance may refuse because it is too busy to ask PostgreSQL in time. */
-  busy: 0.01,
+  /** The share of requests that an instance may refuse because it is too busy to ask PostgreSQL in time; the pace fails beyond one percent. */
+  busy: 0.0025,
   /** So many come at least, or the findings say little. */
   askedPerSecond: 5,
   /** How much more memory than before the first outage an instance may keep, and have at the worst moment: garbage that is not collected yet. */

@@ -109,6 +109,7 @@ describe("a pace", () => {
 
   it("of something that did not come about fails, and of something that nobody wanted holds", async () => {
     expect(await ratioOf((report) => report.reached("kills in a call", 0, 2))).toBe(1)
+    expect(await ratioOf((report) => report.reached("calls beyond those that were expected", -1, 2))).toBe(1)
     expect(await ratioOf((report) => report.reached("kills in a call", 1, 2))).toBe(0)
     expect(await ratioOf((report) => report.reached("kills in a call", 0, 0))).toBe(0)
   })
