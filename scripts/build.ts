@@ -29,6 +29,8 @@ async function build(): Promise<number> {
   if (!fs.existsSync(folder)) {
     const unfinished = `${folder}.${process.pid}.new`
     try {
+      // Left by a killed build whose process had the same ID.
+      fs.rmSync(unfinished, { recursive: true, force: true })
       startFromCurrent(unfinished)
       if (!projects.every((project) => compile(project, unfinished))) return 1
       removeOrphans(unfinished)
@@ -149,6 +151,7 @@ function pointTo(folder: string) {
   if (current?.isSymbolicLink() && fs.readlinkSync("dist") === folder) return
   if (current && !current.isSymbolicLink()) fs.rmSync("dist", { recursive: true })
   const link = `.dist.${process.pid}.new`
+  fs.rmSync(link, { force: true })
   fs.symlinkSync(folder, link)
   fs.renameSync(link, "dist")
 }
