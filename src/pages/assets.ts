@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { promisify } from "node:util"
-import { gunzip, gzip } from "node:zlib"
+import { gzip } from "node:zlib"
 
 /** A file for browsers, held in memory, so that no part of a request ever names a file on disk. */
 export interface Asset {
@@ -44,7 +44,7 @@ const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
 }
 
-const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
+const compress = promisify(gzip)
 
 /** A digest of a content: short enough for a URL, long enough to be unique. */
 const digest = (body: Buffer) => createHash("sha256").update(body).digest("base64url").slice(0, 16)
@@ -60,16 +60,10 @@ export function assetOf(name: string, body: Buffer, compressed?: Buffer): Asset 
     etag: `"${hash}"`,
     body,
     gzipped: () => {
-      gzipped ??= compressedOf(body, compressed)
+      gzipped ??= compressed ? Promise.resolve(compressed) : compress(body)
       return gzipped
     },
   }
-}
-
-/** The build's compressed content, unless a build replaced one of the two while they were read; then one of its own. */
-async function compressedOf(body: Buffer, compressed: Buffer | undefined): Promise<Buffer> {
-  const isSame = compressed && (await decompress(compressed)).equals(body)
-  return isSame ? compressed : compress(body)
 }
 
 /** The compressed content of a file, which only a build has. */

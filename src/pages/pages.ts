@@ -30,7 +30,8 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget, demoT
   const page = (name: string, html = textOf(name)) => assetOf(name, Buffer.from(html))
   const [docs, notFound] = [page("docs.html"), page("not-found.html")]
   const graphiqlText = textOf("graphiql.html")
-  const graphiql = (token: string) => page("graphiql.html", graphiqlText.replace("<!-- token -->", token))
+  const graphiqlOf = (token: string) => page("graphiql.html", graphiqlText.replace("<!-- token -->", token))
+  const graphiql = graphiqlOf("")
   const home = textOf("home.html")
   const inbox = page("inbox.html")
   const widget = widgetPages(assets, textOf, facts, findWidget)
@@ -48,7 +49,9 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget, demoT
       const reading = context.method === "GET" || context.method === "HEAD"
       if (reading && context.path === "/graphql") {
         const isQuery = new URLSearchParams(context.querystring).has("query")
-        return prefersHtml(context) && !isQuery ? sendPage(context, graphiql((isLocal(context) && demoToken()) || "")) : next()
+        if (!prefersHtml(context) || isQuery) return next()
+        const token = isLocal(context) && demoToken()
+        return sendPage(context, token ? graphiqlOf(token) : graphiql)
       }
       const ofWidget = widget(context.path)
       if (ofWidget) {
