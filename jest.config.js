@@ -13,7 +13,8 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/\\.dist"],
   // What waits fails before, with what it waits for (test/kit/wait.ts). This ends what waits for nothing that is known.
   testTimeout: 900000,
-  maxWorkers: 2,
+  // Workers wait for the database a third of their time: two of them leave a part of two cores idle.
+  maxWorkers: 3,
   // With a limit Jest starts workers for a single file too, and replaces one that has grown beyond it.
   workerIdleMemoryLimit: "2GB",
 }

@@ -143,9 +143,10 @@ describe("operations on a socket", () => {
     for (const socket of [first, second, first]) expect((await socket.ask(query))[0].payload).toEqual({ data: { chatFolders: [] } })
     const subscription = { id: "events", type: "subscribe", payload: { query: "subscription { events { id } }" } }
     second.send(subscription)
+    // The one that sent the subscription asks first: a socket's messages are counted in their order.
     for (const [socket, document] of [
-      [first, query],
       [second, query],
+      [first, query],
       [first, "{ nothing"],
       [second, subscription.payload.query],
     ] as const) {

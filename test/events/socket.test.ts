@@ -200,7 +200,7 @@ describe("closing", () => {
       const answered = query(...args)
       if ((args[0] as { name?: string }).name === "sockets-changed") {
         asked++
-        answer = answered
+        answer = answered as unknown as Promise<unknown>
       }
       return answered
     }) as typeof query

@@ -10,6 +10,7 @@ import { recall } from "../../src/database/embedded/home.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
 import { SERVER_ROLE, superuserUrl } from "../../src/database/embedded/roles.js"
 import { migrate } from "../../src/database/migrate.js"
+import { keepTemporaryFilesInMemory } from "./memory-folder.js"
 import { reportChecks } from "./report-checks.js"
 import { type RunJest, withOneTry, withSecondTry } from "./second-try.js"
 
@@ -22,6 +23,7 @@ const TEMPLATE = "template_world"
  * that failed is run once more (kit/second-try).
  */
 async function main(): Promise<number> {
+  keepTemporaryFilesInMemory()
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"))
   // PostgreSQL does not run as root: its user must be able to enter the folder.
   chmodSync(folder, 0o755)

@@ -1,3 +1,4 @@
+import { keepTemporaryFilesInMemory } from "../memory-folder.js"
 import { reportChecks } from "../report-checks.js"
 import { killAll } from "./instance.js"
 import type { Results } from "./results.js"
@@ -14,6 +15,7 @@ export async function runCampaigns<Bed extends { close(): Promise<void> }>(
   work: (bed: Bed) => Promise<Results>,
 ): Promise<never> {
   process.on("exit", killAll)
+  keepTemporaryFilesInMemory()
   const begin = performance.now()
   say(`SEED=${seed}`)
   const opening = open()

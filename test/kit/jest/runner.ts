@@ -2,6 +2,7 @@ import { createRequire } from "node:module"
 import { relative, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { clock } from "../../../src/entities/kit/clock.js"
+import { delayArrivals } from "../jitter.js"
 
 const require = createRequire(import.meta.url)
 const { default: circus } = require("jest-circus/runner")
@@ -38,6 +39,9 @@ function freshly(file: string) {
 process.on("removeListener", (event) => {
   if (event === "message" && process.listenerCount("message") === 0) process.exit()
 })
+
+const { TEST_JITTER: seed } = process.env
+if (seed) delayArrivals(Number(seed))
 
 /** The parts of jest-runtime that are used or replaced here. */
 interface Runtime {
