@@ -1,3 +1,4 @@
+import type { CallFault } from "../simulate/kit/faults.js"
 import type { Instance } from "../test/kit/campaign/instance.js"
 import { type Report, tally } from "../test/kit/campaign/report.js"
 import { must, sleep, until } from "../test/kit/campaign/wait.js"
@@ -65,9 +66,11 @@ export async function outboundCampaign(deployment: Deployment, report: Report, c
   const { env, messengers, close } = await openMessengers(deployment)
   try {
     const planned = plans.flatMap((plan, customer) => {
-      const { faults } = messengers[customer % 2]!
+      const { faults, isIdempotent } = messengers[customer % 2]!
+      // Of what a person writes, one message of a chat arrives twice whatever chance does to the others.
+      const isTwice = (index: number) => plan.kind === "written" && !isIdempotent && index === 0
       return count(plan.messages + (plan.takeOver ? afterwards : 0)).map((index) =>
-        planFaults(chance, faults, tagOf(plan, customer, index)),
+        planFaults(chance, faults, tagOf(plan, customer, index), isTwice(index) ? ["reset-after"] : []),
       )
     })
     const instance = await deployment.start("outbound", env)
@@ -128,14 +131,11 @@ function tagOf({ kind, messages }: TalkPlan, customer: number, index: number): s
   return kind === "asked" && index < messages ? `question-${place}` : `note-${place}`
 }
 
-/** Makes the first requests with a message fail. */
-function planFaults(chance: Chance, faults: Messenger["faults"], about: string): string[] {
-  const kinds: string[] = []
-  while (kinds.length < failing.inARow && chance.whole(1, 100) <= failing.percent) {
-    const fault = chance.pick(faultKinds)
-    faults.next({ fault, about })
-    kinds.push(fault)
-  }
+/** Makes the first requests with a message fail: as `certain` says, then by chance. */
+function planFaults(chance: Chance, faults: Messenger["faults"], about: string, certain: CallFault[]): string[] {
+  const kinds = [...certain]
+  while (kinds.length < failing.inARow && chance.whole(1, 100) <= failing.percent) kinds.push(chance.pick(faultKinds))
+  for (const fault of kinds) faults.next({ fault, about })
   return kinds
 }
 

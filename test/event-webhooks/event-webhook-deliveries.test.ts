@@ -5,6 +5,7 @@ import { eventWebhooks, webhookStories } from "../kit/event-webhooks.js"
 import { samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { type Mode, type Received, receiver } from "../kit/receiver.js"
+import { endOfLog } from "../kit/sockets.js"
 import { openTransaction } from "../kit/transaction.js"
 import { stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
@@ -365,7 +366,7 @@ describe("retention", () => {
     await using other = await openTransaction(w.databaseUrl)
     await other.query("select pg_advisory_xact_lock(7304214)")
     await say(await acme.chat(), "held back")
-    await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
+    await endOfLog(w)
     time.pass(2 * day)
     await retention.run(w.services)
     expect(await stored()).toBe(1)
@@ -385,7 +386,7 @@ describe("retention", () => {
     // Without an endpoint, nothing reads the log, and nothing keeps it.
     await sql("delete from event_webhook")
     await say(await acme.chat(), "held back")
-    await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
+    await endOfLog(w)
     time.pass(2 * day)
     await retention.run(w.services)
     expect(await stored()).toBe(0)
@@ -394,7 +395,7 @@ describe("retention", () => {
   it("a new endpoint gets nothing of what was before it", async () => {
     const chat = await acme.chat()
     await say(chat, "before")
-    await until("all events have a position", async () => (await sql("select 1 from event where position is null")).length === 0)
+    await endOfLog(w)
     await hooks.create(endpoint)
     await say(chat, "after")
     await hooks.send()

@@ -7,6 +7,7 @@ import { administration } from "../kit/command-line.js"
 import { filesBelow, folderOfItsOwn, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
+import { endOfLog } from "../kit/sockets.js"
 import { openTransaction } from "../kit/transaction.js"
 import { chatViews, stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -23,7 +24,11 @@ const time = stillTime()
 beforeAll(() => stopScheduler(w))
 
 const days = (count: number) => count * 24 * 60 * 60 * 1000
-const clear = (services: Services = w.services) => retention.run(services)
+/** Events without a position are left to a later run. */
+const clear = async (services: Services = w.services) => {
+  await endOfLog(w)
+  await retention.run(services)
+}
 const say = (chatId: string, text: string, more: object = {}) => acme.message({ chatId, text, ...more })
 const wrongCounters = () => checkCommands["check:counters"]!.run({ database: w.services.database } as CommandContext, {})
 const messages = async (chatId: string) => (await rest.as(acme.token).get(`/api/messages?chatId=${chatId}`).expect(200)).body.data
