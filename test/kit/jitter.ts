@@ -11,23 +11,28 @@ const waiting = new WeakMap<Socket, unknown[]>()
 
 /**
  * Delays what arrives at the sockets of this process by chance: answers of the database, requests, responses and messages, each socket's in
- * their order. A test that relies on one of two being faster than the other fails, on a quiet machine too. The same seed gives the same
- * delays in the same order, which chunks they strike is up to the machine.
+ * their order. A test that relies on one of two being faster than the other fails, on a quiet machine too. The same seed gives the same row of
+ * delays; which chunks they strike is up to the machine. Returns a function that ends it.
  */
-export function delayArrivals(seed: number) {
+export function delayArrivals(seed: number): () => void {
   const random = numbers(seed)
   const { push } = Socket.prototype
-  Socket.prototype.push = function (this: Socket, chunk: unknown, encoding?: BufferEncoding) {
+  Socket.prototype.push = function (this: Socket, chunk: unknown) {
     const before = waiting.get(this)
-    if (before) return before.push(chunk) > 0
-    if (random() >= share) return push.call(this, chunk, encoding)
-    const chunks = [chunk]
-    waiting.set(this, chunks)
-    setTimeout(() => {
-      waiting.delete(this)
-      for (const each of chunks) if (!this.destroyed) push.call(this, each, encoding)
-    }, random() * longestMs)
+    if (!before && random() >= share) return push.call(this, chunk)
+    if (before) before.push(chunk)
+    else {
+      const chunks = [chunk]
+      waiting.set(this, chunks)
+      setTimeout(() => {
+        waiting.delete(this)
+        for (const each of chunks) if (!this.destroyed) push.call(this, each)
+      }, random() * longestMs)
+    }
     return true
+  }
+  return () => {
+    Socket.prototype.push = push
   }
 }
 
