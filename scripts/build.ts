@@ -5,7 +5,15 @@ import { basename, join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 
 /** What the server is compiled from, and what its tests and tools are; the latter are left out where they are missing, as in an image. */
-const ofServer = ["src", "migrations", "mikro-orm.config.ts", "tsconfig.json", "package-lock.json", "scripts/build.ts"]
+const ofServer = [
+  "src",
+  "migrations",
+  "mikro-orm.config.ts",
+  "tsconfig.json",
+  "package-lock.json",
+  "scripts/build.ts",
+  "scripts/bundle-server.ts",
+]
 const ofTests = ["test", "simulate", "eval", "scripts", "tsconfig.test.json"]
 
 /** How many earlier builds stay, for processes that still run from them; younger ones than `keptForMs` stay in any case. */
@@ -20,7 +28,7 @@ const keptForMs = 3_600_000
 async function build(): Promise<number> {
   removeHeaders()
   if (!fs.existsSync("node_modules/typescript")) {
-    if (fs.existsSync("dist/src/main.js")) return 0
+    if (fs.existsSync("dist/server/main.js")) return 0
     process.stderr.write("Nothing is built, and this installation has no compiler. Run: npm ci && npm run build && npm prune --omit=dev\n")
     return 1
   }
@@ -35,6 +43,8 @@ async function build(): Promise<number> {
       if (!projects.every((project) => compile(project, unfinished))) return 1
       removeOrphans(unfinished)
       await addPages(join(unfinished, "browser"))
+      // Loaded here: a production installation has no bundler.
+      await (await import("./bundle-server.ts")).bundleServer(unfinished)
       placeFolder(unfinished, folder)
     } finally {
       fs.rmSync(unfinished, { recursive: true, force: true })

@@ -22,7 +22,7 @@ async function makeScreenshots() {
   const dataDir = mkdtempSync(join(tmpdir(), "screenshots-"))
   const port = String(await freePort())
   const environment = { ...process.env, DATA_DIR: dataDir, PORT: port, LOG_LEVEL: "error", REPLY_DEBOUNCE_MS: "100" }
-  const server = spawn(process.execPath, ["dist/src/main.js"], { env: environment, stdio: ["ignore", "ignore", "inherit"] })
+  const server = spawn(process.execPath, ["dist/server/main.js"], { env: environment, stdio: ["ignore", "ignore", "inherit"] })
   const url = `http://127.0.0.1:${port}`
   const browser = await startBrowser()
   try {

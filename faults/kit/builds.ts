@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { bundleServer } from "../../scripts/bundle-server.js"
 
 /** The folder of this repository. */
 export const repository = resolve(import.meta.dirname, "../..")
@@ -80,13 +81,16 @@ export type MutationName = keyof typeof mutations
  * Copies the built server below a folder, so that a build meanwhile changes nothing, and so that a mutant differs from the sound server by
  * its one line alone. Throws when that line is not there exactly once.
  */
-export function copyBuild(folder: string, without?: MutationName): string {
+export async function copyBuild(folder: string, without?: MutationName): Promise<string> {
   const copy = join(folder, without ? `without-${without}` : "sound")
   mkdirSync(copy, { recursive: true })
   cpSync(realpathSync(join(repository, "dist")), join(copy, "dist"), { recursive: true })
   cpSync(join(repository, "package.json"), join(copy, "package.json"))
   symlinkSync(join(repository, "node_modules"), join(copy, "node_modules"))
-  if (without) mutate(copy, mutations[without])
+  if (without) {
+    mutate(copy, mutations[without])
+    await bundleServer(join(copy, "dist"))
+  }
   return copy
 }
 

@@ -57,7 +57,7 @@ export async function openTestBed(): Promise<TestBed> {
   // PostgreSQL does not run as root: its user must be able to enter the folder.
   chmodSync(folder, 0o755)
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  const builds = new Map<MutationName | undefined, string>()
+  const builds = new Map<MutationName | undefined, Promise<string>>()
   const buildOf = (without?: MutationName) => {
     const build = builds.get(without) ?? copyBuild(folder, without)
     builds.set(without, build)
@@ -74,14 +74,14 @@ export async function openTestBed(): Promise<TestBed> {
     }
     try {
       await postgres.createDatabase(template)
-      const setUp = await openDeployment(postgres, template, buildOf(), bare)
+      const setUp = await openDeployment(postgres, template, await buildOf(), bare)
       const company = await createCompany(setUp).finally(() => setUp.close())
       return {
         close,
         async deployment(without) {
           const name = `deployment_${randomBytes(4).toString("hex")}`
           await postgres.createDatabase(name, template)
-          return openDeployment(postgres, name, buildOf(without), company)
+          return openDeployment(postgres, name, await buildOf(without), company)
         },
       }
     } catch (error) {

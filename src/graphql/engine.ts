@@ -17,7 +17,7 @@ import { oncePer } from "../once-per.js"
 import { runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
-import { type Run, runLaterCompiled, runOf } from "./run.js"
+import { type Run, runFirstCompiled, runLaterCompiled } from "./run.js"
 import type { TrustedDocuments } from "./trusted-documents.js"
 import { InvalidDocument, parseDocument, refuseCircles, validationErrors, withinStack } from "./validation.js"
 
@@ -107,12 +107,17 @@ export class OperationEngine {
     return this.#prepared(schema, requested, runLaterCompiled, parsed)
   }
 
-  /** Parses, measures, validates and compiles an operation, unless it was prepared before. */
+  /** Parses, measures and validates an operation of the server's own, which is compiled at its first run. */
   prepare(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation {
-    return this.#prepared(schema, requested, runOf)
+    return this.#prepared(schema, requested, runFirstCompiled)
   }
 
-  #prepared(schema: GraphQLSchema, requested: RequestedOperation, toRun: typeof runOf, parsed?: DocumentNode): PreparedOperation {
+  #prepared(
+    schema: GraphQLSchema,
+    requested: RequestedOperation,
+    toRun: typeof runLaterCompiled,
+    parsed?: DocumentNode,
+  ): PreparedOperation {
     const known = this.find(schema, requested)
     if (known) return known
     if (parsed) checkNesting(requested.query)

@@ -37,6 +37,15 @@ export function runLaterCompiled(schema: GraphQLSchema, document: DocumentNode, 
   }
 }
 
+/** The same as `runOf()`, which compiles the operation at its first run: of the operations of a server's own, a process runs only some. */
+export function runFirstCompiled(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run {
+  let run: Run | null = null
+  return (context, variables, root) => {
+    run ??= runOf(schema, document, operation)
+    return run(context, variables, root)
+  }
+}
+
 /** Returns the function that runs a valid operation: compiled by graphql-jit, or graphql-js where the results would differ. */
 export function runOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run {
   const interpreted = interpretedRunOf(schema, document, operation)

@@ -256,7 +256,7 @@ describe("a misspelt variable", () => {
 
 describe("the file .env", () => {
   const list = (cwd: string, env: Record<string, string> = {}) =>
-    promisify(execFile)(process.execPath, [join(process.cwd(), "dist/src/admin/main.js"), "company:list"], { cwd, env }).catch(
+    promisify(execFile)(process.execPath, [join(process.cwd(), "dist/server/admin.js"), "company:list"], { cwd, env }).catch(
       ({ stderr }: { stderr: string }) => ({ stderr }),
     )
 
@@ -290,7 +290,7 @@ describe("a DATA_DIR that cannot be used", () => {
     const file = join(folder, "file")
     await writeFile(file, "")
     const refused = { code: 1, stderr: `DATA_DIR: the folder ${file} cannot be used: it, or a part of its path, is a file\n` }
-    expect(await start("dist/src/main.js", { DATA_DIR: file })).toEqual(refused)
+    expect(await start("dist/server/main.js", { DATA_DIR: file })).toEqual(refused)
     await expect(loadSecrets({ ...readConfig({}), dataDir: file })).rejects.toThrow(refused.stderr.trim())
     await expect(loadSecrets({ ...readConfig({}), dataDir: join(file, "below") })).rejects.toThrow(/a part of its path, is a file$/)
     await rm(folder, { recursive: true })

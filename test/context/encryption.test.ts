@@ -122,7 +122,7 @@ describe("a new key", () => {
     await holder.query("select 1 from assistant_tool where id = $1 for update", [ids[700]])
     const { PATH = "" } = process.env
     const env = { PATH, DATABASE_URL: w.databaseUrl, JWT_SECRET: w.services.secrets.jwtSecret, ENCRYPTION_KEY: now().toString("hex") }
-    const command = spawn(process.execPath, ["--enable-source-maps", "dist/src/admin/main.js", "encryption:rotate", "--from", from], {
+    const command = spawn(process.execPath, ["--enable-source-maps", "dist/server/admin.js", "encryption:rotate", "--from", from], {
       env,
     })
     const ended = new Promise((resolve) => command.once("exit", (_code, signal) => resolve(signal)))

@@ -11,13 +11,13 @@ export type RunAdmin = (args: string[], env: Record<string, string>) => Promise<
 type Options = Record<string, string | true>
 
 /** Runs a command as an operator does, in a separate process; takes about a second. */
-export const adminProcess: RunAdmin = (args, env) => runNode(["dist/src/admin/main.js", ...args], env)
+export const adminProcess: RunAdmin = (args, env) => runNode(["dist/server/admin.js", ...args], env)
 
 /** Runs a command in a separate process, and kills it like a power cut as soon as `isTime` says so; fails when it ends before. */
 export const killedWhen =
   (isTime: () => Promise<boolean>): RunAdmin =>
   async (args, env) => {
-    const child = spawn(process.execPath, ["dist/src/admin/main.js", ...args], { env: { ...process.env, ...env } })
+    const child = spawn(process.execPath, ["dist/server/admin.js", ...args], { env: { ...process.env, ...env } })
     const exit = once(child, "exit")
     await until("the moment of the kill", async () => child.exitCode !== null || (await isTime())).finally(() => child.kill("SIGKILL"))
     expect(await happens("the command has ended", exit)).toEqual([null, "SIGKILL"])

@@ -39,7 +39,7 @@ export function serverEnvironment(world: World): Record<string, string> {
 
 /** Starts one with the secrets of the test server, so that it accepts the same credentials. */
 export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ["--enable-source-maps", "dist/src/main.js"], { env: { ...serverEnvironment(world), ...env } })
+  const child = spawn(process.execPath, ["--enable-source-maps", "dist/server/main.js"], { env: { ...serverEnvironment(world), ...env } })
   let [printed, logged] = ["", ""]
   child.stderr.on("data", (text) => (logged = (logged + text).slice(-100_000)))
   const listening = new Promise<string>((resolve, reject) => {

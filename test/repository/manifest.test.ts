@@ -81,12 +81,12 @@ describe("package.json", () => {
   })
 
   it("has the same Node flags wherever a start command is shown", () => {
-    const [, flags] = /&& exec node (.+) dist\/src\/main\.js$/.exec(manifest.scripts.start)!
+    const [, flags] = /&& exec node (.+) dist\/server\/main\.js$/.exec(manifest.scripts.start)!
     const shown = sources
       .filter(({ path }) => !path.endsWith(".ts"))
       .flatMap(({ path, text }) => text.split("\n").map((line) => ({ path, command: line.replace(/["`,]/g, "") })))
-      .filter(({ command }) => /\bnode\b.*dist\/src\/main\.js/.test(command))
+      .filter(({ command }) => /\bnode\b.*dist\/(server|src)\/main\.js/.test(command))
     expect(new Set(shown.map(({ path }) => path))).toEqual(new Set(["package.json", "Dockerfile", "docs/operations.md"]))
-    expect(shown.filter(({ command }) => !command.includes(`${flags} dist/src/main.js`))).toEqual([])
+    expect(shown.filter(({ command }) => !command.includes(`${flags} dist/server/main.js`))).toEqual([])
   })
 })

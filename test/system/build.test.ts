@@ -1,16 +1,41 @@
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs"
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 
-/** What the server is built from; without tests, as in an image. */
-const sources = ["package.json", "package-lock.json", "tsconfig.json", "mikro-orm.config.ts", "migrations", "src", "scripts/build.ts"]
+/** What a build needs, without tests, as in an image; the pages are the real ones. */
+const sources = ["package.json", "package-lock.json", "tsconfig.json", "src/pages/browser", "scripts/build.ts", "scripts/bundle-server.ts"]
+
+/** Small programs: compiling those of the server four times takes half a minute of CPU. */
+const programs = {
+  "src/main.ts": 'import { limit } from "./limits.js"\n\nconsole.log(import.meta.dirname, limit)\n',
+  "src/admin/main.ts": 'import { limit } from "../limits.js"\n\nconsole.log(import.meta.dirname, limit)\n',
+  "src/limits.ts": "export const limit = 7\n",
+  "migrations/first.ts": "export class First {}\n",
+}
 
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "build-"))
   for (const path of sources) cpSync(path, join(folder, path), { recursive: true })
+  for (const [path, text] of Object.entries(programs)) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -20,7 +45,15 @@ const build = async () => (await once(spawn(process.execPath, ["scripts/build.ts
 
 const builds = () => readdirSync(folder).filter((name) => name.startsWith(".dist"))
 const current = () => readlinkSync(join(folder, "dist"))
-const parts = ["src/main.js", "migrations", "browser/widget.js", "browser/widget.js.gz", "browser/inbox", "browser/graphiql.html"]
+const parts = [
+  "server/main.js",
+  "server/admin.js",
+  "migrations",
+  "browser/widget.js",
+  "browser/widget.js.gz",
+  "browser/inbox",
+  "browser/graphiql.html",
+]
 const missing = () => parts.filter((part) => !existsSync(join(folder, "dist", part)))
 
 it("two builds at once of the same sources make one build, and leave nothing else behind", async () => {
@@ -29,10 +62,16 @@ it("two builds at once of the same sources make one build, and leave nothing els
   expect(missing()).toEqual([])
 })
 
+it("bundled programs find files beside the modules that they were", () => {
+  const run = (program: string) => execFileSync(process.execPath, [join(folder, "dist/server", program)], { encoding: "utf8" })
+  const dist = realpathSync(join(folder, "dist"))
+  expect(["main.js", "admin.js"].map(run)).toEqual([`${dist}/src 7\n`, `${dist}/src/admin 7\n`])
+})
+
 it("the same sources are not built again", async () => {
-  const before = statSync(join(folder, "dist/src/main.js")).ino
+  const before = statSync(join(folder, "dist/server/main.js")).ino
   expect(await build()).toBe(0)
-  expect([builds(), statSync(join(folder, "dist/src/main.js")).ino]).toEqual([[current()], before])
+  expect([builds(), statSync(join(folder, "dist/server/main.js")).ino]).toEqual([[current()], before])
 })
 
 it("other sources are built beside the current build, which is whole until it is replaced, and stays", async () => {

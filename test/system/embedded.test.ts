@@ -244,7 +244,7 @@ describe("one server, many commands", () => {
 describe("a command of the administration", () => {
   const start = (cwd: string, env: Record<string, string> = {}) => {
     const options = { cwd, encoding: "utf8", env: { PATH: process.env["PATH"] ?? "", ...env } } as const
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(process.cwd(), "dist/src/admin/main.js"), "company:list"], options)
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(process.cwd(), "dist/server/admin.js"), "company:list"], options)
     return { status, stdout, stderr }
   }
 

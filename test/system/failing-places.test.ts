@@ -139,7 +139,7 @@ describe("a server", () => {
     probe.close()
     const full = openSync("/dev/full", "w")
     const env = { ...serverEnvironment(w), PORT: String(port), LOG_LEVEL: "trace" }
-    const child = spawn(process.execPath, ["dist/src/main.js"], { env, stdio: ["ignore", full, full] })
+    const child = spawn(process.execPath, ["dist/server/main.js"], { env, stdio: ["ignore", full, full] })
     closeSync(full)
     const ended = once(child, "exit")
     const answers = () =>

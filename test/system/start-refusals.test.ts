@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { ConfigError, readConfig } from "../../src/config.js"
 import { dataFolder, mediaFolder } from "../../src/data-folder.js"
 import { connect } from "../../src/database/connect.js"
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 /** Starts a built program as an operator does, until it ends. */
-const start = (env: Record<string, string>, flags: string[] = [], program = "dist/src/main.js") =>
+const start = (env: Record<string, string>, flags: string[] = [], program = "dist/server/main.js") =>
   new Promise<{ code: number; stderr: string }>((resolve) =>
     // A server that starts after all is ended.
     execFile(
@@ -37,6 +37,12 @@ const start = (env: Record<string, string>, flags: string[] = [], program = "dis
   )
 
 /** The error of a start, which is printed without a stack. */
+/** A file of the bundle and those that it imports when it is loaded. */
+async function loadedBy(file: string): Promise<string[]> {
+  const imports = (await readFile(file, "utf8")).matchAll(/^(?:import|\}) (?:.*from )?"\.\/([^"]+)";$/gm)
+  return [file, ...(await Promise.all([...imports].map(([, name]) => loadedBy(join(dirname(file), name!))))).flat()]
+}
+
 async function refusal(work: () => unknown): Promise<string> {
   try {
     await work()
@@ -53,12 +59,13 @@ describe("a start is refused in one sentence, without a stack,", () => {
     const flags = ["--import", `data:text/javascript,${encodeURIComponent(old)}`]
     const stderr = expect.stringMatching(/^Node\.js 24 or later is needed, and this is v20\.20\.2: use [^\n]+\n$/)
     const refused = { code: 1, stderr }
-    expect(await Promise.all([start({}, flags), start({}, flags, "dist/src/admin/main.js")])).toEqual([refused, refused])
-    for (const entry of ["src/main.js", "src/admin/main.js"]) {
-      const imports = [...(await readFile(join("dist", entry), "utf8")).matchAll(/^import .*$/gm)].map(([line]) => line)
-      expect(imports).toEqual([expect.stringMatching(/node-version\.js";$/)])
+    expect(await Promise.all([start({}, flags), start({}, flags, "dist/server/admin.js")])).toEqual([refused, refused])
+    for (const program of ["dist/server/main.js", "dist/server/admin.js"]) {
+      const files = await loadedBy(program)
+      expect(files.length).toBeGreaterThan(1)
+      const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
+      expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(10_000)
     }
-    expect(await readFile("dist/src/node-version.js", "utf8")).not.toMatch(/^import /m)
   })
 
   it("by a database that does not exist, which is not created", async () => {

@@ -77,7 +77,7 @@ export function representer(
   complete: (row: Row) => Row,
 ): (type: string, row: Row) => unknown {
   const schema = withRepresentationFields(restSchema)
-  // Types of events are compiled at start, which checks them; other types are compiled at their first row.
+  // Types of events are prepared at start, which checks them; other types are prepared at their first row.
   const eventTypes = Object.keys(resources).filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
   const compiled = new Map<string, Represent>(eventTypes.map((type) => [type, compile(engine, schema, type)]))
   return (type, row) => {

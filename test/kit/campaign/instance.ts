@@ -38,7 +38,7 @@ function run(build: string, file: string, args: string[], env: Record<string, st
 /** Runs a command of the administration; answers what it printed. */
 // biome-ignore lint/suspicious/noExplicitAny: each command prints its own object.
 export async function administer(build: string, env: Record<string, string>, args: string[]): Promise<any> {
-  const child = run(build, "dist/src/admin/main.js", [...args, "--json"], env)
+  const child = run(build, "dist/server/admin.js", [...args, "--json"], env)
   const [out, err] = [gather(child.stdout!), gather(child.stderr!)]
   const [code] = await once(child, "close")
   if (code !== 0) throw new Error(`admin ${args.join(" ")}: ${err()}`)
@@ -69,7 +69,7 @@ export class Instance {
 
   /** Starts it and waits until it listens. */
   async start(): Promise<this> {
-    const child = run(this.build, "dist/src/main.js", [], this.env)
+    const child = run(this.build, "dist/server/main.js", [], this.env)
     const [out, err] = [gather(child.stdout!), gather(child.stderr!)]
     this.#child = child
     this.#errors.push(err)
