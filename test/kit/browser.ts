@@ -9,7 +9,8 @@ import { happens, showInWaits, until } from "./wait.js"
 // biome-ignore lint/suspicious/noExplicitAny: answers of the DevTools protocol, each with its own shape.
 type Answer = any
 
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+/** The headless shell first: it is Chromium without windows and their own pages, and takes half of the CPU. */
+const names = ["chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 /** Path of an installed Chromium; null where there is none. CHROMIUM names another one. */
 export const chromium: string | null =
@@ -83,7 +84,11 @@ export async function startBrowser(): Promise<Browser> {
     "--disable-background-networking",
   ]
   const quiet = ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--lang=en-US", "--remote-debugging-port=0"]
-  const child = spawn(chromium!, [...flags, ...quiet, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] })
+  const args = [...flags, ...quiet, `--user-data-dir=${folder}`, "about:blank"]
+  // A group of its own: what is installed may be a shell script that starts the browser, and does not end it.
+  const child = spawn(chromium!, args, { stdio: ["ignore", "ignore", "pipe"], detached: true })
+  const kill = () => void (child.exitCode === null && child.signalCode === null && process.kill(-child.pid!, "SIGKILL"))
+  process.once("exit", kill)
   let printed = ""
   child.stderr.on("data", (text) => (printed += text))
   const address = await until("Chromium listens", () => {
@@ -96,8 +101,10 @@ export async function startBrowser(): Promise<Browser> {
     profile: async () => (await client.send("Target.createBrowserContext")).browserContextId,
     async close() {
       client.close()
-      child.kill("SIGKILL")
-      if (child.exitCode === null && child.signalCode === null) await happens("Chromium has ended", once(child, "exit"))
+      process.off("exit", kill)
+      const hasEnded = child.exitCode === null && child.signalCode === null ? once(child, "exit") : null
+      kill()
+      if (hasEnded) await happens("Chromium has ended", hasEnded)
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
