@@ -22,8 +22,8 @@ import { writeCampaign } from "./write.js"
 /** Campaigns that are chosen by one name. */
 export interface Group {
   campaigns: Record<string, Campaign>
-  /** Whether nothing else runs meanwhile: it stops PostgreSQL, measures paces, or uses the whole machine. */
-  isAlone?: boolean
+  /** Begins when the others are over: `paced` beside one other of them, since it measures or uses the whole machine; `alone`, since it stops PostgreSQL. */
+  last?: "paced" | "alone"
   /** What the machine lacks for it; null when nothing. */
   lacks?: string | null
 }
@@ -116,22 +116,8 @@ export function campaigns(seed: number, isFull: boolean): Record<string, Group> 
     "take-over": { campaigns: { "take-overs during slow answers": (...args) => takeOverCampaign(...args, 50) } },
     write: { campaigns: { "messages while instances are killed": (...args) => writeCampaign(...args, 200) } },
     resume: { campaigns: { "subscribers that are cut": (...args) => resumeCampaign(...args, { messages: 500, cuts: 20 }) } },
-    clock: {
-      isAlone: true,
-      campaigns: {
-        "an instance is killed with hundreds of due times": (...args) =>
-          clockCampaign(...args, sized({ customers: 200, debounceMs: 10_000 }, { customers: 500, debounceMs: 40_000 })),
-      },
-    },
-    "slow-endpoints": {
-      isAlone: true,
-      campaigns: {
-        "endpoints that never answer beside others": (...args) =>
-          slowEndpointsCampaign(...args, { companies: 4, endpointsOfEach: 50, hangingOfEach: 5, eventsOfEach: sized(4, 20) }),
-      },
-    },
     "rolling-restart": {
-      isAlone: true,
+      last: "paced",
       lacks: hasNginx ? null : "no nginx",
       campaigns: {
         "two instances behind nginx are restarted one after the other": (...args) =>
@@ -145,8 +131,22 @@ export function campaigns(seed: number, isFull: boolean): Record<string, Group> 
           }),
       },
     },
+    clock: {
+      last: "paced",
+      campaigns: {
+        "an instance is killed with hundreds of due times": (...args) =>
+          clockCampaign(...args, sized({ customers: 200, debounceMs: 10_000 }, { customers: 500, debounceMs: 40_000 })),
+      },
+    },
+    "slow-endpoints": {
+      last: "paced",
+      campaigns: {
+        "endpoints that never answer beside others": (...args) =>
+          slowEndpointsCampaign(...args, { companies: 4, endpointsOfEach: 50, hangingOfEach: 5, eventsOfEach: sized(4, 20) }),
+      },
+    },
     away: {
-      isAlone: true,
+      last: "alone",
       campaigns: {
         "PostgreSQL is stopped under load": (...args) =>
           awayCampaign(...args, { ...sized({ seconds: [3, 10], between: 200 }, { seconds: [3, 30, 120], between: 400 }), customers: 40 }),

@@ -26,8 +26,8 @@ const given = parseArgs({
 const seed = Number(process.env["SEED"] || randomInt(1_000_000))
 const groups = campaigns(seed, given.full)
 
-/** Campaigns, and mutants, that run at a time: two of them leave half of two cores idle. */
-const atOnce = { campaigns: 3, mutants: 3 }
+/** Campaigns by their place in the run, and mutants, that run at a time: most leave half of two cores idle. */
+const atOnce = { campaigns: 3, paced: 2, alone: 1, mutants: 3 }
 
 /** Seals of the mutants that were noticed. */
 const sealedFile = "faults/mutants.sealed.json"
@@ -62,15 +62,15 @@ async function inLanes<T>(items: T[], lanes: number, work: (item: T) => Promise<
 async function runSound(testBed: TestBed, results: Results, chosen: [string, Group][]) {
   for (const [name, { lacks }] of chosen) if (lacks) results.skip(`${name}: ${lacks}`)
   const runs = chosen.filter(([, { lacks }]) => !lacks).map(([, group]) => group)
-  const of = (isAlone: boolean) =>
-    runs.filter((group) => Boolean(group.isAlone) === isAlone).flatMap((group) => Object.entries(group.campaigns))
   const judged = async ([title, campaign]: [string, Campaign]) => {
     say(`\nbegins: ${title}`)
     await attempt(results, () => run(testBed, title, campaign))
   }
-  await inLanes(of(false), atOnce.campaigns, judged)
-  // Last, when what else the machine does at first (.ci/run: the system's tests) is over.
-  await inLanes(of(true), 1, judged)
+  // Those that measure are last: what else the machine does at first (.ci/run: the system's tests) is over then.
+  for (const last of [undefined, "paced", "alone"] as const) {
+    const now = runs.filter((group) => group.last === last).flatMap((group) => Object.entries(group.campaigns))
+    await inLanes(now, atOnce[last ?? "campaigns"], judged)
+  }
 }
 
 /** A mutant has to fail, and by the promise that is about what was taken out. One that was noticed with the same files is left out. */

@@ -1,4 +1,4 @@
-import type { CallFault } from "../simulate/kit/faults.js"
+import type { OneFault } from "../simulate/kit/faults.js"
 import type { Instance } from "../test/kit/campaign/instance.js"
 import { type Report, tally } from "../test/kit/campaign/report.js"
 import { must, sleep, until } from "../test/kit/campaign/wait.js"
@@ -33,6 +33,8 @@ interface TakeOverPlan {
   /** When a request with a message of the chat is on its way, when a delivery has begun and none has left, or at any time. */
   around: "a request" | "a claim" | "anything"
   afterMs: number
+  /** Fulfilled when the chat is taken over: until then the messenger does not answer the request; null leaves it to chance. */
+  held: PromiseWithResolvers<void> | null
 }
 
 /** A chat with a customer: a person writes in it, or the assistant answers, until a person takes it over. */
@@ -53,6 +55,9 @@ interface TalkPlan {
   takeOver: TakeOverPlan | null
 }
 
+/** What goes wrong with a request. */
+type Fault = Pick<OneFault, "fault" | "until">
+
 /** What goes wrong with 30 % of the requests; the backoff doubles, so that no message fails more often in a row. */
 const faultKinds = ["429", "500", "reset", "reset-after"] as const
 const failing = { percent: 30, inARow: 4 }
@@ -67,10 +72,14 @@ export async function outboundCampaign(deployment: Deployment, report: Report, c
   try {
     const planned = plans.flatMap((plan, customer) => {
       const { faults, isIdempotent } = messengers[customer % 2]!
-      // Of what a person writes, one message of a chat arrives twice whatever chance does to the others.
-      const isTwice = (index: number) => plan.kind === "written" && !isIdempotent && index === 0
+      const { answers, held } = plan.takeOver ?? {}
+      const certain = (index: number): Fault[] => {
+        if (held && index === answers! - 1) return [{ fault: "delay", until: held.promise }]
+        // Of what a person writes, one message of a chat arrives twice whatever chance does to the others.
+        return plan.kind === "written" && !isIdempotent && index === 0 ? [{ fault: "reset-after" }] : []
+      }
       return count(plan.messages + (plan.takeOver ? afterwards : 0)).map((index) =>
-        planFaults(chance, faults, tagOf(plan, customer, index), isTwice(index) ? ["reset-after"] : []),
+        planFaults(chance, faults, tagOf(plan, customer, index), certain(index)),
       )
     })
     const instance = await deployment.start("outbound", env)
@@ -114,6 +123,7 @@ function plansOf(chance: Chance, size: OutboundSize): TalkPlan[] {
       answers: chance.whole(2, size.questionsOfEach),
       around,
       afterMs: chance.whole(0, around === "anything" ? 1_500 : 30),
+      held: around === "a request" && index % 8 < 2 ? Promise.withResolvers() : null,
     }
     return {
       kind: "asked",
@@ -132,11 +142,11 @@ function tagOf({ kind, messages }: TalkPlan, customer: number, index: number): s
 }
 
 /** Makes the first requests with a message fail: as `certain` says, then by chance. */
-function planFaults(chance: Chance, faults: Messenger["faults"], about: string, certain: CallFault[]): string[] {
-  const kinds = [...certain]
-  while (kinds.length < failing.inARow && chance.whole(1, 100) <= failing.percent) kinds.push(chance.pick(faultKinds))
-  for (const fault of kinds) faults.next({ fault, about })
-  return kinds
+function planFaults(chance: Chance, faults: Messenger["faults"], about: string, certain: Fault[]): string[] {
+  const planned = [...certain]
+  while (planned.length < failing.inARow && chance.whole(1, 100) <= failing.percent) planned.push({ fault: chance.pick(faultKinds) })
+  for (const each of planned) faults.next({ ...each, about })
+  return planned.map(({ fault }) => fault)
 }
 
 async function converse(deployment: Deployment, instance: Instance, talk: Talk, plan: TalkPlan) {
@@ -189,12 +199,13 @@ async function isAnswered(deployment: Deployment, talk: Talk, tag: string) {
 }
 
 /** Turns AI off at the planned moment of the last answer. */
-async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, tag: string, { around, afterMs }: TakeOverPlan) {
+async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, tag: string, { around, afterMs, held }: TakeOverPlan) {
   const { messenger, chatId } = talk
   const turnOff = async () => {
     await sleep(afterMs)
     await insist(instance, deployment.token, "PATCH", `/api/chats/${chatId}/ai-control`, { isUnderAiControl: false }, null)
     talk.takenOverAt = messenger.requests().length
+    held?.resolve()
   }
   if (around === "a claim") return beforeRequest(deployment, talk, turnOff)
   const before = messenger.requests().length
