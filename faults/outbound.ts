@@ -61,6 +61,8 @@ type Fault = Pick<OneFault, "fault" | "until">
 /** What goes wrong with 30 % of the requests; the backoff doubles, so that no message fails more often in a row. */
 const faultKinds = ["429", "500", "reset", "reset-after"] as const
 const failing = { percent: 30, inARow: 4 }
+/** How long the messages of a chat may need until the one that is held is sent. */
+const heldMs = 180_000
 /** Messages that a person writes after a take-over. */
 const afterwards = 2
 
@@ -213,8 +215,10 @@ async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, 
     messenger
       .requests()
       .slice(before)
-      .some((each) => each.customer === talk.customer)
-  if (around === "a request") await until(isAsked, 30_000)
+      .some((each) => each.customer === talk.customer && (!held || each.text.endsWith(tag)))
+  // The one that is held comes when those before it in its chat are delivered.
+  if (held) await must(`the request with the answer to ${tag} is held`, isAsked, heldMs)
+  else if (around === "a request") await until(isAsked, 30_000)
   else await isAnswered(deployment, talk, tag)
   await turnOff()
 }

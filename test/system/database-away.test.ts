@@ -95,8 +95,9 @@ it("a database that resets every connection: requests are refused at once, and t
     const before = proxy.attempts()
     return duration(() => until(`the server tries ${count} times to connect`, () => proxy.attempts() >= before + count))
   }
-  await furtherAttempts(60)
-  const count = 20
+  await furtherAttempts(40)
+  // So many that those which a busy machine lets happen at once do not count.
+  const count = 120
   // The job scheduler polls a dozen kinds of jobs each second, beside four other pollers.
   expect(count / ((await furtherAttempts(count)) / 1_000)).toBeLessThan(40)
   await allIsRefused()
