@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import {
   appendFileSync,
@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
@@ -17,12 +18,19 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
+/** The scripts that reach an image: a build needs no other. */
+const scripts = readFileSync(".dockerignore", "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("!scripts/"))
+  .map((line) => line.slice(1))
+
 /** What a build needs, without tests, as in an image; the pages are the real ones. */
-const sources = ["package.json", "package-lock.json", "tsconfig.json", "src/pages/browser", "scripts/build.ts", "scripts/bundle-server.ts"]
+const sources = ["package.json", "package-lock.json", "tsconfig.json", "src/pages/browser", ...scripts]
 
 /** Small programs: compiling those of the server four times takes half a minute of CPU. */
 const programs = {
-  "src/main.ts": 'import { limit } from "./limits.js"\n\nconsole.log(import.meta.dirname, limit)\n',
+  "src/main.ts":
+    'import { limit } from "./limits.js"\n\nconsole.log(import.meta.dirname, limit)\nif (process.argv[2]) throw new Error(process.argv[2])\n',
   "src/admin/main.ts": 'import { limit } from "../limits.js"\n\nconsole.log(import.meta.dirname, limit)\n',
   "src/limits.ts": "export const limit = 7\n",
   "migrations/first.ts": "export class First {}\n",
@@ -66,6 +74,13 @@ it("bundled programs find files beside the modules that they were", () => {
   const run = (program: string) => execFileSync(process.execPath, [join(folder, "dist/server", program)], { encoding: "utf8" })
   const dist = realpathSync(join(folder, "dist"))
   expect(["main.js", "admin.js"].map(run)).toEqual([`${dist}/src 7\n`, `${dist}/src/admin 7\n`])
+})
+
+it("the stack of an error in a bundled program names the file and the line of its source", () => {
+  const { stderr } = spawnSync(process.execPath, ["--enable-source-maps", join(folder, "dist/server/main.js"), "failed"], {
+    encoding: "utf8",
+  })
+  expect(stderr).toMatch(/Error: failed\n {4}at .*\/src\/main\.ts:4:\d+/)
 })
 
 it("the same sources are not built again", async () => {
