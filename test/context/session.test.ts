@@ -64,13 +64,15 @@ describe("signing in", () => {
       const ms = performance.now() - begin
       return { body: { ...body, requestId: "" }, ms }
     }
-    // The fastest of several, so that a busy machine does not matter.
-    const fastest = async (email: string) => (await Promise.all([0, 1, 2, 3].map(() => timed(email)))).sort((a, b) => a.ms - b.ms)[0]!
-    const wrong = await fastest(acme.owner.email)
-    const unknown = await fastest("nobody@acme.example")
-    expect(unknown.body).toEqual(wrong.body)
-    // Measured in the same moment on the same machine, so that its speed is in both.
-    await pace("a wrong password takes as long as an unknown email", 1, "times", () => wrong.ms / unknown.ms)
+    const [wrong, unknown] = [[await timed(acme.owner.email)], [await timed("nobody@acme.example")]]
+    expect(unknown[0]!.body).toEqual(wrong[0]!.body)
+    // In turn, so that what slows the machine down strikes both; the fastest of each.
+    for (let round = 0; round < 5; round += 1) {
+      wrong.push(await timed(acme.owner.email))
+      unknown.push(await timed("nobody@acme.example"))
+    }
+    const fastest = (times: { ms: number }[]) => Math.min(...times.map(({ ms }) => ms))
+    await pace("a wrong password takes as long as an unknown email", 1, "times", () => fastest(wrong) / fastest(unknown))
   })
 
   it("shows the profile with the companies and the role in each", async () => {

@@ -1,5 +1,6 @@
 import { request } from "undici"
 import { FerretDB, ferretProgram } from "../kit/ferretdb.js"
+import { serverProcess } from "../kit/server-process.js"
 import { storedJobs } from "../kit/stored-jobs.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -12,8 +13,8 @@ const ferret = ferretProgram ? await FerretDB.start() : null
   const { acme, sql } = w
   afterAll(() => ferret!.remove())
 
-  const ready = async () => {
-    const { statusCode, body } = await request(`${w.url}/health/ready`)
+  const ready = async (url = w.url) => {
+    const { statusCode, body } = await request(`${url}/health/ready`)
     return [statusCode, await body.json()]
   }
   const answered = (chatId: string) =>
@@ -43,6 +44,12 @@ const ferret = ferretProgram ? await FerretDB.start() : null
 
   it("a sweep finds what is due and nobody expects", async () => {
     await answered(await forgotten())
+  })
+
+  it("a built server, too, has its jobs in MongoDB", async () => {
+    const server = await serverProcess(w, { MONGODB_URL: `${ferret!.url}/built` })
+    expect(await ready(server.url)).toEqual([200, { status: "ok", database: true, queue: true }])
+    await server.stop()
   })
 
   it("when MongoDB is lost, replies go on, and what is due meanwhile runs when it is back", async () => {

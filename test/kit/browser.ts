@@ -84,11 +84,7 @@ export async function startBrowser(): Promise<Browser> {
     "--disable-background-networking",
   ]
   const quiet = ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--lang=en-US", "--remote-debugging-port=0"]
-  const args = [...flags, ...quiet, `--user-data-dir=${folder}`, "about:blank"]
-  // A group of its own: what is installed may be a shell script that starts the browser, and does not end it.
-  const child = spawn(chromium!, args, { stdio: ["ignore", "ignore", "pipe"], detached: true })
-  const kill = () => void (child.exitCode === null && child.signalCode === null && process.kill(-child.pid!, "SIGKILL"))
-  process.once("exit", kill)
+  const child = spawn(chromium!, [...flags, ...quiet, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] })
   let printed = ""
   child.stderr.on("data", (text) => (printed += text))
   const address = await until("Chromium listens", () => {
@@ -100,11 +96,13 @@ export async function startBrowser(): Promise<Browser> {
     open: (url, options = {}) => openPage(client, url, options),
     profile: async () => (await client.send("Target.createBrowserContext")).browserContextId,
     async close() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, "exit")
+        // Not by a signal: what is installed may be a shell script, which would leave the browser behind.
+        void client.send("Browser.close")
+        await happens("Chromium has ended", ended)
+      }
       client.close()
-      process.off("exit", kill)
-      const hasEnded = child.exitCode === null && child.signalCode === null ? once(child, "exit") : null
-      kill()
-      if (hasEnded) await happens("Chromium has ended", hasEnded)
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }

@@ -36,13 +36,13 @@ const start = (env: Record<string, string>, flags: string[] = [], program = "dis
     ),
   )
 
-/** The error of a start, which is printed without a stack. */
 /** A file of the bundle and those that it imports when it is loaded. */
 async function loadedBy(file: string): Promise<string[]> {
   const imports = (await readFile(file, "utf8")).matchAll(/^(?:import|\}) (?:.*from )?"\.\/([^"]+)";$/gm)
   return [file, ...(await Promise.all([...imports].map(([, name]) => loadedBy(join(dirname(file), name!))))).flat()]
 }
 
+/** The error of a start, which is printed without a stack. */
 async function refusal(work: () => unknown): Promise<string> {
   try {
     await work()
