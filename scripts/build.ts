@@ -42,9 +42,9 @@ async function build(): Promise<number> {
       startFromCurrent(unfinished)
       if (!projects.every((project) => compile(project, unfinished))) return 1
       removeOrphans(unfinished)
-      await addPages(join(unfinished, "browser"))
       // Loaded here: a production installation has no bundler.
-      await (await import("./bundle-server.ts")).bundleServer(unfinished)
+      const { bundleServer } = await import("./bundle-server.ts")
+      await Promise.all([addPages(join(unfinished, "browser")), bundleServer(unfinished)])
       placeFolder(unfinished, folder)
     } finally {
       fs.rmSync(unfinished, { recursive: true, force: true })
@@ -73,9 +73,12 @@ const filesBelow = (folder: string) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** Copies the current build, so that the compiler compiles only what has changed since. */
+/** Copies the current build without its bundle, so that the compiler compiles only what has changed since. */
 function startFromCurrent(folder: string) {
-  if (fs.existsSync("dist/.tsbuildinfo")) fs.cpSync(fs.realpathSync("dist"), folder, { recursive: true, preserveTimestamps: true })
+  if (!fs.existsSync("dist/.tsbuildinfo")) return
+  const current = fs.realpathSync("dist")
+  const filter = (path: string) => path !== join(current, "server")
+  fs.cpSync(current, folder, { recursive: true, preserveTimestamps: true, filter })
 }
 
 /** Compiles a project into a folder; answers whether it could. The compiler prints its errors. */

@@ -79,10 +79,10 @@ export function representer(
   const schema = withRepresentationFields(restSchema)
   // Types of events are prepared at start, which checks them; other types are prepared at their first row.
   const eventTypes = Object.keys(resources).filter((type) => eventFields(schema).some((field) => getNamedType(field.type).name === type))
-  const compiled = new Map<string, Represent>(eventTypes.map((type) => [type, compile(engine, schema, type)]))
+  const prepared = new Map<string, Represent>(eventTypes.map((type) => [type, prepare(engine, schema, type)]))
   return (type, row) => {
-    const represent = compiled.get(type) ?? compile(engine, schema, type)
-    compiled.set(type, represent)
+    const represent = prepared.get(type) ?? prepare(engine, schema, type)
+    prepared.set(type, represent)
     return represent(complete(row))
   }
 }
@@ -91,7 +91,7 @@ const rootFieldOf = (type: string) => `shown${type} { ${withFields(resourceOf(ty
 
 const eventFields = (schema: GraphQLSchema) => Object.values((schema.getType("Event") as GraphQLObjectType).getFields())
 
-function compile(engine: OperationEngine, schema: GraphQLSchema, type: string): Represent {
+function prepare(engine: OperationEngine, schema: GraphQLSchema, type: string): Represent {
   const query = `{ ${rootFieldOf(type)} }`
   refuseFieldResolvers(schema, parse(query))
   const { run } = engine.prepare(schema, { query })
