@@ -15,8 +15,11 @@ export function stillTime() {
   }
 }
 
-/** Stops the job scheduler of a server: turns run only when the test sweeps. */
-export const stopScheduler = ({ services }: { services: Services }) => (services.scheduler as RunningScheduler).stop()
+/** Stops the job scheduler of a server: turns run only when the test sweeps. What it had begun is over then, and claims nothing of the test's. */
+export async function stopScheduler({ services }: { services: Services }) {
+  await (services.scheduler as RunningScheduler).stop()
+  await services.running.idle()
+}
 
 /** A call that a fake model holds until the test answers it. */
 export interface HeldCall {
