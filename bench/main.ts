@@ -8,6 +8,7 @@ import { countStatements } from "./counting.js"
 import { openDatabase } from "./database.js"
 import { measureDelivered } from "./delivered.js"
 import { measureHistory } from "./history.js"
+import { measureInbox } from "./inbox.js"
 import { type BenchmarkContext, flood, type Measurement, measure } from "./measure.js"
 import { type Options, readOptions } from "./options.js"
 import { canPin, cores, end, pinPostgres, postmasterOf, startNode } from "./processes.js"
@@ -29,6 +30,8 @@ async function main() {
   const args = process.argv.slice(2)
   // K1 has its own rows and no other contestant, so it runs alone.
   if (args.some((arg) => /^(--workloads=)?K1$/i.test(arg))) return void process.stdout.write(`${await measureSearch(say)}\n`)
+  // So does the inbox.
+  if (args.some((arg) => /^(--workloads=)?I1$/i.test(arg))) return void process.stdout.write(`${await measureInbox(say)}\n`)
   // So do the subscribers of W7.
   const subscribers = readSubscriberOptions(args)
   if (subscribers) return void process.stdout.write(`${await measureSubscribers(subscribers, say)}\n`)

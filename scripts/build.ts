@@ -106,6 +106,8 @@ function removeOrphans(folder: string) {
 async function addPages(folder: string) {
   fs.cpSync("src/pages/browser", folder, { recursive: true, filter: (path) => !/browser[\\/](widget|inbox)$/.test(path) })
   await Promise.all([bundleWidget(folder), bundleInbox(join(folder, "inbox"))])
+  const { writeInboxManifest } = await import("./inbox-operations.ts")
+  await writeInboxManifest(join(folder, "inbox", "operations.json"))
   const libraries: Record<string, string> = JSON.parse(fs.readFileSync("src/pages/browser/libraries.json", "utf8"))
   for (const [name, path] of Object.entries(libraries)) fs.copyFileSync(join("node_modules", path), join(folder, name))
   compress(folder)

@@ -27,7 +27,7 @@ import { widgetFinder } from "./http/widget-page.js"
 import { Running } from "./jobs/kit/running.js"
 import { SampledLog } from "./observability/sampled-log.js"
 import { operatorError } from "./operator-error.js"
-import { pages } from "./pages/pages.js"
+import { type DemoAccess, pages } from "./pages/pages.js"
 import type { StartPageFacts } from "./pages/start-page.js"
 import { openApiDocument } from "./rest/kit/openapi.js"
 import type { Operation } from "./rest/kit/operation.js"
@@ -43,7 +43,7 @@ export async function createApp(
   restSchema: GraphQLSchema,
   sockets: OpenSockets,
   startPage: () => Omit<StartPageFacts, "metrics" | "schema">,
-  demoToken: () => string | null,
+  demoAccess: () => DemoAccess | null,
 ) {
   const { config, log } = services
   const app = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy })
@@ -62,11 +62,12 @@ export async function createApp(
   const version = versionRouter(await lastMigration(services.database))
   const routers = [rest, documents, health, version, metricsRouter(services.metrics, config.metricsToken), hooks, media]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
-  const { serve, unknownPath } = pages(
-    () => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }),
-    widgetFinder(services),
-    demoToken,
-  )
+  const { serve, unknownPath } = pages({
+    hasPages: config.pages,
+    facts: () => ({ ...startPage(), schema: config.graphqlIntrospection, metrics }),
+    findWidget: widgetFinder(services),
+    demoAccess,
+  })
   app.use(serve)
   const graphql = graphqlHandler(server, contexts)
   app.use((ctx, next) => (ctx.path === "/graphql" ? graphql(ctx, next) : next()))

@@ -68,6 +68,8 @@ export interface Config {
   readonly rateLimitAnonymousPerMinute: number
   /** Whether clients can read the GraphQL schema. */
   readonly graphqlIntrospection: boolean
+  /** Whether pages for people are served; the chat widget is in any case. */
+  readonly pages: boolean
   /** Absolute path of the manifest of operations that clients may run; null allows all. */
   readonly trustedDocuments: string | null
   /** Size of all files of a company; 0 means no limit. */
@@ -204,6 +206,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: values.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
+    pages: values.PAGES,
     trustedDocuments: values.TRUSTED_DOCUMENTS ? resolve(values.TRUSTED_DOCUMENTS) : null,
     mediaBytesPerCompany: values.MEDIA_BYTES_PER_COMPANY,
     messageRetentionDays: values.MESSAGE_RETENTION_DAYS,

@@ -126,6 +126,7 @@ const variables = z.object({
   RATE_LIMIT_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.requestsPerMinute),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: whole(0, 100_000_000).default(rootLimits.anonymousRequestsPerMinute),
   GRAPHQL_INTROSPECTION: flag.default(true),
+  PAGES: flag.default(true),
   TRUSTED_DOCUMENTS: text.optional(),
   MEDIA_BYTES_PER_COMPANY: whole(0, 1e15).default(rootLimits.mediaBytesPerCompany),
   MESSAGE_RETENTION_DAYS: days.default(0),

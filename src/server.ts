@@ -54,6 +54,7 @@ import { Metrics } from "./observability/metrics.js"
 import { observedModel } from "./observability/observed-model.js"
 import { addProcessGauges } from "./observability/process-gauges.js"
 import { startTracing } from "./observability/tracing.js"
+import { inboxOperations } from "./pages/assets.js"
 import { widgetOperations } from "./pages/browser/widget/operations.js"
 import { channels, crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
@@ -87,9 +88,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
   const hidesSchema = !config.graphqlIntrospection
-  const trusted = config.trustedDocuments
-    ? await readTrustedDocuments(config.trustedDocuments, schema, hidesSchema, widgetOperations)
-    : null
+  const ofPages = () => [...widgetOperations, ...(config.pages ? inboxOperations() : [])]
+  const trusted = config.trustedDocuments ? await readTrustedDocuments(config.trustedDocuments, schema, hidesSchema, ofPages()) : null
   if (trusted) log.info({ documents: trusted.size }, "clients can run only the operations of the manifest (TRUSTED_DOCUMENTS)")
   const engine = new OperationEngine(operationObserver(metrics), hidesSchema, trusted)
   const secrets = await loadSecrets(config)
@@ -170,8 +170,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })
   const isForThisMachine = isLoopback(config.host) && isLoopback(new URL(publicUrl(config, config.port)).hostname)
-  const demoToken = () => (demo && isForThisMachine ? demo.token : null)
-  const app = await createApp(services, engine, schema, restSchema, sockets, startPage, demoToken)
+  const demoAccess = () => (isForThisMachine ? demo : null)
+  const app = await createApp(services, engine, schema, restSchema, sockets, startPage, demoAccess)
   stack.defer(() => app.close())
   stack.defer(() => stopping.abort())
   // Stopped first: this process ignores wake-ups from now on, so other instances must get them.

@@ -34,8 +34,9 @@ function read(name: string): Buffer {
 /** Reads a file of this project, such as the HTML of a page. Throws when the installation is incomplete. */
 export const ownText = (name: string) => read(name).toString("utf8")
 
-/** All files that pages load, by the name that pages use. */
-const names = [...Object.keys(libraries), "widget-chat.js", "graphiql-start.js", "docs-start.js", "page.css", "demo.css", "icon.svg"]
+/** The files that the chat widget loads, and those that the pages for people load too, by the name that pages use. */
+const ofWidget = ["widget-chat.js", "icon.svg"]
+const ofPages = [...Object.keys(libraries), "graphiql-start.js", "docs-start.js", "page.css", "demo.css"]
 
 const types: Record<string, string> = {
   ".js": "text/javascript; charset=utf-8",
@@ -72,20 +73,25 @@ function compressedFile(name: string): Buffer | undefined {
   return folder === built && existsSync(path) ? readFileSync(path) : undefined
 }
 
+const inboxFolder = join(folder === built ? folder : join(import.meta.dirname, "../../dist/browser"), "inbox")
+
+/** The operations of the inbox, by the manifest that the build writes. */
+export const inboxOperations = (): string[] => Object.values(JSON.parse(readFileSync(join(inboxFolder, "operations.json"), "utf8")))
+
 /**
  * Reads the files of the inbox. Its scripts import each other by their names, which contain a digest of the content already. Throws when the
  * inbox is not built.
  */
 function inboxFiles(): [name: string, asset: Asset][] {
-  const files = join(folder === built ? folder : join(import.meta.dirname, "../../dist/browser"), "inbox")
-  const names = readdirSync(files).filter((file) => /\.(js|css)$/.test(file))
+  const names = readdirSync(inboxFolder).filter((file) => /\.(js|css)$/.test(file))
   return names.map((file) => {
-    const asset = { ...assetOf(file, readFileSync(join(files, file)), compressedFile(`inbox/${file}`)), url: `/assets/inbox/${file}` }
+    const asset = { ...assetOf(file, readFileSync(join(inboxFolder, file)), compressedFile(`inbox/${file}`)), url: `/assets/inbox/${file}` }
     return [file.startsWith("main-") ? `inbox${extname(file)}` : file, asset]
   })
 }
 
-/** Reads every asset, by name. Throws when a file is missing, which means that the installation is broken. */
-export function readAssets(): Map<string, Asset> {
-  return new Map([...names.map((name): [string, Asset] => [name, assetOf(name, read(name), compressedFile(name))]), ...inboxFiles()])
+/** Reads every asset of the widget and, if wanted, of the pages for people, by name. Throws when a file is missing: the installation is broken. */
+export function readAssets(hasPages: boolean): Map<string, Asset> {
+  const asset = (name: string): [string, Asset] => [name, assetOf(name, read(name), compressedFile(name))]
+  return new Map([...ofWidget.map(asset), ...(hasPages ? [...ofPages.map(asset), ...inboxFiles()] : [])])
 }

@@ -2,7 +2,7 @@ import type { Context, Middleware } from "koa"
 import { isLoopback } from "../config.js"
 import { MethodNotAllowed, NotFound } from "../errors.js"
 import { type Asset, assetOf, ownText, readAssets } from "./assets.js"
-import { type StartPageFacts, startPage } from "./start-page.js"
+import { demoOwner, type StartPageFacts, startPage } from "./start-page.js"
 import { strictHeaders } from "./strict-headers.js"
 import { type FindWidget, widgetPages } from "./widget-pages.js"
 
@@ -14,13 +14,30 @@ export interface Pages {
   readonly unknownPath: Middleware
 }
 
+/** What the demo's pages show to a browser on this machine. */
+export interface DemoAccess {
+  readonly token: string
+  readonly email: string
+  readonly password: string
+}
+
+/** What the pages are made of. */
+export interface PageSources {
+  /** Whether pages for people are served; the chat widget is in any case. */
+  readonly hasPages: boolean
+  facts(): StartPageFacts
+  readonly findWidget: FindWidget
+  /** Null without a demo, and where the server is not for this machine alone. */
+  demoAccess(): DemoAccess | null
+}
+
 /**
  * Pages for browsers: `/` (what this server offers and runs on), `/graphql` (GraphiQL, for a browser request without a query),
  * `/api/docs` (the REST documentation), `/inbox` and below (the inbox for people), the chat widget (`/widget.js`, `/widget/{connectionId}`, with
  * the demo `/demo`), the files that they load, and a page for an unknown path. Pages load nothing from other hosts and contain no inline scripts.
  */
-export function pages(facts: () => StartPageFacts, findWidget: FindWidget, demoToken: () => string | null): Pages {
-  const assets = readAssets()
+export function pages({ hasPages, facts, findWidget, demoAccess }: PageSources): Pages {
+  const assets = readAssets(hasPages)
   const textOf = (name: string) =>
     ownText(name).replace(/\{\{([\w.-]+)\}\}/g, (_, asset: string) => {
       const found = assets.get(asset)
@@ -28,30 +45,18 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget, demoT
       return found.url
     })
   const page = (name: string, html = textOf(name)) => assetOf(name, Buffer.from(html))
-  const [docs, notFound] = [page("docs.html"), page("not-found.html")]
-  const graphiqlText = textOf("graphiql.html")
-  const graphiqlOf = (token: string) => page("graphiql.html", graphiqlText.replace("<!-- token -->", token))
-  const graphiql = graphiqlOf("")
-  const home = textOf("home.html")
-  const inbox = page("inbox.html")
-  const widget = widgetPages(assets, textOf, facts, findWidget)
-  const pagesByPath = new Map([
-    ["/", () => page("home.html", startPage(home, facts()))],
-    ["/api/docs", () => docs],
-  ])
+  const widget = widgetPages(assets, textOf, facts, findWidget, hasPages)
   const byUrl = new Map([...assets.values()].map((asset) => [asset.url, asset]))
+  const forPeople = hasPages ? pagesForPeople(textOf, page, facts, demoAccess) : null
+  const notFound = hasPages ? page("not-found.html") : null
 
   return {
     async serve(context, next) {
-      const found = pagesByPath.get(context.path)
-      const isInbox = /^\/inbox(\/|$)/.test(context.path)
-      const asset = byUrl.get(context.path)
       const reading = context.method === "GET" || context.method === "HEAD"
       if (reading && context.path === "/graphql") {
         const isQuery = new URLSearchParams(context.querystring).has("query")
-        if (!prefersHtml(context) || isQuery) return next()
-        const token = isLocal(context) && demoToken()
-        return sendPage(context, token ? graphiqlOf(token) : graphiql)
+        if (!forPeople || !prefersHtml(context) || isQuery) return next()
+        return sendPage(context, forPeople.graphiql(context))
       }
       const ofWidget = widget(context.path)
       if (ofWidget) {
@@ -61,25 +66,58 @@ export function pages(facts: () => StartPageFacts, findWidget: FindWidget, demoT
         context.set(reply.headers)
         return send(context, reply.asset)
       }
-      if (!found && !asset && !isInbox) return next()
+      const asset = byUrl.get(context.path)
+      const found = forPeople?.find(context.path)
+      if (!found && !asset) return next()
       if (!reading) throw new MethodNotAllowed("GET, HEAD")
-      if (isInbox) {
-        context.set(strictHeaders("'none'"))
-        return send(context, inbox)
-      }
-      return found ? sendPage(context, found()) : sendAsset(context, asset!)
+      return found ? found(context) : sendAsset(context, asset!)
     },
     unknownPath(context) {
-      if (!prefersHtml(context)) throw new NotFound("Path")
+      if (!notFound || !prefersHtml(context)) throw new NotFound("Path")
       return sendPage(context, notFound, 404)
+    },
+  }
+}
+
+type Page = (name: string, html?: string) => Asset
+
+/** The pages that people open: what serves each path. */
+function pagesForPeople(textOf: (name: string) => string, page: Page, facts: PageSources["facts"], demoAccess: PageSources["demoAccess"]) {
+  const docs = page("docs.html")
+  const [graphiql, home, inbox] = [textOf("graphiql.html"), textOf("home.html"), textOf("inbox.html")]
+  const graphiqlOf = (token: string) => page("graphiql.html", graphiql.replace("<!-- token -->", token))
+  const inboxOf = (owner: string) =>
+    page(
+      "inbox.html",
+      inbox.replace("<!-- demo -->", () => owner),
+    )
+  const [anyGraphiql, anyInbox] = [graphiqlOf(""), inboxOf("")]
+  const localDemo = (context: Context) => (isLocal(context) ? demoAccess() : null)
+  const pagesByPath = new Map<string, (context: Context) => Promise<void>>([
+    ["/", (context) => sendStrict(context, page("home.html", startPage(home, { ...facts(), isLocal: localDemo(context) !== null })))],
+    ["/api/docs", (context) => sendPage(context, docs)],
+  ])
+  async function sendInbox(context: Context) {
+    const demo = localDemo(context)
+    await sendStrict(context, demo ? inboxOf(demoOwner(demo)) : anyInbox)
+  }
+  return {
+    find: (path: string) => (/^\/inbox(\/|$)/.test(path) ? sendInbox : pagesByPath.get(path)),
+    graphiql(context: Context) {
+      const demo = localDemo(context)
+      return demo ? graphiqlOf(demo.token) : anyGraphiql
     },
   }
 }
 
 const proxied = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"]
 
-/** Whether a request comes from a browser on this machine, not through a proxy, to a loopback address (another name may be a rebound one). */
+/**
+ * Whether a request comes from a browser on this machine that opens a page, not through a proxy, to a loopback address (another name may be a
+ * rebound one). The script of another site cannot open a page and read it.
+ */
 function isLocal({ ip, hostname, headers, req }: Context) {
+  if (headers["origin"] !== undefined || !["navigate", undefined].includes(headers["sec-fetch-mode"] as string | undefined)) return false
   const isProxied = proxied.some((name) => headers[name] !== undefined) || speaksAsProxy(req.httpVersion)
   return isLoopback(ip) && isLoopback(hostname) && !isProxied
 }
@@ -109,6 +147,12 @@ const policy = [
 function sendPage(context: Context, page: Asset, status = 200) {
   context.set({ "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache" })
   return send(context, page, status)
+}
+
+/** As `sendPage`, for pages without libraries of others. */
+function sendStrict(context: Context, page: Asset) {
+  context.set(strictHeaders("'none'"))
+  return send(context, page)
 }
 
 function sendAsset(context: Context, asset: Asset) {

@@ -17,17 +17,19 @@ const forAnySite = { "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-
 
 /**
  * The chat widget: `/widget.js` (its button), the chat that the button loads, `/widget/{connectionId}` (the chat as a page of its own) and,
- * with the demo, `/demo`. Returns a function that finds what serves a path: null for other paths; it returns null for an unknown connection.
+ * with the demo and pages for people, `/demo`. Returns a function that finds what serves a path: null for other paths; it returns null for an unknown connection.
  */
 export function widgetPages(
   assets: Map<string, Asset>,
   textOf: (name: string) => string,
   facts: () => Pick<StartPageFacts, "demo">,
   findWidget: FindWidget,
+  hasPages: boolean,
 ): (path: string) => ((context: Context) => Promise<Reply | null>) | null {
   const script = assetOf("widget.js", Buffer.from(textOf("widget.js")))
   const chat = assets.get("widget-chat.js")!
-  const [pageText, demoText] = [textOf("widget.html"), textOf("demo.html")]
+  const pageText = textOf("widget.html")
+  const demoText = hasPages ? textOf("demo.html") : ""
   const page = (text: string, connectionId: string, frameAncestors: string): Reply => ({
     asset: assetOf("widget.html", Buffer.from(text.replace("<!-- connection -->", connectionId))),
     headers: strictHeaders(frameAncestors),
@@ -39,7 +41,7 @@ export function widgetPages(
   return (path) => {
     // At an address that stays, so that sites get a new version; the chat's address changes with its content.
     if (path === "/widget.js") return async () => ({ asset: script, headers: { ...forAnySite, "Cache-Control": "no-cache" } })
-    if (path === "/demo") return demo
+    if (path === "/demo" && hasPages) return demo
     if (/^\/assets\/widget-chat-[\w-]{16}\.js$/.test(path)) {
       // The button of a page that was open during an update asks for the chat of another version.
       const caching = path === chat.url ? "public, max-age=31536000, immutable" : "no-cache"

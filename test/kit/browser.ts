@@ -51,7 +51,7 @@ export interface Page {
   /** Types text into the focused element. */
   type(text: string): Promise<void>
   /** Presses a key, such as Enter or a. */
-  press(key: string, modifiers?: { shift?: boolean }): Promise<void>
+  press(key: string, modifiers?: { shift?: boolean; ctrl?: boolean }): Promise<void>
   /** What the page logged as an error, violations of its policy too. */
   problems: string[]
   /** Addresses that the page requested. */
@@ -248,10 +248,10 @@ async function openPage(client: Client, url: string, options: PageOptions): Prom
       return result.value
     },
     type: (text) => send("Input.insertText", { text }),
-    async press(key, { shift = false } = {}) {
-      const code = { Enter: 13, Escape: 27, Tab: 9 }[key]
-      const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined
-      const params = { key, code: key, windowsVirtualKeyCode: code, modifiers: shift ? 8 : 0, ...(text && { text }) }
+    async press(key, { shift = false, ctrl = false } = {}) {
+      const code = { Enter: 13, Escape: 27, Tab: 9, ArrowUp: 38, ArrowDown: 40 }[key]
+      const text = key === "Enter" ? "\r" : key.length === 1 && !ctrl ? key : undefined
+      const params = { key, code: key, windowsVirtualKeyCode: code, modifiers: (shift ? 8 : 0) + (ctrl ? 2 : 0), ...(text && { text }) }
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...params })
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...params })
     },

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import type { Browser, Page, PageOptions } from "./browser.js"
+import { type Browser, type Page, type PageOptions, startBrowser } from "./browser.js"
 import { password } from "./company-fixture.js"
 import { root } from "./house-rules.js"
 import { until } from "./wait.js"
@@ -27,6 +27,37 @@ export async function openInbox(
   await pressButton(page, "Sign in")
   await page.find("button", "Sign out")
   return page
+}
+
+/** A browser for the tests of a block, and inboxes in it whose pages may log nothing as an error, what their policy refused included. */
+export function inboxBed(server: () => string) {
+  let browser: Browser
+  const pages: Page[] = []
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterEach(async () => {
+    for (const page of pages.splice(0)) {
+      const { problems } = page
+      await page.close()
+      expect(problems).toEqual([])
+    }
+  })
+  afterAll(() => browser?.close())
+  return {
+    /** The inbox in a profile of its own, signed in. */
+    async inbox(email: string, path = "/inbox", options: PageOptions = {}): Promise<Page> {
+      const page = await openInbox(browser, server(), email, path, options)
+      pages.push(page)
+      return page
+    },
+    /** Any page of the server in a profile of its own. */
+    async page(path: string, options: PageOptions = {}): Promise<Page> {
+      const page = await browser.open(server() + path, { profile: await browser.profile(), ...options })
+      pages.push(page)
+      return page
+    },
+  }
 }
 
 /** Waits until the articles of the log are these texts, by what each contains. */

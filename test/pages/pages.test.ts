@@ -8,11 +8,8 @@ import type { StartPageFacts } from "../../src/pages/start-page.js"
 
 const bare: StartPageFacts = { configuration: [["Database", "PostgreSQL"]], metrics: false, schema: true, demo: null }
 let facts = bare
-const { serve, unknownPath } = pages(
-  () => facts,
-  async () => false,
-  () => "amp_demo",
-)
+const owner = { token: "amp_demo", email: "owner@demo.example", password: 'a "password"' }
+const { serve, unknownPath } = pages({ hasPages: true, facts: () => facts, findWidget: async () => false, demoAccess: () => owner })
 
 const app = new Koa({ env: "test" })
 app.silent = true
@@ -123,6 +120,60 @@ describe("the start page", () => {
     expect(text.match(/<li>[A-Z][^<]+:<pre><code>[^<]+<\/code><\/pre><\/li>/g)).toHaveLength(4)
     expect(text).toContain('<a href="/demo">')
     expect(text).not.toMatch(/amp_secret|pass\b/)
+  })
+})
+
+describe("the demo's owner", () => {
+  const local = { Host: "localhost:4000", Accept: browser }
+  const get = async (path: string, headers: Record<string, string>) => (await request(server).get(path).set(headers).expect(200)).text
+  afterAll(() => {
+    facts = bare
+  })
+
+  it("is signed in by a button of the start page, in a browser on this machine that opens a page, alone", async () => {
+    facts = { ...bare, demo: { email: owner.email, widgetId: "w-1", commands: [] } }
+    const password = 'data-password="a &quot;password&quot;"'
+    expect(await get("/", local)).toContain('<a class="button" href="/inbox?demo">')
+    expect(await get("/", local)).toContain('<script src="/widget.js" data-connection="w-1" async></script>')
+    expect(await get("/inbox", local)).toContain(password)
+    expect(await get("/inbox", { ...local, "Sec-Fetch-Mode": "navigate" })).toContain(password)
+    const others: Record<string, string>[] = [
+      { Host: "chat.example.com" },
+      { ...local, "X-Forwarded-For": "203.0.113.7" },
+      { ...local, Origin: "https://elsewhere.example" },
+      { ...local, "Sec-Fetch-Mode": "cors" },
+      { ...local, "Sec-Fetch-Mode": "no-cors" },
+    ]
+    for (const headers of others) {
+      expect(await get("/", headers)).not.toContain("/inbox?demo")
+      expect(await get("/inbox", headers)).not.toContain("password")
+      expect(await get("/graphql", { Accept: browser, ...headers })).not.toContain("amp_demo")
+    }
+  })
+})
+
+describe("without pages for people (PAGES=off)", () => {
+  const bareApp = new Koa({ env: "test" })
+  bareApp.silent = true
+  const off = pages({ hasPages: false, facts: () => bare, findWidget: async () => true, demoAccess: () => owner })
+  bareApp.use(requestMiddleware(pino({ level: "silent" })))
+  bareApp.use(off.serve)
+  bareApp.use(off.unknownPath)
+  const handle = bareApp.callback()
+
+  it.each(["/", "/inbox", "/inbox/chats", "/graphql", "/api/docs", "/demo", "/nothing"])("%s is JSON with status 404", async (path) => {
+    const { body } = await request(handle).get(path).set("Accept", browser).expect(404)
+    expect(body).toMatchObject({ statusCode: 404, code: "NOT_FOUND" })
+  })
+
+  it("the chat widget is served all the same, and no file of the other pages", async () => {
+    const { text } = await request(handle).get("/widget.js").expect(200)
+    await request(handle)
+      .get(/\/assets\/widget-chat-[\w-]{16}\.js/.exec(text)![0])
+      .expect(200)
+    await request(handle).get("/widget/01a210c5-467f-7725-b489-0f5f9395f7b6").expect(200)
+    const inbox = (await request(server).get("/inbox").set("Accept", browser).expect(200)).text
+    for (const [, url] of inbox.matchAll(/(?:src|href)="(\/assets\/inbox\/[^"]+)"/g)) await request(handle).get(url!).expect(404)
   })
 })
 

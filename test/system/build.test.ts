@@ -59,7 +59,7 @@ const parts = [
   "migrations",
   "browser/widget.js",
   "browser/widget.js.gz",
-  "browser/inbox",
+  "browser/inbox/operations.json",
   "browser/graphiql.html",
 ]
 const missing = () => parts.filter((part) => !existsSync(join(folder, "dist", part)))

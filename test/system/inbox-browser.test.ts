@@ -1,8 +1,8 @@
-import { type Browser, chromium, type Page, type PageOptions, startBrowser } from "../kit/browser.js"
+import { chromium, type Page } from "../kit/browser.js"
 import { password } from "../kit/company-fixture.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { samples } from "../kit/files.js"
-import { attach, fill, openInbox, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
+import { attach, fill, inboxBed, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -15,28 +15,8 @@ const { acme, globex, sql } = w
 const inBrowser = chromium ? describe : describe.skip
 
 inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chromium)"}`, () => {
-  let browser: Browser
-  const pages: Page[] = []
+  const { inbox, page: open } = inboxBed(() => w.url)
 
-  beforeAll(async () => {
-    browser = await startBrowser()
-  })
-  afterEach(async () => {
-    for (const page of pages.splice(0)) {
-      const { problems } = page
-      await page.close()
-      // Also what the policy of the page refused.
-      expect(problems).toEqual([])
-    }
-  })
-  afterAll(() => browser?.close())
-
-  /** The inbox in a profile of its own, signed in. */
-  async function inbox(email: string, path = "/inbox", options: PageOptions = {}): Promise<Page> {
-    const page = await openInbox(browser, w.url, email, path, options)
-    pages.push(page)
-    return page
-  }
   /** The items of the list of chats. */
   const items = (page: Page): Promise<string[]> =>
     page.run(`[...document.querySelectorAll("ul[aria-label=Chats] > li")]
@@ -47,8 +27,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const chat = await acme.chat({ name: "Ada Customer" })
     await customer(chat.id, "Is it in stock?")
     const foreign = await globex.chat({ name: "Foreign" })
-    const page = await browser.open(`${w.url}/inbox`, { profile: await browser.profile() })
-    pages.push(page)
+    const page = await open("/inbox")
     await fill(page, "Email", acme.member.email)
     await fill(page, "Password", "wrong")
     await pressButton(page, "Sign in")
@@ -168,8 +147,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
   it("has no violation of axe-core's rules on any view, in light and dark colours", async () => {
     const chat = await acme.chat({ name: "Eve", assistantId: acme.assistant.id, isUnderAiControl: true })
     await customer(chat.id, "Hello")
-    const form = await browser.open(`${w.url}/inbox`, { profile: await browser.profile() })
-    pages.push(form)
+    const form = await open("/inbox")
     expect(await violations(form)).toEqual([])
     const page = await inbox(acme.member.email)
     await until("the list shows a chat", async () => (await items(page)).length > 0)
@@ -193,8 +171,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
   it("works by keyboard alone", async () => {
     const chat = await acme.chat({ name: "Kim Keys", assistantId: acme.assistant.id, isUnderAiControl: true })
     await customer(chat.id, "Hello")
-    const page = await browser.open(`${w.url}/inbox`, { profile: await browser.profile() })
-    pages.push(page)
+    const page = await open("/inbox")
     const focused = () => page.run("document.activeElement.ariaLabel || document.activeElement.name || document.activeElement.innerText")
     /** Presses the key Tab until the focus is there. */
     const tabTo = (name: string) =>

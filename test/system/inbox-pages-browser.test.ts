@@ -1,6 +1,9 @@
-import { type Browser, chromium, type Page, startBrowser } from "../kit/browser.js"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { chromium, type Page } from "../kit/browser.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
-import { fill, openInbox, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
+import { fill, inboxBed, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
 import { indexAll } from "../kit/knowledge.js"
 import { type Receiver, receiver } from "../kit/receiver.js"
 import { until } from "../kit/wait.js"
@@ -10,34 +13,25 @@ const openAi = await startFakeOpenAi()
 afterAll(() => openAi.close())
 
 // A reply is due only where a test makes it due.
-const w = world({ OPENAI_BASE_URL: openAi.url, REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" })
+// Clients may run the operations of a manifest alone: those of the inbox are in the manifest that the build writes.
+const folder = mkdtempSync(join(tmpdir(), "trusted-"))
+const manifest = join(folder, "manifest.json")
+writeFileSync(manifest, "{}")
+afterAll(() => rmSync(folder, { recursive: true }))
+const usual = { REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" }
+const w = world({ ...usual, OPENAI_BASE_URL: openAi.url, TRUSTED_DOCUMENTS: manifest })
 const { acme, sql } = w
 const inBrowser = chromium ? describe : describe.skip
 
 inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: there is no Chromium)"}`, () => {
-  let browser: Browser
+  const bed = inboxBed(() => w.url)
   let endpoint: Receiver
-  const pages: Page[] = []
   beforeAll(async () => {
-    ;[browser, endpoint] = await Promise.all([startBrowser(), receiver()])
+    endpoint = await receiver()
   })
-  afterEach(async () => {
-    for (const page of pages.splice(0)) {
-      const { problems } = page
-      await page.close()
-      expect(problems).toEqual([])
-    }
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await endpoint?.close()
-  })
+  afterAll(() => endpoint?.close())
 
-  async function open(email: string, path: string): Promise<Page> {
-    const page = await openInbox(browser, w.url, email, `/inbox${path}`)
-    pages.push(page)
-    return page
-  }
+  const open = (email: string, path: string) => bed.inbox(email, `/inbox${path}`)
   /** Replaces the text of a field. */
   async function replace(page: Page, field: string, text: string) {
     await (await page.find("textbox", field)).call("function () { this.focus(); this.select() }")
@@ -64,9 +58,9 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await fill(page, "Name of the item", "Delivery")
     await fill(page, "Text", "A parcel to Lviv takes three days.")
     await pressButton(page, "Add")
-    await until("the page shows the new knowledge", async () => /Delivery Text, (being indexed|1 part)/.test(await main(page)))
+    await until("the page shows the new knowledge", async () => /Delivery Text, (being indexed|parts: 1)/.test(await main(page)))
     await indexAll(w)
-    await until("the knowledge is indexed", async () => /Delivery Text, 1 part/.test(await main(page)))
+    await until("the knowledge is indexed", async () => /Delivery Text, parts: 1/.test(await main(page)))
     await opens(page, "Try a search")
     await fill(page, "Question", "How long is a parcel on its way?")
     await page.press("Enter")
@@ -80,6 +74,53 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await sql("update chat set reply_due_at = now() - interval '1 second' where messenger = 'playground'")
     await w.runDue()
     await shows(page, ["How long?", "Three days."])
+  })
+
+  it("answers in the playground by what is typed and not saved, and leaves no draft behind", async () => {
+    const [model] = w.services.models
+    await sql("update assistant set text_model_id = $2, prompt = 'Stored.' where id = $1", [acme.assistant.id, model!.id])
+    const page = await open(acme.member.email, `/assistants/${acme.assistant.id}`)
+    await replace(page, "Prompt", "Typed, and not saved.")
+    await fill(page, "Message of a customer", "Which prompt?")
+    await page.press("Enter")
+    await shows(page, ["Which prompt?"])
+    const asked: string[] = []
+    openAi.reply = async (request) => {
+      asked.push(JSON.stringify(request))
+      return { text: "The typed one." }
+    }
+    await sql("update chat set reply_due_at = now() - interval '1 second' where messenger = 'playground'")
+    await w.runDue()
+    await shows(page, ["Which prompt?", "The typed one."])
+    expect(asked.join()).toContain("Typed, and not saved.")
+    expect(asked.join()).not.toContain("Stored.")
+    await page.run('history.pushState(null, "", "/inbox/assistants")')
+    await until("no draft is left", async () => (await sql("select from assistant where is_draft")).length === 0)
+    expect(await sql("select prompt from assistant where id = $1", [acme.assistant.id])).toEqual([{ prompt: "Stored." }])
+  })
+
+  it("sets when an assistant hands over, and how it speaks on the phone", async () => {
+    await acme.tag({ name: "urgent" })
+    const page = await open(acme.member.email, `/assistants/${acme.assistant.id}`)
+    const check = async (name: string) => (await page.find("checkbox", name)).click()
+    await check("Hand a chat to a person when the customer asks for one or it cannot help")
+    await check("urgent")
+    const disabled = "select disabled from assistant_tool where assistant_id = $1 and name = 'turnOffAiMode'"
+    await until("the tool is disabled", async () => (await sql(disabled, [acme.assistant.id]))[0].disabled)
+    const excluded = "select excluded_tags from assistant where id = $1"
+    await until("the label is excluded", async () => (await sql(excluded, [acme.assistant.id]))[0].excluded_tags.includes("urgent"))
+    await fill(page, "Provider", "nobody", "combobox")
+    await fill(page, "Phone", "+380441112233")
+    await pressButton(page, "Save voice")
+    await tells(page, "available providers: simulated")
+    await (await page.find("combobox", "Provider")).call("function () { this.focus(); this.select() }")
+    await page.type("simulated")
+    await pressButton(page, "Save voice")
+    await tells(page, "Saved.")
+    await until("the voice agent's state is shown", async () => /Voice agent: (Provisioning|Ready)/.test(await main(page)))
+    expect(await violations(page)).toEqual([])
+    await pressButton(page, "Remove voice")
+    await until("there is no voice", async () => (await page.count("button", "Remove voice")) === 0)
   })
 
   it("creates a tool, says what is wrong with its schema, calls it, and shows the calls", async () => {
@@ -147,6 +188,16 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     expect(await violations(page)).toEqual([])
     await pressButton(page, "Delete")
     await until("the endpoint is no longer shown", async () => !(await main(page)).includes(endpoint.url))
+  })
+
+  it("shows the command that connects a channel, and the calls of the API that do the same as a view", async () => {
+    const page = await open(acme.owner.email, "/settings/channels")
+    const telegram = `channel:connect --company ${acme.id} --messenger telegram-bot`
+    await until("the command is shown", async () => (await main(page)).includes(telegram))
+    expect(await main(page)).toContain(`--assistant ${acme.assistant.id}`)
+    expect(await main(page)).toContain(`--credentials '{"botToken":"123456:ABC-DEF"}'`)
+    await page.run('history.pushState(null, "", "/inbox/settings/tokens")')
+    await until("the calls of the API are shown", async () => /createAccessToken.*\/api\/companies\//.test(await main(page)))
   })
 
   it("shows channels, members and the audit trail, the last to owners and administrators alone", async () => {

@@ -60,6 +60,13 @@ inBrowser(`a visitor and an agent in two browsers${chromium ? "" : " (skipped: t
     }
     openAi.reply = async () => ({ pieces: words() })
 
+    // A newcomer is two clicks from a conversation: the button of the start page, and the widget on it.
+    const newcomer = await browser.open(url, { profile: await browser.profile() })
+    await newcomer.find("button", "Open chat")
+    await (await newcomer.find("link", "Open the inbox as the demo’s owner")).click()
+    await newcomer.find("button", "Sign out")
+    await newcomer.close()
+
     const visitor = await browser.open(`${url}/demo`, { profile: await browser.profile() })
     await pressButton(visitor, "Open chat")
     const agent = await openInbox(browser, url, acme.member.email)

@@ -3,6 +3,8 @@ import { Link, Route, Switch } from "wouter"
 import { useAddress, usePlace } from "../kit/company.js"
 import { textsOf, useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
+import { useTitle } from "../kit/title.js"
+import { t } from "../kit/words.js"
 import { AssistantPage } from "./assistant.js"
 import { assistantsQuery, createAssistant } from "./operations.js"
 
@@ -23,6 +25,7 @@ function List() {
   const { go, to } = useAddress()
   const mutate = useMutate()
   const { data, instead } = useRead(assistantsQuery, { companyId })
+  useTitle(t("Assistants"))
   async function create(event: FormEvent<HTMLFormElement>) {
     const { name } = textsOf(event)
     const created = await mutate(createAssistant, { input: { companyId, name: name! } })
@@ -30,23 +33,23 @@ function List() {
   }
   return (
     <main className="page">
-      <h1>Assistants</h1>
+      <h1>{t("Assistants")}</h1>
       {instead}
       {data && (
-        <ul className="rows" aria-label="Assistants">
+        <ul className="rows" aria-label={t("Assistants")}>
           {data.assistants.nodes.map(({ id, name, isDraft }) => (
             <li key={id}>
               <Link href={to(`/assistants/${id}`)}>
                 <bdi>{name}</bdi>
               </Link>
-              {isDraft && <span className="hint">Draft</span>}
+              {isDraft && <span className="hint">{t("Draft")}</span>}
             </li>
           ))}
         </ul>
       )}
       <form className="line" onSubmit={create}>
-        <input name="name" aria-label="Name of a new assistant" required />
-        <button type="submit">Create assistant</button>
+        <input name="name" aria-label={t("Name of a new assistant")} required />
+        <button type="submit">{t("Create assistant")}</button>
       </form>
     </main>
   )

@@ -1,5 +1,6 @@
 import { useState } from "react"
 import { Field } from "../kit/forms.js"
+import { t } from "../kit/words.js"
 
 /** Reads JSON that a person wrote; the value, or the reason why it is none. */
 export function readJson(text: string): { value: unknown } | { reason: string } {
@@ -25,7 +26,7 @@ export function JsonField({ name, label, value, rows }: { name: string; label: s
         value={text}
         aria-invalid={reason !== ""}
         onChange={({ target }) => {
-          target.setCustomValidity("reason" in readJson(target.value) ? "This is not JSON." : "")
+          target.setCustomValidity("reason" in readJson(target.value) ? t("This is not JSON.") : "")
           setText(target.value)
         }}
       />

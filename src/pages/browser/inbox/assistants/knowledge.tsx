@@ -5,10 +5,11 @@ import { inboxLimits } from "../kit/limits.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { wordOf } from "../kit/texts.js"
 import { upload } from "../kit/upload.js"
+import { t } from "../kit/words.js"
 import { type Assistant, createKnowledge, deleteKnowledge, type Knowledge, knowledgeQuery, queryKnowledge } from "./operations.js"
 
 /** What an assistant knows: its items with the state of their index, new ones, and a search to try. */
-export function KnowledgeSection({ assistant }: { assistant: Assistant }) {
+export function KnowledgeSection({ assistant, changed }: { assistant: Assistant; changed(): void }) {
   const mutate = useMutate()
   const { data, instead, again } = useRead(knowledgeQuery, { assistantId: assistant.id })
   const items = data?.knowledgeItems.nodes ?? []
@@ -19,39 +20,43 @@ export function KnowledgeSection({ assistant }: { assistant: Assistant }) {
     const timer = setInterval(again, inboxLimits.indexPollMs)
     return () => clearInterval(timer)
   })
+  function readAgain() {
+    again()
+    changed()
+  }
   async function remove(id: string) {
-    if (await mutate(deleteKnowledge, { id })) again()
+    if (await mutate(deleteKnowledge, { id })) readAgain()
   }
   return (
-    <section aria-label="Knowledge">
-      <h2>Knowledge</h2>
+    <section aria-label={t("Knowledge")}>
+      <h2>{t("Knowledge")}</h2>
       {instead}
-      <ul className="rows" aria-label="Knowledge items">
+      <ul className="rows" aria-label={t("Knowledge items")}>
         {items.map((item) => (
           <li key={item.id}>
             <span>
               <bdi>{item.name}</bdi> <State item={item} />
             </span>
-            <button type="button" aria-label={`Remove ${item.name}`} onClick={() => void remove(item.id)}>
-              Remove
+            <button type="button" aria-label={t("Remove {name}", { name: item.name })} onClick={() => void remove(item.id)}>
+              {t("Remove")}
             </button>
           </li>
         ))}
       </ul>
-      <Add assistant={assistant} added={again} />
+      <Add assistant={assistant} added={readAgain} />
       <Try assistantId={assistant.id} />
     </section>
   )
 }
 
 function State({ item: { kind, indexStatus, indexError, chunkCount } }: { item: Knowledge }) {
-  if (indexStatus === "FAILED") return <span className="refused">Not indexed: {indexError}</span>
+  if (indexStatus === "FAILED") return <span className="refused">{t("Not indexed: {reason}", { reason: indexError ?? "" })}</span>
   const state =
     indexStatus === "PENDING"
-      ? "being indexed"
+      ? t("being indexed")
       : indexStatus === "INDEXED"
-        ? `${chunkCount} ${chunkCount === 1 ? "part" : "parts"}`
-        : "given as a whole"
+        ? t("parts: {count}", { count: chunkCount })
+        : t("given as a whole")
   return (
     <span className="hint">
       {wordOf(kind)}, {state}
@@ -80,34 +85,34 @@ function Add({ assistant, added }: { assistant: Assistant; added(): void }) {
   }
   return (
     <details>
-      <summary>Add knowledge</summary>
+      <summary>{t("Add knowledge")}</summary>
       <form className="fields" onSubmit={add}>
-        <Field label="Source">
+        <Field label={t("Source")}>
           <select value={kind} onChange={({ target }) => setKind(target.value as typeof kind)}>
-            <option value="TEXT">Text</option>
-            <option value="URL">Web page</option>
-            <option value="FILE">File</option>
+            <option value="TEXT">{t("Text")}</option>
+            <option value="URL">{t("Web page")}</option>
+            <option value="FILE">{t("File")}</option>
           </select>
         </Field>
-        <Field label="Name of the item">
+        <Field label={t("Name of the item")}>
           <input name="name" required={kind !== "FILE"} />
         </Field>
         {kind === "TEXT" && (
-          <Field label="Text">
+          <Field label={t("Text")}>
             <textarea name="resourceContent" rows={6} dir="auto" required />
           </Field>
         )}
         {kind === "URL" && (
-          <Field label="Address">
+          <Field label={t("Address")}>
             <input name="resourceUrl" type="url" required />
           </Field>
         )}
         {kind === "FILE" && (
-          <Field label="File">
+          <Field label={t("File")}>
             <input name="file" type="file" accept=".pdf,.docx,.xlsx,.pptx,.txt,.csv,.md,.html" required />
           </Field>
         )}
-        <button type="submit">Add</button>
+        <button type="submit">{t("Add")}</button>
       </form>
     </details>
   )
@@ -125,18 +130,18 @@ function Try({ assistantId }: { assistantId: string }) {
   }
   return (
     <details>
-      <summary>Try a search</summary>
+      <summary>{t("Try a search")}</summary>
       <form className="line" onSubmit={search}>
-        <input name="query" aria-label="Question" dir="auto" required />
-        <button type="submit">Search</button>
+        <input name="query" aria-label={t("Question")} dir="auto" required />
+        <button type="submit">{t("Search")}</button>
       </form>
       <div aria-live="polite">
-        {matches?.length === 0 && <p className="hint">Nothing found.</p>}
-        <ol aria-label="Parts found" className="matches">
+        {matches?.length === 0 && <p className="hint">{t("Nothing found.")}</p>}
+        <ol aria-label={t("Parts found")} className="matches">
           {matches?.map(({ chunkId, knowledgeName, content, score }) => (
             <li key={chunkId}>
               <p className="byline">
-                <bdi>{knowledgeName}</bdi>, score {score.toFixed(3)}
+                <bdi>{knowledgeName}</bdi>, {t("score {score}", { score: score.toFixed(3) })}
               </p>
               <p dir="auto">{content}</p>
             </li>

@@ -2,7 +2,10 @@ import type { FragmentOf } from "gql.tada"
 import { graphql } from "../kit/graphql.js"
 
 const assistantFields = graphql(`
-  fragment AssistantFields on Assistant { id companyId name prompt greeting language textModelId temperature isDraft }
+  fragment AssistantFields on Assistant {
+    id companyId name prompt greeting language textModelId temperature isDraft excludedTags voiceAgentStatus voiceAgentError
+    vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
+  }
 `)
 const knowledgeFields = graphql(
   `fragment KnowledgeFields on Knowledge { id name kind resourceUrl isVector indexStatus indexError chunkCount }`,
@@ -31,6 +34,12 @@ export const updateAssistant = graphql(
   `mutation UpdateAssistant($id: UUID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ...AssistantFields } }`,
   [assistantFields],
 )
+
+/** For a draft: voice settings are not copied. */
+export const copyAssistant = graphql(
+  `mutation CopyAssistant($id: UUID!, $input: CopyAssistantInput) { copyAssistant(id: $id, input: $input) { id } }`,
+)
+export const deleteAssistant = graphql(`mutation DeleteAssistant($id: UUID!) { deleteAssistant(id: $id) { id deleted } }`)
 
 export const knowledgeQuery = graphql(
   `query KnowledgeItems($assistantId: UUID!) { knowledgeItems(assistantId: $assistantId, take: 100) { nodes { ...KnowledgeFields } totalCount } }`,
@@ -66,6 +75,12 @@ export const testTool = graphql(
 export const toolCallsQuery = graphql(
   `query ToolCalls($toolId: UUID!) {
     toolCalls(toolId: $toolId, take: 20) { nodes { id chatId params response responseStatus status latencyMs error createdAt } totalCount }
+  }`,
+)
+/** A chat is assigned to a draft by a change of its field alone: what assigns an assistant refuses drafts. */
+export const assignForTrial = graphql(
+  `mutation AssignForTrial($id: UUID!, $assistantId: UUID!) {
+    updateChat(id: $id, input: { assistantId: $assistantId, isUnderAiControl: true }) { id assistantId }
   }`,
 )
 export const createPlayground = graphql(`mutation CreatePlayground($input: CreateChatInput!) { createChat(input: $input) { id } }`)

@@ -3,35 +3,48 @@ import { Log } from "../chats/log.js"
 import { textsOf } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { createMessage } from "../kit/operations.js"
-import { type Assistant, createPlayground } from "./operations.js"
+import { t } from "../kit/words.js"
+import { type Assistant, assignForTrial, createPlayground } from "./operations.js"
+import type { Trial } from "./trial.js"
 
-/** A test chat with an assistant: what is written is a customer's message. */
-export function Playground({ assistant: { id, companyId } }: { assistant: Assistant }) {
+/** A test chat with an assistant, as its prompt is typed, saved or not: what is written is a customer's message. */
+export function Playground({ assistant: { companyId }, trial }: { assistant: Assistant; trial: Trial }) {
   const mutate = useMutate()
-  const [chatId, setChatId] = useState("")
+  const [chat, setChat] = useState({ id: "", assistantId: "" })
   async function send(event: FormEvent<HTMLFormElement>) {
     const form = event.currentTarget
     const { text } = textsOf(event)
+    const assistantId = await trial.assistantId()
+    if (!assistantId) return
     const customer = `playground-${crypto.randomUUID()}`
-    const input = { companyId, assistantId: id, messenger: "PLAYGROUND" as const, fromId: "playground", externalId: customer, name: "Test" }
-    const chat = chatId || (await mutate(createPlayground, { input }))?.createChat.id
-    if (!chat) return
-    setChatId(chat)
-    if (await mutate(createMessage, { input: { companyId, chatId: chat, role: "CUSTOMER", text: text! } })) form.reset()
+    const input = { companyId, messenger: "PLAYGROUND" as const, fromId: "playground", externalId: customer, name: "Test" }
+    const id = chat.id || (await mutate(createPlayground, { input }))?.createChat.id
+    if (!id) return
+    if (assistantId !== chat.assistantId && !(await mutate(assignForTrial, { id, assistantId }))) return
+    setChat({ id, assistantId })
+    if (await mutate(createMessage, { input: { companyId, chatId: id, role: "CUSTOMER", text: text! } })) form.reset()
+  }
+  function begin() {
+    setChat({ id: "", assistantId: "" })
+    trial.forget()
   }
   return (
-    <aside aria-label="Playground" className="playground">
+    <aside aria-label={t("Playground")} className="playground">
       <div className="line">
-        <h2>Playground</h2>
-        <button type="button" onClick={() => setChatId("")}>
-          New test chat
+        <h2>{t("Playground")}</h2>
+        <button type="button" onClick={begin}>
+          {t("New test chat")}
         </button>
       </div>
-      {chatId ? <Log key={chatId} chatId={chatId} /> : <p className="nothing">Write as a customer would.</p>}
+      {chat.id ? (
+        <Log key={chat.id} chatId={chat.id} />
+      ) : (
+        <p className="nothing">{t("Write as a customer would. The assistant answers by the prompt as it is typed, saved or not.")}</p>
+      )}
       <form className="line" onSubmit={send}>
-        <input name="text" aria-label="Message of a customer" dir="auto" autoComplete="off" required />
+        <input name="text" aria-label={t("Message of a customer")} dir="auto" autoComplete="off" required />
         <button type="submit" className="primary">
-          Ask
+          {t("Ask")}
         </button>
       </form>
     </aside>

@@ -2,6 +2,7 @@ import { Link } from "wouter"
 import { useAddress } from "../kit/company.js"
 import { useRead } from "../kit/forms.js"
 import { exactTime, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { toolCallsQuery } from "./operations.js"
 
 /** The latest calls of a tool. */
@@ -11,14 +12,14 @@ export function ToolCalls({ toolId }: { toolId: string }) {
   return (
     <>
       <div className="line">
-        <h3>Calls</h3>
+        <h3>{t("Calls")}</h3>
         <button type="button" onClick={again}>
-          Read again
+          {t("Read again")}
         </button>
       </div>
       {instead}
-      {data?.toolCalls.nodes.length === 0 && <p className="hint">No call yet.</p>}
-      <ul className="rows" aria-label="Calls">
+      {data?.toolCalls.nodes.length === 0 && <p className="hint">{t("No call yet.")}</p>}
+      <ul className="rows" aria-label={t("Calls")}>
         {data?.toolCalls.nodes.map((call) => (
           <li key={call.id}>
             <details>
@@ -30,7 +31,7 @@ export function ToolCalls({ toolId }: { toolId: string }) {
                 {JSON.stringify({ params: call.params, responseStatus: call.responseStatus, response: call.response }, null, 2)}
               </pre>
             </details>
-            {call.chatId && <Link href={to(`/chats/${call.chatId}`)}>Chat</Link>}
+            {call.chatId && <Link href={to(`/chats/${call.chatId}`)}>{t("Chat")}</Link>}
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import type { FormEvent } from "react"
 import { Field, textsOf, WordOptions } from "../kit/forms.js"
 import { useMutate, useNotice } from "../kit/notices.js"
+import { t } from "../kit/words.js"
 import { JsonField, readJson } from "./json-field.js"
 import { createTool, type Tool, updateTool } from "./operations.js"
 
@@ -31,47 +32,47 @@ export function ToolForm({ tool, assistantId, saved }: Props) {
     }
     const isSaved = tool ? await mutate(updateTool, { id: tool.id, input }) : await mutate(createTool, { input: { ...input, assistantId } })
     if (!isSaved) return
-    notice("Saved.")
+    notice(t("Saved."))
     if (!tool) form.reset()
     saved()
   }
   return (
     <form className="fields" onSubmit={save}>
-      <Field label="Name of the tool">
-        <input name="name" defaultValue={tool?.name} pattern="[A-Za-z0-9_\-]{1,64}" title="Letters, digits, _ and -" required />
+      <Field label={t("Name of the tool")}>
+        <input name="name" defaultValue={tool?.name} pattern="[A-Za-z0-9_\-]{1,64}" title={t("Letters, digits, _ and -")} required />
       </Field>
-      <Field label="Description, for the assistant">
+      <Field label={t("Description, for the assistant")}>
         <textarea name="description" rows={2} defaultValue={tool?.description} required />
       </Field>
       <div className="line">
-        <Field label="Type">
+        <Field label={t("Type")}>
           <select name="type" defaultValue={tool?.type ?? "WEBHOOK_ACTION"}>
             <WordOptions words={types} />
           </select>
         </Field>
-        <Field label="Method">
+        <Field label={t("Method")}>
           <select name="httpMethod" defaultValue={tool?.httpMethod ?? "POST"}>
             {methods.map((method) => (
               <option key={method}>{method}</option>
             ))}
           </select>
         </Field>
-        <Field label="Time limit in seconds">
+        <Field label={t("Time limit in seconds")}>
           <input name="timeoutSeconds" type="number" min="1" defaultValue={tool?.timeoutSeconds ?? 10} required />
         </Field>
       </div>
-      <Field label="Address">
+      <Field label={t("Address")}>
         <input name="apiCallUrl" type="url" defaultValue={tool?.apiCallUrl ?? ""} />
       </Field>
-      <Field label={tool?.hasWebhookSecret ? "Secret (one is stored; write a new one to replace it)" : "Secret"}>
+      <Field label={tool?.hasWebhookSecret ? t("Secret (one is stored; write a new one to replace it)") : t("Secret")}>
         <input name="webhookSecret" type="password" autoComplete="off" />
       </Field>
-      <JsonField name="params" label="Arguments, as JSON Schema" value={tool?.params ?? noArguments} rows={8} />
+      <JsonField name="params" label={t("Arguments, as JSON Schema")} value={tool?.params ?? noArguments} rows={8} />
       <label className="check">
-        <input type="checkbox" name="disabled" defaultChecked={tool?.disabled} /> Disabled
+        <input type="checkbox" name="disabled" defaultChecked={tool?.disabled} /> {t("Disabled")}
       </label>
       <button type="submit" className="primary">
-        {tool ? "Save tool" : "Create tool"}
+        {tool ? t("Save tool") : t("Create tool")}
       </button>
     </form>
   )

@@ -2,6 +2,7 @@ import type { ResultOf } from "gql.tada"
 import { type FormEvent, useState } from "react"
 import { textsOf } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
+import { t } from "../kit/words.js"
 import { JsonField, readJson } from "./json-field.js"
 import { type Tool, testTool } from "./operations.js"
 
@@ -17,15 +18,15 @@ export function ToolTest({ tool }: { tool: Tool }) {
   }
   return (
     <form className="fields" onSubmit={call}>
-      <h3>Test call</h3>
-      <JsonField name="params" label="Arguments of the call" value={{}} rows={3} />
-      <button type="submit">Call {tool.name}</button>
+      <h3>{t("Test call")}</h3>
+      <JsonField name="params" label={t("Arguments of the call")} value={{}} rows={3} />
+      <button type="submit">{t("Call {name}", { name: tool.name })}</button>
       <div aria-live="polite">
         {result && (
           <>
             <p className={result.success ? undefined : "refused"}>
-              {result.success ? "Answered" : "Failed"}
-              {result.status && ` with status ${result.status}`} after {result.latencyMs} ms. {result.error}
+              {result.success ? t("Answered") : t("Failed")}
+              {result.status && ` ${t("with status {status}", { status: result.status })}`}, {result.latencyMs} ms. {result.error}
             </p>
             <pre dir="ltr">{JSON.stringify(result.body, null, 2)}</pre>
           </>

@@ -2,28 +2,33 @@ import { useState } from "react"
 import { useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { deleteTool, type Tool, toolsQuery } from "./operations.js"
 import { ToolCalls } from "./tool-calls.js"
 import { ToolForm } from "./tool-form.js"
 import { ToolTest } from "./tool-test.js"
 
 /** What an assistant can do: its tools, with their form, a test call and the log of their calls. */
-export function ToolsSection({ assistantId }: { assistantId: string }) {
+export function ToolsSection({ assistantId, changed }: { assistantId: string; changed(): void }) {
   const { data, instead, again } = useRead(toolsQuery, { assistantId })
+  function readAgain() {
+    again()
+    changed()
+  }
   return (
-    <section aria-label="Tools">
-      <h2>Tools</h2>
+    <section aria-label={t("Tools")}>
+      <h2>{t("Tools")}</h2>
       {instead}
-      <ul aria-label="Tools">
+      <ul aria-label={t("Tools")}>
         {data?.assistantTools.nodes.map((tool) => (
           <li key={tool.id}>
-            <ToolItem tool={tool} changed={again} />
+            <ToolItem tool={tool} changed={readAgain} />
           </li>
         ))}
       </ul>
       <details>
-        <summary>Add a tool</summary>
-        <ToolForm assistantId={assistantId} saved={again} />
+        <summary>{t("Add a tool")}</summary>
+        <ToolForm assistantId={assistantId} saved={readAgain} />
       </details>
     </section>
   )
@@ -41,7 +46,7 @@ function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
         <bdi>{tool.name}</bdi>{" "}
         <span className="hint">
           {wordOf(tool.type)}
-          {tool.disabled && ", disabled"}
+          {tool.disabled && `, ${t("disabled")}`}
         </span>
       </summary>
       {isOpen && (
@@ -51,7 +56,7 @@ function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
           <ToolCalls toolId={tool.id} />
           {!tool.isSystem && (
             <button type="button" onClick={() => void remove()}>
-              Delete {tool.name}
+              {t("Delete {name}", { name: tool.name })}
             </button>
           )}
         </>

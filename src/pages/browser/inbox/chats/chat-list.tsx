@@ -9,6 +9,7 @@ import { usePages } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
 import { type Chat, chatsQuery } from "../kit/operations.js"
 import { authorOf, previewOf, shortTime, titleOf, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { FilterBar } from "./filter-bar.js"
 import { byRecency, conditions, filtersOf, isShown } from "./filters.js"
 
@@ -58,13 +59,13 @@ export function ChatList({ selected }: { selected: string | undefined }) {
   useAction("next", () => step(1))
   useAction("previous", () => step(-1))
   return (
-    <section className="list" aria-label="List of chats" aria-busy={isLoading}>
-      <h1 className="unseen">Inbox</h1>
+    <section className="list" aria-label={t("List of chats")} aria-busy={isLoading}>
+      <h1 className="unseen">{t("Inbox")}</h1>
       <Search />
       <FilterBar />
       <Failure error={error} again={more} />
       <div className="scroll" ref={box}>
-        <ul aria-label="Chats" style={{ height: virtual.getTotalSize() }}>
+        <ul aria-label={t("Chats")} style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const chat = chats[index]!
             return (
@@ -81,7 +82,7 @@ export function ChatList({ selected }: { selected: string | undefined }) {
             )
           })}
         </ul>
-        {!isLoading && !error && chats.length === 0 && <p className="nothing">No chat.</p>}
+        {!isLoading && !error && chats.length === 0 && <p className="nothing">{t("No chat.")}</p>}
       </div>
     </section>
   )
@@ -98,20 +99,20 @@ function ChatItem({ chat }: { chat: Chat }) {
       </span>
       <span className="line">
         <span className="preview">
-          {message && message.role !== "CUSTOMER" && `${message.role === "USER" ? "Team" : authorOf({ ...message, author: null })}: `}
-          <bdi>{message ? previewOf(message) : "No message"}</bdi>
+          {message && message.role !== "CUSTOMER" && `${message.role === "USER" ? t("Team") : authorOf({ ...message, author: null })}: `}
+          <bdi>{message ? previewOf(message) : t("No message")}</bdi>
         </span>
         {unreadCount > 0 && (
           <span className="badge">
             {unreadCount}
-            <span className="unseen"> unread</span>
+            <span className="unseen"> {t("unread")}</span>
           </span>
         )}
       </span>
       <span className="line facts">
         <span>{wordOf(messenger)}</span>
-        {needsAttention && <span className="attention">Needs a person</span>}
-        {isUnderAiControl && <span>AI</span>}
+        {needsAttention && <span className="attention">{t("Needs a person")}</span>}
+        {isUnderAiControl && <span>{t("AI")}</span>}
         {manager && <bdi>{manager.name}</bdi>}
         {tags.map(({ id, name }) => (
           <bdi key={id} className="tag">
@@ -141,8 +142,8 @@ function Search() {
       <input
         ref={field}
         type="search"
-        aria-label="Search chats"
-        placeholder="Search"
+        aria-label={t("Search chats")}
+        placeholder={t("Search")}
         value={text}
         onChange={({ target }) => setText(target.value)}
       />

@@ -1,29 +1,15 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { type DragEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react"
 import { useAction } from "../kit/help.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { type Chat, createMessage, type Message } from "../kit/operations.js"
-import { isSignedIn, onSession } from "../kit/session.js"
 import { previewOf } from "../kit/texts.js"
 import { upload } from "../kit/upload.js"
-
-/** What was written and not yet taken by the server. A repetition has the same key, so that it is not sent twice. */
-interface Draft {
-  text: string
-  files: { file: File; key: string }[]
-  key: string
-}
-
-const emptyDraft = (): Draft => ({ text: "", files: [], key: crypto.randomUUID() })
-
-/** Drafts of this page by chat: going to another chat and back loses nothing. */
-const drafts = new Map<string, Draft>()
-onSession(() => {
-  if (!isSignedIn()) drafts.clear()
-})
+import { t } from "../kit/words.js"
+import { type Draft, draftOf, forgetDraft, keepDraft } from "./drafts.js"
 
 /** The field for a reply, with its files and its quote. */
 export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Message | null; unquote(): void }) {
-  const [draft, setDraft] = useState(() => drafts.get(chat.id) ?? emptyDraft())
+  const [draft, setDraft] = useState(() => draftOf(chat.id))
   const [isSending, setSending] = useState(false)
   const mutate = useMutate()
   const notice = useNotice()
@@ -32,9 +18,15 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
   useEffect(() => {
     if (quoted) field.current?.focus()
   }, [quoted])
-  useEffect(() => void drafts.set(chat.id, draft), [chat.id, draft])
+  useEffect(() => keepDraft(chat.id, draft), [chat.id, draft])
   /** What is sent changes, so it is another message. */
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes, key: crypto.randomUUID() }))
+
+  const add = (added: FileList | null) => {
+    const files = [...(added ?? [])].map((file) => ({ file, key: crypto.randomUUID() }))
+    if (files.length > 0) setDraft((before) => ({ ...before, files: [...before.files, ...files], key: crypto.randomUUID() }))
+  }
+  const dropped = useDropped(add)
 
   async function send(event?: FormEvent) {
     event?.preventDefault()
@@ -53,12 +45,11 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
       }
       if (await mutate(createMessage, { input })) {
         // Also when another chat is open by now.
-        drafts.delete(chat.id)
-        setDraft(emptyDraft())
+        setDraft(forgetDraft(chat.id))
         unquote()
       }
     } catch (error) {
-      notice(error instanceof TypeError ? "The server does not answer. Try again." : (error as Error).message)
+      notice(error instanceof TypeError ? t("The server does not answer. Try again.") : (error as Error).message)
     } finally {
       setSending(false)
     }
@@ -70,23 +61,23 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
     void send()
   }
   return (
-    <form className="composer" onSubmit={send} aria-busy={isSending}>
+    <form className="composer" onSubmit={send} aria-busy={isSending} {...dropped}>
       {quoted && (
         <p className="quoted">
-          Quote: <bdi>{previewOf(quoted)}</bdi>{" "}
+          {t("Quote")}: <bdi>{previewOf(quoted)}</bdi>{" "}
           <button type="button" onClick={unquote}>
-            Remove the quote
+            {t("Remove the quote")}
           </button>
         </p>
       )}
       {draft.files.length > 0 && (
-        <ul className="files" aria-label="Files to send">
+        <ul className="files" aria-label={t("Files to send")}>
           {draft.files.map(({ file, key }) => (
             <li key={key}>
               <bdi>{file.name}</bdi>{" "}
               <button
                 type="button"
-                aria-label={`Remove ${file.name}`}
+                aria-label={t("Remove {name}", { name: file.name })}
                 onClick={() => change({ files: draft.files.filter((each) => each.key !== key) })}
               >
                 ×
@@ -97,14 +88,19 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
       )}
       <textarea
         ref={field}
-        aria-label="Message"
+        aria-label={t("Message")}
         rows={3}
         dir="auto"
         value={draft.text}
         readOnly={isSending}
-        placeholder={chat.isUnderAiControl ? "The assistant answers here. Take over to answer yourself." : "Write a message"}
+        placeholder={chat.isUnderAiControl ? t("The assistant answers here. Take over to answer yourself.") : t("Write a message")}
         onChange={({ target }) => change({ text: target.value })}
         onKeyDown={pressed}
+        onPaste={(event) => {
+          if (event.clipboardData.files.length === 0) return
+          event.preventDefault()
+          add(event.clipboardData.files)
+        }}
       />
       <div className="line">
         <label className="attach">
@@ -112,19 +108,37 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
             type="file"
             multiple
             disabled={isSending}
-            aria-label="Attach files"
+            aria-label={t("Attach files")}
             onChange={({ target }) => {
-              const added = [...(target.files ?? [])].map((file) => ({ file, key: crypto.randomUUID() }))
-              change({ files: [...draft.files, ...added] })
+              add(target.files)
               target.value = ""
             }}
           />
         </label>
-        <span role="status">{isSending ? "Sending …" : ""}</span>
+        <span role="status">{isSending ? t("Sending …") : ""}</span>
         <button type="submit" className="primary" aria-disabled={isSending}>
-          Send
+          {t("Send")}
         </button>
       </div>
     </form>
   )
+}
+
+/** Takes files that are dropped on an element, which says that it would while they are above it. */
+function useDropped(add: (files: FileList) => void) {
+  const [isOver, setOver] = useState(false)
+  return {
+    "data-drop": isOver || undefined,
+    onDragOver(event: DragEvent) {
+      if (!event.dataTransfer.types.includes("Files")) return
+      event.preventDefault()
+      setOver(true)
+    },
+    onDragLeave: () => setOver(false),
+    onDrop(event: DragEvent) {
+      event.preventDefault()
+      setOver(false)
+      add(event.dataTransfer.files)
+    },
+  }
 }

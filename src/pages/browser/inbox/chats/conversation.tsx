@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useId, useRef, useState } from "react"
 import { useQuery } from "urql"
 import { useAddress, usePlace } from "../kit/company.js"
 import { useLastRead } from "../kit/forms.js"
@@ -16,6 +16,8 @@ import {
   takeOver,
 } from "../kit/operations.js"
 import { titleOf, wordOf } from "../kit/texts.js"
+import { useTitle } from "../kit/title.js"
+import { t } from "../kit/words.js"
 import { Composer } from "./composer.js"
 import { Details } from "./details.js"
 import { Log } from "./log.js"
@@ -38,9 +40,9 @@ export function Conversation({ chatId }: { chatId: string }) {
   if (chat) return <ChatView chat={chat} />
   const isGone = error?.graphQLErrors.some(({ extensions }) => extensions["code"] === "NOT_FOUND")
   return (
-    <section aria-label="Conversation" className="conversation" aria-busy={fetching}>
+    <section aria-label={t("Conversation")} className="conversation" aria-busy={fetching}>
       {isGone ? (
-        <p className="nothing">This chat does not exist, or not any more.</p>
+        <p className="nothing">{t("This chat does not exist, or not any more.")}</p>
       ) : (
         <Failure error={error} again={() => again({ requestPolicy: "network-only" })} />
       )}
@@ -53,11 +55,12 @@ function ChatView({ chat }: { chat: ChatWithComments }) {
   const [areDetailsOpen, setDetailsOpen] = useState(false)
   const { to } = useAddress()
   const read = useReadState(chat)
+  useTitle(titleOf(chat))
   useChangesOfOthers(chat)
   return (
-    <section aria-label="Conversation" className="conversation">
+    <section aria-label={t("Conversation")} className="conversation">
       <div className="bar">
-        <a className="back" href={`/inbox${to("/chats")}`} aria-label="Back to the chats">
+        <a className="back" href={`/inbox${to("/chats")}`} aria-label={t("Back to the chats")}>
           ←
         </a>
         <h2>
@@ -66,10 +69,10 @@ function ChatView({ chat }: { chat: ChatWithComments }) {
         </h2>
         <Control chat={chat} />
         <button type="button" onClick={() => void read.markUnread()}>
-          Mark as unread
+          {t("Mark as unread")}
         </button>
         <button type="button" aria-expanded={areDetailsOpen} onClick={() => setDetailsOpen(!areDetailsOpen)}>
-          Details
+          {t("Details")}
         </button>
       </div>
       <div className="columns">
@@ -88,6 +91,7 @@ function Control({ chat }: { chat: Chat }) {
   const { me } = usePlace()
   const mutate = useMutate()
   const [isChanging, setChanging] = useState(false)
+  const meaning = useId()
   const { id, isUnderAiControl } = chat
   async function change() {
     if (isChanging) return
@@ -98,10 +102,17 @@ function Control({ chat }: { chat: Chat }) {
   useAction("control", () => void change())
   return (
     <>
-      <span className="control">{isUnderAiControl ? `${chat.assistant?.name ?? "The assistant"} answers` : "A person answers"}</span>
-      <button type="button" className="primary" aria-disabled={isChanging} onClick={() => void change()}>
-        {isUnderAiControl ? "Take over" : "Give back"}
+      <span className="control">
+        {isUnderAiControl ? t("{name} answers", { name: chat.assistant?.name ?? t("Assistant") }) : t("A person answers")}
+      </span>
+      <button type="button" className="primary" aria-disabled={isChanging} aria-describedby={meaning} onClick={() => void change()}>
+        {isUnderAiControl ? t("Take over") : t("Give back")}
       </button>
+      <small id={meaning} className="meaning">
+        {isUnderAiControl
+          ? t("Take over: the assistant stops answering here, and you become the manager.")
+          : t("Give back: the assistant answers the customer’s next message.")}
+      </small>
     </>
   )
 }
@@ -142,8 +153,10 @@ function useChangesOfOthers({ isUnderAiControl, manager }: Chat) {
   useEffect(() => {
     const { managerId, ...control } = before.current
     before.current = { isUnderAiControl, managerId: manager?.id }
-    if (manager && manager.id !== managerId && manager.id !== me.id) notice(`${manager.name} is now the manager of this chat.`)
-    else if (control.isUnderAiControl && !isUnderAiControl && manager?.id !== me.id) notice("The assistant no longer answers in this chat.")
-    else if (!control.isUnderAiControl && isUnderAiControl) notice("The assistant answers in this chat again.")
+    if (manager && manager.id !== managerId && manager.id !== me.id)
+      notice(t("{name} is now the manager of this chat.", { name: manager.name }))
+    else if (control.isUnderAiControl && !isUnderAiControl && manager?.id !== me.id)
+      notice(t("The assistant no longer answers in this chat."))
+    else if (!control.isUnderAiControl && isUnderAiControl) notice(t("The assistant answers in this chat again."))
   }, [isUnderAiControl, manager, me, notice])
 }

@@ -14,6 +14,8 @@ import {
   setChatFolder,
 } from "../kit/operations.js"
 import { exactTime } from "../kit/texts.js"
+import { t } from "../kit/words.js"
+import { Calls } from "./calls.js"
 
 type Comment = ChatWithComments["meta"]["comments"][number]
 
@@ -25,14 +27,14 @@ export function Details({ chat }: { chat: ChatWithComments }) {
   const { id } = chat
   const members = company?.members ?? []
   return (
-    <aside className="details" aria-label="Details">
-      <h2>Customer</h2>
+    <aside className="details" aria-label={t("Details")}>
+      <h2>{t("Customer")}</h2>
       <dl className="facts-of-chat">
-        {chat.username && <Fact name="User name" value={chat.username} />}
-        {chat.phoneNumber && <Fact name="Phone" value={chat.phoneNumber} />}
+        {chat.username && <Fact name={t("User name")} value={chat.username} />}
+        {chat.phoneNumber && <Fact name={t("Phone")} value={chat.phoneNumber} />}
         {chat.assistant ? (
           <div>
-            <dt>Assistant</dt>
+            <dt>{t("Assistant")}</dt>
             <dd>
               <Link href={to(`/assistants/${chat.assistant.id}`)}>
                 <bdi>{chat.assistant.name}</bdi>
@@ -40,14 +42,14 @@ export function Details({ chat }: { chat: ChatWithComments }) {
             </dd>
           </div>
         ) : (
-          <Fact name="Assistant" value="None" />
+          <Fact name={t("Assistant")} value={t("None")} />
         )}
-        <Fact name="Since" value={exactTime(chat.createdAt)} />
+        <Fact name={t("Since")} value={exactTime(chat.createdAt)} />
       </dl>
       <label>
-        Manager
+        {t("Manager")}
         <select value={chat.managerId ?? ""} onChange={({ target }) => void mutate(assignManager, { id, managerId: target.value || null })}>
-          <option value="">Nobody</option>
+          <option value="">{t("Nobody")}</option>
           {members.map(({ userId, name }) => (
             <option key={userId} value={userId}>
               {name}
@@ -56,9 +58,9 @@ export function Details({ chat }: { chat: ChatWithComments }) {
         </select>
       </label>
       <label>
-        Folder
+        {t("Folder")}
         <select value={chat.folderId ?? ""} onChange={({ target }) => void mutate(setChatFolder, { id, folderId: target.value || null })}>
-          <option value="">No folder</option>
+          <option value="">{t("No folder")}</option>
           {chatFolders.map(({ id: folderId, name }) => (
             <option key={folderId} value={folderId}>
               {name}
@@ -66,6 +68,7 @@ export function Details({ chat }: { chat: ChatWithComments }) {
           ))}
         </select>
       </label>
+      <Calls chat={chat} />
       <Labels chat={chat} />
       <Comments chatId={id} comments={chat.meta.comments} names={new Map(members.map(({ userId, name }) => [userId, name]))} />
     </aside>
@@ -100,14 +103,14 @@ function Labels({ chat: { id, tags } }: { chat: Chat }) {
   }
   return (
     <>
-      <h2>Labels</h2>
+      <h2>{t("Labels")}</h2>
       <ul className="tags">
         {tags.map((tag) => (
           <li key={tag.id} className="tag">
             <bdi>{tag.name}</bdi>
             <button
               type="button"
-              aria-label={`Remove the label ${tag.name}`}
+              aria-label={t("Remove the label {name}", { name: tag.name })}
               onClick={() => void mutate(removeChatLabel, { id, label: tag.name })}
             >
               ×
@@ -116,13 +119,13 @@ function Labels({ chat: { id, tags } }: { chat: Chat }) {
         ))}
       </ul>
       <form className="line" onSubmit={add}>
-        <input name="text" aria-label="New label" list="labels" maxLength={inboxLimits.labelMax} />
+        <input name="text" aria-label={t("New label")} list="labels" maxLength={inboxLimits.labelMax} />
         <datalist id="labels">
           {chatTags.map((tag) => (
             <option key={tag.id} value={tag.name} />
           ))}
         </datalist>
-        <button type="submit">Add label</button>
+        <button type="submit">{t("Add label")}</button>
       </form>
     </>
   )
@@ -136,24 +139,24 @@ function Comments({ chatId: id, comments, names }: { chatId: string; comments: C
   }
   return (
     <>
-      <h2>Comments</h2>
-      <p className="hint">Seen by your team alone.</p>
-      <ul className="comments" aria-label="Comments">
+      <h2>{t("Comments")}</h2>
+      <p className="hint">{t("Seen by your team alone.")}</p>
+      <ul className="comments" aria-label={t("Comments")}>
         {comments.map((comment) => (
           <li key={comment.id}>
             <p className="byline">
-              <bdi>{(comment.authorId && names.get(comment.authorId)) || "Integration"}</bdi> <time>{exactTime(comment.createdAt)}</time>
+              <bdi>{(comment.authorId && names.get(comment.authorId)) || t("Integration")}</bdi> <time>{exactTime(comment.createdAt)}</time>
             </p>
             <p dir="auto">{comment.text}</p>
             <button type="button" className="plain" onClick={() => void mutate(removeChatComment, { id, commentId: comment.id })}>
-              Remove
+              {t("Remove")}
             </button>
           </li>
         ))}
       </ul>
       <form onSubmit={add}>
-        <textarea name="text" aria-label="New comment" rows={2} maxLength={inboxLimits.commentMax} />
-        <button type="submit">Add comment</button>
+        <textarea name="text" aria-label={t("New comment")} rows={2} maxLength={inboxLimits.commentMax} />
+        <button type="submit">{t("Add comment")}</button>
       </form>
     </>
   )

@@ -1,6 +1,7 @@
 import { useAddress, useChoices } from "../kit/company.js"
 import type { Chat } from "../kit/operations.js"
 import { wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 
 /** All channels of the schema: one that is missing here does not compile. */
 const channels = Object.keys({
@@ -31,7 +32,7 @@ export function FilterBar() {
   const { query, path, go } = useAddress()
   const choice = (name: string, label: string, options: readonly (readonly [value: string, text: string])[]) => (
     <select aria-label={label} value={query.get(name) ?? ""} onChange={({ target }) => go(path, { [name]: target.value })}>
-      <option value="">{label}: all</option>
+      <option value="">{t("{name}: all", { name: label })}</option>
       {options.map(([value, text]) => (
         <option key={value} value={value}>
           {text}
@@ -52,30 +53,30 @@ export function FilterBar() {
   const members = (company?.members ?? []).map(({ userId, name }) => [userId, name] as const)
   return (
     <div className="filters">
-      {choice("manager", "Manager", [["me", "Mine"], ["none", "Unassigned"], ...members])}
-      {choice("ai", "AI", [
-        ["on", "AI on"],
-        ["off", "AI off"],
+      {choice("manager", t("Manager"), [["me", t("Mine")], ["none", t("Unassigned")], ...members])}
+      {choice("ai", t("AI"), [
+        ["on", t("AI on")],
+        ["off", t("AI off")],
       ])}
       {choice(
         "channel",
-        "Channel",
+        t("Channel"),
         channels.map((value) => [value, wordOf(value)]),
       )}
       {chatFolders.length > 0 &&
         choice(
           "folder",
-          "Folder",
+          t("Folder"),
           chatFolders.map(({ id, name }) => [id, name]),
         )}
       {chatTags.length > 0 &&
         choice(
           "tag",
-          "Label",
+          t("Label"),
           chatTags.map(({ id, name }) => [id, name]),
         )}
-      {check("unread", "Unread")}
-      {check("attention", "Needs a person")}
+      {check("unread", t("Unread"))}
+      {check("attention", t("Needs a person"))}
     </div>
   )
 }

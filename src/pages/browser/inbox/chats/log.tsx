@@ -4,6 +4,7 @@ import { inboxLimits } from "../kit/limits.js"
 import { useFollowed, useLive, usePages } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
 import { type Message, messagesQuery, progressSubscription } from "../kit/operations.js"
+import { t } from "../kit/words.js"
 import { Markdown } from "./markdown.js"
 import { MessageArticle } from "./message.js"
 
@@ -24,11 +25,11 @@ export function Log({ chatId, quote }: { chatId: string; quote?: (message: Messa
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
-    <section className="scroll log" ref={box} onScroll={readAhead} tabIndex={0} aria-label="History">
-      <div role="log" aria-label="Messages" aria-busy={isLoading}>
+    <section className="scroll log" ref={box} onScroll={readAhead} tabIndex={0} aria-label={t("History")}>
+      <div role="log" aria-label={t("Messages")} aria-busy={isLoading}>
         {hasMore && (
           <button type="button" className="earlier" onClick={more}>
-            Earlier messages
+            {t("Earlier messages")}
           </button>
         )}
         <Failure error={error} again={more} />
@@ -37,7 +38,7 @@ export function Log({ chatId, quote }: { chatId: string; quote?: (message: Messa
         ))}
         {answer && (
           <article className="bubble theirs writing" aria-busy="true">
-            <p className="byline">Assistant, writing</p>
+            <p className="byline">{t("Assistant, writing")}</p>
             <Markdown text={answer} />
           </article>
         )}

@@ -1,8 +1,10 @@
 import { memo, useRef } from "react"
 import { useClient } from "urql"
+import { here } from "../kit/here.js"
 import { useMutate } from "../kit/notices.js"
 import { type Message, messageQuery, retryMessage } from "../kit/operations.js"
 import { authorOf, exactTime, previewOf, shortTime, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { Markdown } from "./markdown.js"
 
 /** A message of the log. */
@@ -15,8 +17,9 @@ export const MessageArticle = memo(function MessageArticle({
 }) {
   const { role, text, createdAt, replyTo, messageMedia, sources, functionCall, functionCallOutput } = message
   const isCustomer = role === "CUSTOMER"
-  if (functionCall) return <Folded title={`Tool call: ${functionCall.name}`} content={functionCall.arguments} />
-  if (functionCallOutput) return <Folded title={`Output of a tool: ${functionCallOutput.status}`} content={functionCallOutput.output} />
+  if (functionCall) return <Folded title={t("Tool call: {name}", { name: functionCall.name })} content={functionCall.arguments} />
+  if (functionCallOutput)
+    return <Folded title={t("Output of a tool: {status}", { status: functionCallOutput.status })} content={functionCallOutput.output} />
   return (
     <article className={`bubble ${isCustomer ? "theirs" : role === "SYSTEM" ? "system" : "ours"}`}>
       <p className="byline">
@@ -43,7 +46,7 @@ export const MessageArticle = memo(function MessageArticle({
       ))}
       {sources.length > 0 && (
         <details>
-          <summary>Sources: {new Set(sources.map(({ knowledgeId }) => knowledgeId)).size}</summary>
+          <summary>{t("Sources: {count}", { count: new Set(sources.map(({ knowledgeId }) => knowledgeId)).size })}</summary>
           <ul>
             {[...new Map(sources.map(({ knowledgeId, knowledgeName }) => [knowledgeId, knowledgeName]))].map(([id, name]) => (
               <li key={id}>
@@ -56,8 +59,13 @@ export const MessageArticle = memo(function MessageArticle({
       <p className="below">
         {!isCustomer && role !== "SYSTEM" && <Delivery message={message} />}
         {quote && (
-          <button type="button" className="plain" onClick={() => quote(message)} aria-label={`Quote: ${previewOf(message).slice(0, 60)}`}>
-            Quote
+          <button
+            type="button"
+            className="plain"
+            onClick={() => quote(message)}
+            aria-label={`${t("Quote")}: ${previewOf(message).slice(0, 60)}`}
+          >
+            {t("Quote")}
           </button>
         )}
       </p>
@@ -91,7 +99,7 @@ function Delivery({ message: { id, status, deliveryError } }: { message: Message
         <>
           {" "}
           <button type="button" onClick={() => void mutate(retryMessage, { id })}>
-            Send again
+            {t("Send again")}
           </button>
         </>
       )}
@@ -101,24 +109,18 @@ function Delivery({ message: { id, status, deliveryError } }: { message: Message
 
 type Media = Message["messageMedia"][number]["media"]
 
-/** The same address on the server that the page came from, which may have several names. */
-function here(url: string) {
-  const { pathname, search } = new URL(url)
-  return pathname + search
-}
-
 /** A file: images, sound and films in place, others as a link. An address that has expired is read again once. */
 function File({ media: { filename, mimeType, url }, messageId }: { media: Media; messageId: string }) {
   const client = useClient()
   const expired = useRef<string | null>(null)
   const address = url && here(url)
-  if (!address) return <p className="file">{filename} (cannot be read)</p>
+  if (!address) return <p className="file">{t("{name} (cannot be read)", { name: filename ?? t("File") })}</p>
   function renew() {
     if (expired.current === url) return
     expired.current = url
     void client.query(messageQuery, { id: messageId }, { requestPolicy: "network-only" }).toPromise()
   }
-  const name = filename || "File"
+  const name = filename || t("File")
   return (
     <p className="file">
       {/^image\/(?!svg)/.test(mimeType) && <img src={address} alt={name} loading="lazy" onError={renew} />}

@@ -7,6 +7,7 @@ const embeddedTypes = [
   "AssistantPage",
   "AssistantToolPage",
   "AuditEntryConnection",
+  "CallPage",
   "ChannelCapabilities",
   "ChannelConfig",
   "ChatConnection",
@@ -29,6 +30,7 @@ const embeddedTypes = [
   "ToolCallPage",
   "ToolTestResult",
   "User",
+  "VaRegistration",
 ]
 
 /**

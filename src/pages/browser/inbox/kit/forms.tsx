@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useRef } from "react"
 import { type AnyVariables, type CombinedError, type TypedDocumentNode, useQuery } from "urql"
 import { Failure } from "./notices.js"
 import { wordOf } from "./texts.js"
+import { t } from "./words.js"
 
 /** The texts of a form's fields by name; an event of the form is taken over. */
 export function textsOf(event: FormEvent<HTMLFormElement>): Record<string, string> {
@@ -38,7 +39,7 @@ export function useRead<Data, Variables extends AnyVariables>(query: TypedDocume
   >[0])
   const data = useLastRead(answer, error, variables)
   const again = () => read({ requestPolicy: "network-only" })
-  const instead = data ? null : error ? <Failure error={error} again={again} /> : <p className="hint">Reading …</p>
+  const instead = data ? null : error ? <Failure error={error} again={again} /> : <p className="hint">{t("Reading …")}</p>
   return { data, instead, again }
 }
 

@@ -1,21 +1,26 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
+import { type Text, t } from "./words.js"
 
 /** A key, and what it does: the view that has the action listens for the event of its name. */
-const shortcuts = [
+export const shortcuts = [
   ["/", "search", "Search chats"],
   ["j", "next", "Next chat"],
   ["k", "previous", "Previous chat"],
   ["r", "reply", "Write a message"],
   ["t", "control", "Take over, or give back"],
   ["u", "unread", "Mark the chat as unread"],
+  ["Ctrl + K", "palette", "Command palette"],
   ["?", "help", "This help"],
-] as const
+] as const satisfies [key: string, action: string, text: Text][]
 
 /** What a shortcut asks for. */
 export type Action = (typeof shortcuts)[number][1]
 
 const setting = "inbox-shortcuts"
 const eventName = (action: Action) => `inbox:${action}`
+
+/** Asks the view that has an action for it. */
+export const ask = (action: Action) => dispatchEvent(new Event(eventName(action)))
 
 /** Calls `act` when the key of an action is pressed. */
 export function useAction(action: Action, act: () => void) {
@@ -43,12 +48,18 @@ export function useShortcuts(): { help: ReactNode } {
   )
   useEffect(() => {
     function pressed(event: KeyboardEvent) {
+      // In fields too, and where single keys are turned off.
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault()
+        if (!document.querySelector("dialog[open]")) ask("palette")
+        return
+      }
       const found = shortcuts.find(([key]) => key === event.key)
       // The help can always be opened, since it is where the keys are turned on.
       if (!found || (!isOn && found[1] !== "help") || event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return
-      if (dialog.current?.open) return
+      if (document.querySelector("dialog[open]")) return
       event.preventDefault()
-      dispatchEvent(new Event(eventName(found[1])))
+      ask(found[1])
     }
     addEventListener("keydown", pressed)
     return () => removeEventListener("keydown", pressed)
@@ -58,24 +69,24 @@ export function useShortcuts(): { help: ReactNode } {
     setOn(on)
   }
   const help = (
-    <dialog ref={dialog} aria-label="Keys">
-      <h2>Keys</h2>
+    <dialog ref={dialog} aria-label={t("Keys")}>
+      <h2>{t("Keys")}</h2>
       <dl className="keys">
         {shortcuts.map(([key, action, text]) => (
           <div key={action}>
             <dt>
               <kbd>{key}</kbd>
             </dt>
-            <dd>{text}</dd>
+            <dd>{t(text)}</dd>
           </div>
         ))}
       </dl>
-      <p>In the field of a message, Enter sends and Shift + Enter begins a new line.</p>
+      <p>{t("In the field of a message, Enter sends and Shift + Enter begins a new line.")}</p>
       <label className="check">
-        <input type="checkbox" checked={isOn} onChange={({ target }) => change(target.checked)} /> Use these keys
+        <input type="checkbox" checked={isOn} onChange={({ target }) => change(target.checked)} /> {t("Use these keys")}
       </label>
       <form method="dialog">
-        <button type="submit">Close</button>
+        <button type="submit">{t("Close")}</button>
       </form>
     </dialog>
   )

@@ -2,6 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import { type AnyVariables, type CombinedError, type TypedDocumentNode, useClient } from "urql"
 import { inboxLimits } from "./limits.js"
 import { sentenceOf } from "./texts.js"
+import { t } from "./words.js"
 
 const NoticeContext = createContext<(text: string) => void>(() => {})
 
@@ -33,7 +34,7 @@ export function Failure({ error, again }: { error: CombinedError | undefined; ag
       {sentenceOf(error)}{" "}
       {again && (
         <button type="button" onClick={again}>
-          Try again
+          {t("Try again")}
         </button>
       )}
     </p>
@@ -49,7 +50,7 @@ export function Notices({ children }: { children: ReactNode }) {
   return (
     <NoticeContext.Provider value={add}>
       {children}
-      <div role="status" aria-label="Notices" className="notices">
+      <div role="status" aria-label={t("Notices")} className="notices">
         {notices}
       </div>
     </NoticeContext.Provider>
@@ -64,7 +65,7 @@ function Notice({ id, text, remove }: { id: number; text: string; remove(id: num
   return (
     <p>
       {text}
-      <button type="button" aria-label="Dismiss" onClick={() => remove(id)}>
+      <button type="button" aria-label={t("Dismiss")} onClick={() => remove(id)}>
         ×
       </button>
     </p>

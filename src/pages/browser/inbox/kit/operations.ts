@@ -105,9 +105,20 @@ export const removeChatComment = graphql(
 export const markChatRead = graphql(`mutation MarkChatRead($id: UUID!) { markChatRead(id: $id) { id unreadCount } }`)
 export const markChatUnread = graphql(`mutation MarkChatUnread($id: UUID!) { markChatUnread(id: $id) { id unreadCount } }`)
 
-/** A multipart request carries the file, so the document is sent as text. */
-export const uploadMedia =
-  "mutation UploadMedia($companyId: UUID!, $file: Upload!, $key: String!) { uploadMedia(companyId: $companyId, file: $file, idempotencyKey: $key) { id filename } }"
+/** What the command palette finds. */
+export const paletteQuery = graphql(
+  `query Palette($companyId: UUID!, $text: String!) {
+    assistants(companyId: $companyId, q: $text, take: 5) { nodes { id name } totalCount }
+    chats(companyId: $companyId, search: $text, first: 8) {
+      nodes { id name accountName username phoneNumber messenger } pageInfo { hasNextPage endCursor }
+    }
+  }`,
+)
+export const callsQuery = graphql(
+  `query Calls($companyId: UUID!, $phone: PhoneNumber!) {
+    calls(companyId: $companyId, phone: $phone, take: 20) { nodes { id callDate status duration endedReason transcript recordingUrl } totalCount }
+  }`,
+)
 
 /** A chat with the comments of the team. */
 export type ChatWithComments = NonNullable<ResultOf<typeof chatQuery>["chat"]>

@@ -1,4 +1,5 @@
 import { inboxLimits } from "./limits.js"
+import { refreshOperation, signInOperation, signOutOperation } from "./plain-operations.js"
 
 /** The signed-in user's tokens, shared by all tabs of this site. */
 interface Session {
@@ -60,12 +61,9 @@ async function send(query: string, variables: object, token?: string) {
   return data
 }
 
-const tokens = "{ accessToken refreshToken expiresIn }"
-
 /** Signs a user in. Throws an `Error` with the server's sentence. */
 export async function signIn(email: string, password: string): Promise<void> {
-  const query = `mutation SignIn($email: String, $password: String) { signIn(email: $email, password: $password) ${tokens} }`
-  store((await send(query, { email, password })).signIn)
+  store((await send(signInOperation, { email, password })).signIn)
 }
 
 /** Ends the session, also on the server when it can be reached. */
@@ -73,7 +71,7 @@ export async function signOut(): Promise<void> {
   const ended = session()
   store(null)
   // The user is signed out here in any case; without the server the session ends at its expiry.
-  if (ended) await send("mutation SignOut { signOut }", {}, ended.accessToken).catch(console.warn)
+  if (ended) await send(signOutOperation, {}, ended.accessToken).catch(console.warn)
 }
 
 /** A refresh token can be used once, so one tab at a time refreshes, and the others take the pair that it stored. */
@@ -88,9 +86,8 @@ export async function validToken(refused?: string): Promise<string | null> {
   return alone(async () => {
     const found = session()
     if (!found || isUsable(found)) return found?.accessToken ?? null
-    const query = `mutation Refresh($refreshToken: String!) { refreshSession(refreshToken: $refreshToken) ${tokens} }`
     try {
-      store((await send(query, { refreshToken: found.refreshToken })).refreshSession, found.id)
+      store((await send(refreshOperation, { refreshToken: found.refreshToken })).refreshSession, found.id)
     } catch (error) {
       if ((error as Error).cause !== "UNAUTHENTICATED") throw error
       store(null)

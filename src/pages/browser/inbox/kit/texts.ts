@@ -1,5 +1,6 @@
 import type { CombinedError } from "urql"
 import type { Chat, Message } from "./operations.js"
+import { language, t, translated } from "./words.js"
 
 /** The name that a chat is shown with. */
 export const titleOf = ({
@@ -8,16 +9,30 @@ export const titleOf = ({
   username,
   phoneNumber,
 }: Pick<Chat, "name" | "accountName" | "username" | "phoneNumber">): string =>
-  name || accountName || username || phoneNumber || "Unnamed customer"
+  name || accountName || username || phoneNumber || t("Unnamed customer")
 
-/** A word of the schema for people: `WHATSAPP_BUSINESS` is `Whatsapp business`. */
-export const wordOf = (constant: string): string => constant.charAt(0) + constant.slice(1).toLowerCase().replaceAll("_", " ")
+/** Channels as their vendors write them. */
+const names: Readonly<Record<string, string>> = {
+  WHATSAPP: "WhatsApp",
+  WHATSAPP_BUSINESS: "WhatsApp Business",
+  WHATSAPP_ECHAT: "WhatsApp (eChat)",
+  VIBER_ECHAT: "Viber (eChat)",
+  TELEGRAM_BOT: "Telegram bot",
+  OLX: "OLX",
+  DIRECTHUB: "DirectHub",
+  SENDPULSE: "SendPulse",
+  URL: "URL",
+}
+
+/** A word of the schema for people: `EVENT_WEBHOOK_DISABLED` is `Event webhook disabled`. */
+export const wordOf = (constant: string): string =>
+  names[constant] ?? translated(constant.charAt(0) + constant.slice(1).toLowerCase().replaceAll("_", " "))
 
 /** Who wrote a message. */
 export function authorOf({ role, author }: Pick<Message, "role" | "author">): string {
-  if (role === "CUSTOMER") return "Customer"
-  if (role === "ASSISTANT") return "Assistant"
-  return role === "SYSTEM" ? "System" : (author?.name ?? "Integration")
+  if (role === "CUSTOMER") return t("Customer")
+  if (role === "ASSISTANT") return t("Assistant")
+  return role === "SYSTEM" ? t("System") : (author?.name ?? t("Integration"))
 }
 
 /** A message in one line. */
@@ -25,9 +40,11 @@ export function previewOf({ text, type }: { text: string | null; type: string })
   return text?.replace(/\s+/g, " ").slice(0, 200) || wordOf(type)
 }
 
-const today = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" })
-const otherDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+/** The browser's own variant of the language, such as `en-GB`; it says how times are written. */
+const locale = navigator.languages.find((tag) => tag.split("-")[0] === language()) ?? language()
+const today = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" })
+const otherDay = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" })
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" })
 
 /** A time of today as its hour, another as its day. */
 export function shortTime(at: string): string {
@@ -41,5 +58,5 @@ export const exactTime = (at: string): string => exact.format(new Date(at))
 /** The server's sentence of an error, or that it did not answer. */
 export function sentenceOf(error: CombinedError | Error): string {
   if ("graphQLErrors" in error && error.graphQLErrors[0]) return error.graphQLErrors[0].message
-  return "networkError" in error && error.networkError ? "The server does not answer. Try again." : error.message
+  return "networkError" in error && error.networkError ? t("The server does not answer. Try again.") : error.message
 }

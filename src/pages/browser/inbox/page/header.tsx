@@ -2,6 +2,7 @@ import { Link } from "wouter"
 import { useAddress, usePlace } from "../kit/company.js"
 import { useLive } from "../kit/live.js"
 import { signOut } from "../kit/session.js"
+import { chooseLanguage, type Language, language, languages, t } from "../kit/words.js"
 
 const views = [
   ["/chats", "Chats"],
@@ -16,18 +17,18 @@ export function Header() {
   const { isConnected } = useLive()
   return (
     <header>
-      <nav aria-label="Inbox">
+      <nav aria-label={t("Inbox")}>
         {views.map(([view, title]) => (
           <Link key={view} href={to(view)} aria-current={path.startsWith(view) ? "page" : undefined}>
-            {title}
+            {t(title)}
           </Link>
         ))}
       </nav>
       <p role="status" className="connection">
-        {isConnected ? "" : "Not connected. Trying again …"}
+        {isConnected ? "" : t("Not connected. Trying again …")}
       </p>
       <select
-        aria-label="Company"
+        aria-label={t("Company")}
         value={companyId}
         onChange={({ target }) => go("/chats", { company: target.value, folder: "", tag: "", manager: "" })}
       >
@@ -37,10 +38,22 @@ export function Header() {
           </option>
         ))}
       </select>
+      <LanguageChoice />
       <span className="user">{me.name}</span>
       <button type="button" onClick={() => void signOut()}>
-        Sign out
+        {t("Sign out")}
       </button>
     </header>
   )
 }
+
+/** The choice of the language, which shows the page again in another one. */
+export const LanguageChoice = () => (
+  <select aria-label={t("Language")} value={language()} onChange={({ target }) => chooseLanguage(target.value as Language)}>
+    {Object.entries(languages).map(([value, name]) => (
+      <option key={value} value={value} lang={value}>
+        {name}
+      </option>
+    ))}
+  </select>
+)

@@ -1,16 +1,18 @@
-import { useEffect, useMemo } from "react"
+import { Suspense, useEffect, useMemo, useState } from "react"
 import { useQuery } from "urql"
 import { Redirect, Route, Switch } from "wouter"
 import { ChatList } from "../chats/chat-list.js"
 import { Conversation } from "../chats/conversation.js"
 import { PlaceContext, useAddress } from "../kit/company.js"
-import { useShortcuts } from "../kit/help.js"
+import { useAction, useShortcuts } from "../kit/help.js"
 import { useFollowed } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
 import { eventsSubscription, type Me, meQuery } from "../kit/operations.js"
 import { signOut } from "../kit/session.js"
+import { useTitle } from "../kit/title.js"
+import { t } from "../kit/words.js"
 import { Header } from "./header.js"
-import { Assistants, Part, Settings } from "./parts.js"
+import { Assistants, Palette, Part, Settings } from "./parts.js"
 
 const ignore = () => {}
 const lastCompany = "inbox-company"
@@ -37,6 +39,8 @@ function SignedIn({ me }: { me: Me }) {
   // The cache takes over what the events say.
   useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, ignore)
   const { help } = useShortcuts()
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useAction("palette", () => setPaletteOpen(true))
   if (!companyId) return <NoCompany />
   return (
     <PlaceContext.Provider value={place}>
@@ -61,6 +65,11 @@ function SignedIn({ me }: { me: Me }) {
         </Route>
       </Switch>
       {help}
+      {isPaletteOpen && (
+        <Suspense fallback={null}>
+          <Palette close={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
     </PlaceContext.Provider>
   )
 }
@@ -69,19 +78,20 @@ function SignedIn({ me }: { me: Me }) {
 function NoCompany() {
   return (
     <main className="whole">
-      <p>You are not a member of a company. Ask its owner to add you.</p>
+      <p>{t("You are not a member of a company. Ask its owner to add you.")}</p>
       <button type="button" onClick={() => void signOut()}>
-        Sign out
+        {t("Sign out")}
       </button>
     </main>
   )
 }
 
 function Chats({ chatId }: { chatId?: string }) {
+  useTitle(chatId ? "" : t("Chats"))
   return (
     <main className="chats" data-view={chatId ? "chat" : "list"}>
       <ChatList selected={chatId} />
-      {chatId ? <Conversation key={chatId} chatId={chatId} /> : <p className="nothing">Choose a chat.</p>}
+      {chatId ? <Conversation key={chatId} chatId={chatId} /> : <p className="nothing">{t("Choose a chat.")}</p>}
     </main>
   )
 }

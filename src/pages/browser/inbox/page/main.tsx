@@ -4,6 +4,7 @@ import { Router } from "wouter"
 import { LiveClient } from "../kit/live.js"
 import { Notices } from "../kit/notices.js"
 import { onSession, sessionId } from "../kit/session.js"
+import { loadWords } from "../kit/words.js"
 import { Inbox } from "./inbox.js"
 import { SignIn } from "./sign-in.js"
 
@@ -20,6 +21,7 @@ function Page() {
   )
 }
 
+await loadWords()
 createRoot(document.getElementById("inbox")!).render(
   <StrictMode>
     <Router base="/inbox">

@@ -1,9 +1,11 @@
 import { Component, type ComponentType, lazy, type ReactNode, Suspense } from "react"
+import { t } from "../kit/words.js"
 
 /** A view that is loaded when it is first opened. */
-const part = (load: () => Promise<{ default: ComponentType }>) => lazy(load)
+const part = <Props = object>(load: () => Promise<{ default: ComponentType<Props> }>) => lazy(load)
 
 export const Assistants = part(() => import("../assistants/assistants.js"))
+export const Palette = part(() => import("../palette/palette.js"))
 export const Settings = part(() => import("../settings/settings.js"))
 
 /** Shows a part; one that is not on the server any more, after an update, is had by loading the page again. */
@@ -15,9 +17,9 @@ export class Part extends Component<{ children: ReactNode }, { isMissing: boolea
     return (
       <main className="page">
         <p role="alert">
-          This view could not be shown.{" "}
+          {t("This view could not be shown.")}{" "}
           <button type="button" onClick={() => location.reload()}>
-            Load the page again
+            {t("Load the page again")}
           </button>
         </p>
       </main>

@@ -6,6 +6,7 @@ import { inboxLimits } from "../kit/limits.js"
 import { usePages } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
 import { exactTime, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { auditQuery } from "./operations.js"
 
 /** Who changed what, newest first; for owners and administrators. */
@@ -23,7 +24,7 @@ export function Audit() {
   return (
     <>
       <Failure error={error} again={more} />
-      <Table isBusy={isLoading} columns={["Time", "Who", "Action", "What", "Fields", "Address"]}>
+      <Table isBusy={isLoading} columns={[t("Time"), t("Who"), t("Action"), t("What"), t("Fields"), t("Address")]}>
         {nodes.map(({ id, createdAt, actorKind, actorId, action, subjectType, subjectId, changed, address }) => (
           <tr key={id}>
             <td>{exactTime(createdAt)}</td>
@@ -37,7 +38,7 @@ export function Audit() {
       </Table>
       {hasMore && (
         <button type="button" onClick={more}>
-          Earlier entries
+          {t("Earlier entries")}
         </button>
       )}
     </>

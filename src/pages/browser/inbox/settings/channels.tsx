@@ -1,6 +1,8 @@
 import { usePlace } from "../kit/company.js"
 import { Table, useRead } from "../kit/forms.js"
 import { exactTime, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
+import { Connect } from "./connect.js"
 import { channelsQuery } from "./operations.js"
 
 /** The connected accounts of the company, and whether they work. */
@@ -11,7 +13,7 @@ export function Channels() {
     <>
       {instead}
       {data && (
-        <Table columns={["Name", "Channel", "Account", "State", "Waiting", "Last message"]}>
+        <Table columns={[t("Name"), t("Channel"), t("Account"), t("State"), t("Waiting"), t("Last message")]}>
           {data.channels.map(({ id, name, messenger, isActive, problem, queued, lastInboundAt, config }) => (
             <tr key={id}>
               <th scope="row">
@@ -20,7 +22,7 @@ export function Channels() {
                   <>
                     {" "}
                     <a href={`/widget/${id}`} target="_blank" rel="noreferrer">
-                      Open the chat
+                      {t("Open the chat")}
                     </a>
                   </>
                 )}
@@ -29,16 +31,14 @@ export function Channels() {
               <td>
                 <bdi>{config.externalId}</bdi>
               </td>
-              <td className={problem ? "refused" : undefined}>{problem ?? (isActive ? "Connected" : "Disconnected")}</td>
+              <td className={problem ? "refused" : undefined}>{problem ?? (isActive ? t("Connected") : t("Disconnected"))}</td>
               <td>{queued}</td>
-              <td>{lastInboundAt ? exactTime(lastInboundAt) : "None"}</td>
+              <td>{lastInboundAt ? exactTime(lastInboundAt) : t("None")}</td>
             </tr>
           ))}
         </Table>
       )}
-      <p className="hint">
-        An operator connects a channel with <code>npm run admin -- channel:connect</code>, which keeps its credentials out of browsers.
-      </p>
+      <Connect />
     </>
   )
 }

@@ -2,6 +2,7 @@ import { useState } from "react"
 import { useRead, WordOptions } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { exactTime, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { type Delivery, deliveriesQuery, redeliver } from "./operations.js"
 
 const states = ["PENDING", "SUCCEEDED", "FAILED", "CANCELLED"] as const
@@ -11,7 +12,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Deliveries</summary>
+      <summary>{t("Deliveries")}</summary>
       {isOpen && <List webhookId={webhookId} />}
     </details>
   )
@@ -27,29 +28,29 @@ function List({ webhookId }: { webhookId: string }) {
   return (
     <>
       <div className="line">
-        <select aria-label="State" value={status} onChange={({ target }) => setStatus(target.value as typeof status)}>
-          <option value="">All states</option>
+        <select aria-label={t("State")} value={status} onChange={({ target }) => setStatus(target.value as typeof status)}>
+          <option value="">{t("All states")}</option>
           <WordOptions words={states} />
         </select>
         <button type="button" onClick={again}>
-          Read again
+          {t("Read again")}
         </button>
       </div>
       {instead}
-      {data?.eventDeliveries.nodes.length === 0 && <p className="hint">No delivery.</p>}
-      <ul className="rows" aria-label="Deliveries">
+      {data?.eventDeliveries.nodes.length === 0 && <p className="hint">{t("No delivery.")}</p>}
+      <ul className="rows" aria-label={t("Deliveries")}>
         {data?.eventDeliveries.nodes.map((delivery) => (
           <li key={delivery.id}>
             <details>
               <summary>
                 {exactTime(delivery.createdAt)}: {wordOf(delivery.type)},{" "}
                 <span className={delivery.status === "FAILED" ? "refused" : undefined}>{wordOf(delivery.status)}</span>
-                {delivery.nextAttemptAt && `, again at ${exactTime(delivery.nextAttemptAt)}`}
+                {delivery.nextAttemptAt && `, ${t("again at {time}", { time: exactTime(delivery.nextAttemptAt) })}`}
               </summary>
               <pre dir="ltr">{delivery.attempts.map(attemptText).join("\n\n")}</pre>
             </details>
             <button type="button" onClick={() => void sendAgain(delivery.id)}>
-              Send again
+              {t("Send again")}
             </button>
           </li>
         ))}
@@ -59,4 +60,4 @@ function List({ webhookId }: { webhookId: string }) {
 }
 
 const attemptText = ({ attemptedAt, responseStatus, responseBody, latencyMs, error }: Delivery["attempts"][number]) =>
-  [`${exactTime(attemptedAt)}, ${latencyMs} ms: ${responseStatus ?? "no response"}`, error, responseBody].filter(Boolean).join("\n")
+  [`${exactTime(attemptedAt)}, ${latencyMs} ms: ${responseStatus ?? t("no response")}`, error, responseBody].filter(Boolean).join("\n")

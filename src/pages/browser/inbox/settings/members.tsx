@@ -1,6 +1,7 @@
 import { usePlace } from "../kit/company.js"
 import { Table, useRead } from "../kit/forms.js"
 import { exactTime, wordOf } from "../kit/texts.js"
+import { parts, t } from "../kit/words.js"
 import { membersQuery } from "./operations.js"
 
 /** The people of the company. */
@@ -11,7 +12,7 @@ export function Members() {
     <>
       {instead}
       {data?.company && (
-        <Table columns={["Name", "Email", "Role", "Since"]}>
+        <Table columns={[t("Name"), t("Email"), t("Role"), t("Since")]}>
           {data.company.members.map(({ id, name, email, role, createdAt }) => (
             <tr key={id}>
               <th scope="row">
@@ -25,7 +26,7 @@ export function Members() {
         </Table>
       )}
       <p className="hint">
-        An operator adds people with <code>npm run admin -- member:add</code>.
+        {parts("An operator adds people with {command}.", { command: <code key="command">npm run admin -- member:add</code> })}
       </p>
     </>
   )

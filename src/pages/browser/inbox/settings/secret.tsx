@@ -1,24 +1,34 @@
 import { useState } from "react"
+import { t } from "../kit/words.js"
 
-/** A value that is shown once, with a button that copies it. */
-export function Secret({ label, value }: { label: string; value: string }) {
+/** A text with a button that copies it. */
+export function Copyable({ text }: { text: string }) {
   const [isCopied, setCopied] = useState(false)
   async function copy() {
-    await navigator.clipboard.writeText(value)
+    await navigator.clipboard.writeText(text)
     setCopied(true)
   }
   return (
-    <div role="status" className="secret">
-      <p>{label} Copy it now: it is not shown again.</p>
-      <p className="line">
-        <code>{value}</code>
-        {/* Browsers have a clipboard on https and localhost alone. */}
-        {navigator.clipboard && (
-          <button type="button" onClick={() => void copy()}>
-            {isCopied ? "Copied" : "Copy"}
-          </button>
-        )}
-      </p>
+    <div className="line">
+      <pre dir="ltr">
+        <code>{text}</code>
+      </pre>
+      {/* Browsers have a clipboard on https and localhost alone. */}
+      {navigator.clipboard && (
+        <button type="button" onClick={() => void copy()}>
+          {isCopied ? t("Copied") : t("Copy")}
+        </button>
+      )}
     </div>
   )
 }
+
+/** A value that is shown once. */
+export const Secret = ({ label, value }: { label: string; value: string }) => (
+  <div role="status" className="secret">
+    <p>
+      {label} {t("Copy it now: it is not shown again.")}
+    </p>
+    <Copyable text={value} />
+  </div>
+)

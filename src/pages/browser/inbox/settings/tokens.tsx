@@ -3,6 +3,7 @@ import { usePlace } from "../kit/company.js"
 import { Field, Table, textsOf, useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { exactTime } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { createToken, revokeToken, tokensQuery } from "./operations.js"
 import { Secret } from "./secret.js"
 
@@ -28,23 +29,23 @@ export function Tokens() {
   return (
     <>
       {instead}
-      {created && <Secret key={created} label="The new access token." value={created} />}
+      {created && <Secret key={created} label={t("The new access token.")} value={created} />}
       {data && (
-        <Table columns={["Name", "Begins with", "Created", "Last used", "Expires", "Action"]}>
+        <Table columns={[t("Name"), t("Begins with"), t("Created"), t("Last used"), t("Expires"), t("Action")]}>
           {data.accessTokens.map((token) => (
             <tr key={token.id}>
               <th scope="row">
-                <bdi>{token.name}</bdi> {token.readOnly && <span className="hint">reads only</span>}
+                <bdi>{token.name}</bdi> {token.readOnly && <span className="hint">{t("reads only")}</span>}
               </th>
               <td>
                 <code>{token.tokenPrefix}</code>
               </td>
               <td>{exactTime(token.createdAt)}</td>
-              <td>{token.lastUsedAt ? exactTime(token.lastUsedAt) : "Never"}</td>
-              <td>{token.expiresAt ? exactTime(token.expiresAt) : "Never"}</td>
+              <td>{token.lastUsedAt ? exactTime(token.lastUsedAt) : t("Never")}</td>
+              <td>{token.expiresAt ? exactTime(token.expiresAt) : t("Never")}</td>
               <td>
-                <button type="button" aria-label={`Revoke ${token.name}`} onClick={() => void revoke(token.id)}>
-                  Revoke
+                <button type="button" aria-label={t("Revoke {name}", { name: token.name })} onClick={() => void revoke(token.id)}>
+                  {t("Revoke")}
                 </button>
               </td>
             </tr>
@@ -52,18 +53,18 @@ export function Tokens() {
         </Table>
       )}
       <form className="fields narrow" onSubmit={create}>
-        <h3>New access token</h3>
-        <Field label="Name">
+        <h3>{t("New access token")}</h3>
+        <Field label={t("Name")}>
           <input name="name" required />
         </Field>
-        <Field label="Expires on">
+        <Field label={t("Expires on")}>
           <input name="expires" type="date" />
         </Field>
         <label className="check">
-          <input type="checkbox" name="readOnly" /> May only read
+          <input type="checkbox" name="readOnly" /> {t("May only read")}
         </label>
         <button type="submit" className="primary">
-          Create token
+          {t("Create token")}
         </button>
       </form>
     </>

@@ -3,6 +3,7 @@ import { usePlace } from "../kit/company.js"
 import { Field, textsOf, useRead, WordOptions } from "../kit/forms.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { exactTime, wordOf } from "../kit/texts.js"
+import { t } from "../kit/words.js"
 import { Deliveries } from "./deliveries.js"
 import { createWebhook, deleteWebhook, rotateSecret, testWebhook, updateWebhook, type Webhook, webhooksQuery } from "./operations.js"
 import { Secret } from "./secret.js"
@@ -42,8 +43,8 @@ export function Webhooks() {
   return (
     <>
       {instead}
-      {secret && <Secret key={secret} label="The secret that signs the requests." value={secret} />}
-      <ul aria-label="Endpoints">
+      {secret && <Secret key={secret} label={t("The secret that signs the requests.")} value={secret} />}
+      <ul aria-label={t("Endpoints")}>
         {data?.eventWebhooks.map((webhook) => (
           <li key={webhook.id} className="card">
             <Endpoint webhook={webhook} changed={again} showSecret={setSecret} />
@@ -51,23 +52,23 @@ export function Webhooks() {
         ))}
       </ul>
       <form className="fields narrow" onSubmit={create}>
-        <h3>New endpoint</h3>
-        <Field label="Address">
+        <h3>{t("New endpoint")}</h3>
+        <Field label={t("Address")}>
           <input name="url" type="url" required />
         </Field>
-        <Field label="Events">
+        <Field label={t("Events")}>
           <select name="types" multiple size={6} required>
             <WordOptions words={types} />
           </select>
         </Field>
-        <Field label="Selection on Event (GraphQL); empty for the documented payload">
+        <Field label={t("Selection on Event (GraphQL); empty for the documented payload")}>
           <textarea name="query" rows={2} dir="ltr" spellCheck={false} placeholder="{ type message { text } }" />
         </Field>
         <label className="check">
-          <input type="checkbox" name="ordered" /> Keep the order of each chat
+          <input type="checkbox" name="ordered" /> {t("Keep the order of each chat")}
         </label>
         <button type="submit" className="primary">
-          Create endpoint
+          {t("Create endpoint")}
         </button>
       </form>
     </>
@@ -95,7 +96,7 @@ function Endpoint({ webhook: { id, url, types: wanted, disabled, disabledReason,
     const sent = await mutate(testWebhook, { id })
     if (!sent) return
     const attempt = sent.testEventWebhook.attempts.at(-1)
-    notice(`The endpoint answered ${attempt?.responseStatus ?? "nothing"}. ${attempt?.error ?? ""}`)
+    notice(t("The endpoint answered {status}. {error}", { status: attempt?.responseStatus ?? t("nothing"), error: attempt?.error ?? "" }))
     setTests(tests + 1)
   }
   async function remove() {
@@ -107,20 +108,20 @@ function Endpoint({ webhook: { id, url, types: wanted, disabled, disabledReason,
         <bdi>{url}</bdi>
       </h3>
       <p className="hint">{wanted.map(wordOf).join(", ")}</p>
-      {disabled && <p className="refused">Disabled. {disabledReason}</p>}
-      {failingSince && <p className="refused">Fails since {exactTime(failingSince)}.</p>}
+      {disabled && <p className="refused">{t("Disabled. {reason}", { reason: disabledReason ?? "" })}</p>}
+      {failingSince && <p className="refused">{t("Fails since {time}.", { time: exactTime(failingSince) })}</p>}
       <p className="line buttons">
         <button type="button" onClick={() => void test()}>
-          Send a test event
+          {t("Send a test event")}
         </button>
         <button type="button" onClick={() => void change(!disabled)}>
-          {disabled ? "Enable" : "Disable"}
+          {disabled ? t("Enable") : t("Disable")}
         </button>
         <button type="button" onClick={() => void rotate()}>
-          New secret
+          {t("New secret")}
         </button>
         <button type="button" onClick={() => void remove()}>
-          Delete
+          {t("Delete")}
         </button>
       </p>
       <Deliveries key={tests} webhookId={id} />

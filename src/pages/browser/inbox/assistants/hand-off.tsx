@@ -1,0 +1,57 @@
+import { useChoices } from "../kit/company.js"
+import { useRead } from "../kit/forms.js"
+import { useMutate } from "../kit/notices.js"
+import { type Text, t } from "../kit/words.js"
+import { type Assistant, toolsQuery, updateAssistant, updateTool } from "./operations.js"
+
+/** The built-in tools that can be turned off, and what an assistant does with each. */
+const builtIn: Readonly<Record<string, Text>> = {
+  turnOffAiMode: "Hand a chat to a person when the customer asks for one or it cannot help",
+  searchKnowledge: "Search its knowledge",
+  setChatTags: "Label chats",
+}
+
+/** When an assistant hands over to a person, and what else it may do by itself. */
+export function HandOff({ assistant, changed }: { assistant: Assistant; changed(): void }) {
+  const mutate = useMutate()
+  const { chatTags } = useChoices()
+  const { data, again } = useRead(toolsQuery, { assistantId: assistant.id })
+  const tools = data?.assistantTools.nodes.filter(({ isSystem, name }) => isSystem && Object.hasOwn(builtIn, name)) ?? []
+  async function turn(id: string, isOn: boolean) {
+    if (!(await mutate(updateTool, { id, input: { disabled: !isOn } }))) return
+    again()
+    changed()
+  }
+  function exclude(name: string, isAllowed: boolean) {
+    const others = assistant.excludedTags.filter((each) => each !== name)
+    void mutate(updateAssistant, { id: assistant.id, input: { excludedTags: isAllowed ? others : [...others, name] } })
+  }
+  return (
+    <section aria-label={t("Hand-off")}>
+      <h2>{t("Hand-off")}</h2>
+      <fieldset>
+        <legend>{t("The assistant may")}</legend>
+        {tools.map(({ id, name, disabled }) => (
+          <label key={id} className="check">
+            <input type="checkbox" checked={!disabled} onChange={({ target }) => void turn(id, target.checked)} /> {t(builtIn[name]!)}
+          </label>
+        ))}
+      </fieldset>
+      {chatTags.length > 0 && (
+        <fieldset>
+          <legend>{t("Labels that it may set")}</legend>
+          {chatTags.map(({ id, name }) => (
+            <label key={id} className="check">
+              <input
+                type="checkbox"
+                checked={!assistant.excludedTags.includes(name)}
+                onChange={({ target }) => exclude(name, target.checked)}
+              />{" "}
+              <bdi>{name}</bdi>
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,152 @@
+import { chromium, type Page } from "../kit/browser.js"
+import { samples } from "../kit/files.js"
+import { fill, inboxBed, pressButton, shows, violations } from "../kit/inbox-page.js"
+import { until } from "../kit/wait.js"
+import { world } from "../kit/world.js"
+
+const w = world({ REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000" })
+const { acme } = w
+const inBrowser = chromium ? describe : describe.skip
+
+inBrowser(`work in the inbox${chromium ? "" : " (skipped: there is no Chromium)"}`, () => {
+  const { inbox, page: open } = inboxBed(() => w.url)
+  const text = (page: Page, selector: string): Promise<string> => page.run(`document.querySelector("${selector}")?.innerText ?? ""`)
+  /** Chooses a language; the choice is named in the one before. */
+  const speak = (page: Page, language: string) =>
+    page.run(`{
+      const field = document.querySelector("header select:has([lang])")
+      Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(field, "${language}")
+      field.dispatchEvent(new Event("change", { bubbles: true }))
+    }`)
+
+  it("takes files that are dropped and pasted, and keeps what is written over a reload", async () => {
+    const chat = await acme.chat({ name: "Fay Files" })
+    await acme.message({ chatId: chat.id, text: "Send me a picture", role: "Customer" })
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`)
+    await fill(page, "Message", "Not sent yet")
+    await until("the draft is kept", () => page.run(`sessionStorage.getItem("inbox-draft:${chat.id}") !== null`))
+    await page.reload()
+    await page.find("textbox", "Message")
+    expect(await page.run("document.querySelector('textarea').value")).toBe("Not sent yet")
+
+    const transfer = (name: string) => `(() => {
+      const bytes = Uint8Array.from(atob("${samples.png.toString("base64")}"), (each) => each.charCodeAt(0))
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([bytes], "${name}", { type: "image/png" }))
+      return transfer
+    })()`
+    await page.run(`{
+      const form = document.querySelector(".composer")
+      const dataTransfer = ${transfer("dropped.png")}
+      for (const type of ["dragover", "drop"]) form.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }))
+    }`)
+    await page.run(`document.querySelector("textarea").dispatchEvent(
+      new ClipboardEvent("paste", { clipboardData: ${transfer("pasted.png")}, bubbles: true, cancelable: true }))`)
+    await page.find("button", "Remove dropped.png")
+    await page.find("button", "Remove pasted.png")
+    await pressButton(page, "Send")
+    await shows(page, ["Send me a picture", "Not sent yet"])
+    await until("both pictures are shown", () =>
+      page.run("[...document.querySelectorAll('article img')].filter(({ naturalWidth }) => naturalWidth > 0).length === 2"),
+    )
+    await page.reload()
+    await page.find("textbox", "Message")
+    expect(await page.run("document.querySelector('textarea').value")).toBe("")
+  })
+
+  it("opens and does everything by the command palette, without a mouse", async () => {
+    const chat = await acme.chat({ name: "Gus Palette", assistantId: acme.assistant.id, isUnderAiControl: true })
+    const page = await inbox(acme.member.email)
+    await page.press("k", { ctrl: true })
+    await page.find("combobox", "Chat, person, assistant or action")
+    expect(await violations(page)).toEqual([])
+    await page.type("gus pal")
+    await until("the chat is found", async () => (await text(page, "[role=option][aria-selected=true]")).startsWith("Gus Palette"))
+    await page.press("Enter")
+    await page.find("log", "Messages")
+    expect(await page.run("location.pathname")).toBe(`/inbox/chats/${chat.id}`)
+    await page.press("k", { ctrl: true })
+    await page.find("combobox", "Chat, person, assistant or action")
+    await page.type("take over")
+    await page.press("Enter")
+    await page.find("button", "Give back")
+    await page.press("k", { ctrl: true })
+    await page.find("combobox", "Chat, person, assistant or action")
+    await page.type("e")
+    const chosen = await text(page, "[role=option][aria-selected=true]")
+    await page.press("ArrowDown")
+    await until("the next entry is chosen", async () => (await text(page, "[role=option][aria-selected=true]")) !== chosen)
+    await page.press("ArrowUp")
+    await until("the first entry is chosen", async () => (await text(page, "[role=option][aria-selected=true]")) === chosen)
+    await page.press("Escape")
+    await until("the palette is closed", async () => (await page.count("dialog")) === 0)
+  })
+
+  it("shows the calls of the customer beside the chat", async () => {
+    await acme.call({ phoneNumber: "+380501234567", transcript: "Customer: Hello" })
+    const chat = await acme.chat({ name: "Hal Phone", phoneNumber: "+380501234567" })
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`)
+    await pressButton(page, "Details")
+    await page.find("heading", "Calls")
+    await until("the call is shown", async () => (await text(page, "ul[aria-label=Calls]")).includes("Transcript"))
+    const other = await acme.chat({ name: "No number", phoneNumber: "ask me" })
+    await page.run(`history.pushState(null, "", "/inbox/chats/${other.id}")`)
+    await until("the other chat is shown", async () => (await text(page, ".bar h2")).startsWith("No number"))
+    expect(await page.count("heading", "Calls")).toBe(0)
+  })
+
+  it("speaks German and Ukrainian, and keeps the choice", async () => {
+    const chat = await acme.chat({ name: "Ida" })
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`)
+    for (const [language, send, settings] of [
+      ["de", "Senden", "Zugriffsschlüssel"],
+      ["uk", "Надіслати", "Токени доступу"],
+    ] as const) {
+      await speak(page, language)
+      await page.find("button", send)
+      expect(await page.run("document.documentElement.lang")).toBe(language)
+      await page.run('history.pushState(null, "", "/inbox/settings/tokens")')
+      await page.find("heading", settings)
+      await page.reload()
+      await page.find("heading", settings)
+      await page.run(`history.pushState(null, "", "/inbox/chats/${chat.id}")`)
+      await page.find("button", send)
+    }
+  })
+
+  it("fits phones of 320 and 360 pixels and a wide screen, from left to right and from right to left, with every view", async () => {
+    const long = "x".repeat(200)
+    const chat = await acme.chat({ name: long, assistantId: acme.assistant.id, isUnderAiControl: true })
+    await acme.message({ chatId: chat.id, text: `${long} \`${long}\``, role: "Customer" })
+    await acme.tag({ name: "w".repeat(60) })
+    const views = [`chats/${chat.id}`, "chats", "assistants", `assistants/${acme.assistant.id}`].concat(
+      ["tokens", "webhooks", "channels", "members", "audit"].map((name) => `settings/${name}`),
+    )
+    for (const width of [320, 360, 1_900]) {
+      const page = await inbox(acme.owner.email, "/inbox", { width, height: 700 })
+      for (const view of views) {
+        await page.run(`history.pushState(null, "", "/inbox/${view}")`)
+        await until(`${view} is shown`, () =>
+          page.run("!document.querySelector('[aria-busy=true]') && document.querySelector('main') !== null"),
+        )
+        if (view.startsWith("chats/")) await pressButton(page, "Details")
+        for (const direction of ["ltr", "rtl"]) {
+          const wide = await page.run(`(() => {
+            document.documentElement.dir = "${direction}"
+            return [...document.querySelectorAll("body *")].filter((each) => {
+              const box = each.getBoundingClientRect()
+              const isHidden = each.closest("details:not([open]), .unseen, select") && !each.matches("details")
+              const scrolls = each.parentElement?.closest(".scroll, .table, pre, table, .found, [role=log]")
+              return !isHidden && !scrolls && box.width > 0 && (box.left < -1 || box.right > innerWidth + 1)
+            }).map((each) => each.tagName + "." + each.className)
+          })()`)
+          expect({ width, view, direction, wide }).toEqual({ width, view, direction, wide: [] })
+        }
+      }
+    }
+    // As the server's own language of the page would: what is before the text is at its right.
+    const page = await open("/inbox", { width: 320, height: 700 })
+    await page.run('document.documentElement.dir = "rtl"')
+    expect(await page.run("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+  })
+})
