@@ -136,8 +136,11 @@ inBrowser(`work in the inbox${chromium ? "" : " (skipped: there is no Chromium)"
             return [...document.querySelectorAll("body *")].filter((each) => {
               const box = each.getBoundingClientRect()
               const isHidden = each.closest("details:not([open]), .unseen, select") && !each.matches("details")
-              const scrolls = each.parentElement?.closest(".scroll, .table, pre, table, .found, [role=log]")
-              return !isHidden && !scrolls && box.width > 0 && (box.left < -1 || box.right > innerWidth + 1)
+              let around = each.parentElement
+              while (around && getComputedStyle(around).overflowX === "visible") around = around.parentElement
+              const isOutside = !around && (box.left < -1 || box.right > innerWidth + 1)
+              const scrolls = getComputedStyle(each).overflowX === "auto" && each.scrollWidth > each.clientWidth + 1
+              return !isHidden && box.width > 0 && (isOutside || (scrolls && !each.matches(".scroll, .table, pre, table")))
             }).map((each) => each.tagName + "." + each.className)
           })()`)
           expect({ width, view, direction, wide }).toEqual({ width, view, direction, wide: [] })

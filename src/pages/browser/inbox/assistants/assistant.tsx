@@ -1,5 +1,5 @@
 import { useRef } from "react"
-import { useRead } from "../kit/forms.js"
+import { useRead, useReadWhile } from "../kit/forms.js"
 import { useTitle } from "../kit/title.js"
 import { t } from "../kit/words.js"
 import { HandOff } from "./hand-off.js"
@@ -13,9 +13,10 @@ import { Voice } from "./voice.js"
 
 /** An assistant: what it is told, what it knows, what it can do, and a chat to try it. */
 export function AssistantPage({ id }: { id: string }) {
-  const { data, instead } = useRead(assistantQuery, { id })
+  const { data, instead, again } = useRead(assistantQuery, { id })
   const form = useRef<HTMLFormElement>(null)
   useTitle(data?.assistant?.name ?? "")
+  useReadWhile(["PROVISIONING", "TERMINATING"].includes(data?.assistant?.voiceAgentStatus ?? ""), again)
   const trial = useTrial(data?.assistant ?? null, form)
   if (!data) return <main className="page">{instead}</main>
   const { assistant, textModels } = data

@@ -1,7 +1,6 @@
 import type { ResultOf } from "gql.tada"
-import { type FormEvent, useEffect, useState } from "react"
-import { Field, textsOf, useRead } from "../kit/forms.js"
-import { inboxLimits } from "../kit/limits.js"
+import { type FormEvent, useState } from "react"
+import { Field, textsOf, useRead, useReadWhile } from "../kit/forms.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { wordOf } from "../kit/texts.js"
 import { upload } from "../kit/upload.js"
@@ -14,12 +13,7 @@ export function KnowledgeSection({ assistant, changed }: { assistant: Assistant;
   const { data, instead, again } = useRead(knowledgeQuery, { assistantId: assistant.id })
   const items = data?.knowledgeItems.nodes ?? []
   const isPending = items.some(({ indexStatus }) => indexStatus === "PENDING")
-  useEffect(() => {
-    if (!isPending) return
-    // The end of an indexing is no event.
-    const timer = setInterval(again, inboxLimits.indexPollMs)
-    return () => clearInterval(timer)
-  })
+  useReadWhile(isPending, again)
   function readAgain() {
     again()
     changed()

@@ -37,7 +37,7 @@ export const updateAssistant = graphql(
 
 /** For a draft: voice settings are not copied. */
 export const copyAssistant = graphql(
-  `mutation CopyAssistant($id: UUID!, $input: CopyAssistantInput) { copyAssistant(id: $id, input: $input) { id } }`,
+  `mutation CopyAssistant($id: UUID!, $input: CopyAssistantInput!) { copyAssistant(id: $id, input: $input) { id } }`,
 )
 export const deleteAssistant = graphql(`mutation DeleteAssistant($id: UUID!) { deleteAssistant(id: $id) { id deleted } }`)
 

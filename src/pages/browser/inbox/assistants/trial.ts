@@ -20,25 +20,43 @@ export function useTrial(assistant: Assistant | null, form: RefObject<HTMLFormEl
   const client = useClient()
   const mutate = useMutate()
   const draft = useRef<string | null>(null)
+  /** Counts how often the draft was forgotten: one that was being copied at that moment is deleted too. */
+  const forgotten = useRef(0)
+  const remove = useCallback(
+    (id: string) =>
+      // Also when the tab is being closed.
+      void client.mutation(deleteAssistant, { id }, { fetchOptions: { keepalive: true } }).toPromise(),
+    [client],
+  )
   const forget = useCallback(() => {
-    const id = draft.current
+    forgotten.current += 1
+    if (draft.current) remove(draft.current)
     draft.current = null
-    if (id) void client.mutation(deleteAssistant, { id }).toPromise()
-  }, [client])
-  useEffect(() => forget, [forget])
+  }, [remove])
+  useEffect(() => {
+    addEventListener("pagehide", forget)
+    return () => {
+      removeEventListener("pagehide", forget)
+      forget()
+    }
+  }, [forget])
   return useMemo(() => {
+    async function copied(id: string, name: string) {
+      const before = forgotten.current
+      const copy = await mutate(copyAssistant, { id, input: { name: name || null, vaRegistration: null } })
+      const copyId = copy?.copyAssistant.id ?? null
+      if (copyId && before !== forgotten.current) remove(copyId)
+      else draft.current = copyId
+    }
     async function assistantId() {
       const typed = settingsIn(form.current!)
       const { id } = assistant!
       if (isSaved(assistant!, typed)) return id
-      if (!draft.current) {
-        const copied = await mutate(copyAssistant, { id, input: { name: typed.name || null, vaRegistration: null } })
-        draft.current = copied?.copyAssistant.id ?? null
-      }
+      if (!draft.current) await copied(id, typed.name)
       if (!draft.current) return null
       const updated = await mutate(updateAssistant, { id: draft.current, input: { ...typed, isDraft: true, draftOfId: id } })
       return updated && draft.current
     }
     return { assistantId, forget }
-  }, [assistant, form, mutate, forget])
+  }, [assistant, form, mutate, forget, remove])
 }

@@ -30,12 +30,12 @@ function useChats() {
   }, [companyId, filters])
   const { nodes, ...list } = usePages(source)
   const chats = useMemo(() => nodes.filter((chat) => isShown(chat, filters, me.id)).sort(byRecency), [nodes, filters, me])
-  return { ...list, chats }
+  return { ...list, chats, isFiltered: Object.values(filters).some(Boolean) }
 }
 
 /** The list of chats with its search and filters; more are read while it is scrolled, and those in sight alone are in the page. */
 export function ChatList({ selected }: { selected: string | undefined }) {
-  const { chats, isLoading, hasMore, error, more } = useChats()
+  const { chats, isFiltered, isLoading, hasMore, error, more } = useChats()
   const { go, to } = useAddress()
   const box = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -82,7 +82,11 @@ export function ChatList({ selected }: { selected: string | undefined }) {
             )
           })}
         </ul>
-        {!isLoading && !error && chats.length === 0 && <p className="nothing">{t("No chat.")}</p>}
+        {!isLoading && !error && chats.length === 0 && (
+          <p className="nothing">
+            {isFiltered ? t("No chat is like this.") : t("No chat yet. A chat begins with a customer’s first message.")}
+          </p>
+        )}
       </div>
     </section>
   )

@@ -43,6 +43,8 @@ export const normalizedCache = () =>
     updates: {
       Mutation: {
         createMessage: (result, _args, store) => addMessage(store, result["createMessage"] as StoredMessage),
+        // An assistant is no object of its own here, so the page that shows it is read again.
+        updateAssistant: (_result, { id }, store) => store.invalidate("Query", "assistant", { id: id as string }),
         addChatLabel: (_result, _args, store) => store.invalidate("Query", "chatTags"),
       },
       Subscription: {

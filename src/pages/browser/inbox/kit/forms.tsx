@@ -1,5 +1,6 @@
-import { type FormEvent, type ReactNode, useRef } from "react"
+import { type FormEvent, type ReactNode, useEffect, useRef } from "react"
 import { type AnyVariables, type CombinedError, type TypedDocumentNode, useQuery } from "urql"
+import { inboxLimits } from "./limits.js"
 import { Failure } from "./notices.js"
 import { wordOf } from "./texts.js"
 import { t } from "./words.js"
@@ -41,6 +42,15 @@ export function useRead<Data, Variables extends AnyVariables>(query: TypedDocume
   const again = () => read({ requestPolicy: "network-only" })
   const instead = data ? null : error ? <Failure error={error} again={again} /> : <p className="hint">{t("Reading …")}</p>
   return { data, instead, again }
+}
+
+/** Reads again at an interval while something is being done whose end is no event. */
+export function useReadWhile(isPending: boolean, again: () => void) {
+  useEffect(() => {
+    if (!isPending) return
+    const timer = setInterval(again, inboxLimits.pendingPollMs)
+    return () => clearInterval(timer)
+  })
 }
 
 /** A table with the titles of its columns; its rows are `tr` elements. */

@@ -16,8 +16,8 @@ export const inboxLimits = {
   refreshBeforeMs: 30_000,
   /** How long a notice is shown, in milliseconds. */
   noticeMs: 8_000,
-  /** Pause between two looks whether knowledge is indexed, in milliseconds. */
-  indexPollMs: 2_000,
+  /** Pause between two looks whether knowledge is indexed or a voice agent is ready, in milliseconds. */
+  pendingPollMs: 2_000,
   /** A search begins this long after the last key, in milliseconds. */
   searchPauseMs: 250,
   /** The next page is read when fewer pixels than this are left. */

@@ -93,7 +93,9 @@ export default function Palette({ close }: { close(): void }) {
   const entries = [...useEntries().filter((entry) => entry.text.toLowerCase().includes(letters)), ...found]
   const current = Math.min(chosen, entries.length - 1)
   useEffect(() => dialog.current?.showModal(), [])
-  useEffect(() => document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: "nearest" }), [id, current])
+  useEffect(() => {
+    document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: "nearest" })
+  }, [id, current])
 
   function run(entry: Entry | undefined) {
     if (!entry) return
