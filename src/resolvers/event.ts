@@ -32,9 +32,15 @@ async function subscribe(context: RequestContext, args: EventArguments) {
     chatId: isVisitor ? identity.chatId : args.chatId,
     types: args.types,
     after: args.after,
-    only: isVisitor ? ({ snapshot }) => snapshot?.type === "Message" && isForVisitors(snapshot.row) : undefined,
+    only: isVisitor ? (event) => isForVisitor(event, args.types) : undefined,
     onSlow: () => request.socket?.close(1013, "Reads too slowly; resume with after"),
   })
+}
+
+/** Whether a visitor may hear an event: messages, and who answers where it asks for that, since its earlier clients expect messages alone. */
+function isForVisitor({ type, snapshot }: LoggedEvent, types: EventType[] | null | undefined): boolean {
+  if (type === "CHAT_MODE_CHANGED") return types?.includes(type) ?? false
+  return snapshot?.type === "Message" && isForVisitors(snapshot.row)
 }
 
 /**
@@ -74,13 +80,19 @@ export class EventResolver {
       description: "ID of a chat; sends only events of this chat. An unknown one is NOT_FOUND.",
     })
     _chatId?: string,
-    @Arg("types", () => [EventTypeEnum], { nullable: true, description: "Types of events to send. Default: all." }) _types?: EventType[],
+    @Arg("types", () => [EventTypeEnum], {
+      nullable: true,
+      description:
+        "Types of events to send. Default: all. A visitor hears MESSAGE_CREATED and MESSAGE_UPDATED, and CHAT_MODE_CHANGED if it is named here.",
+    })
+    _types?: EventType[],
     @Arg("after", () => String, { nullable: true, description: "ID of the last event received. Events are kept for 24 hours." })
     _after?: string,
   ) {
     const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {
-      const message = withMedia(forVisitor(snapshot!.row as PlannedRow<"Message">), context.reader.mediaUrl)
+      if (!snapshot) return { id, type, createdAt, payload: event.payload, message: null, chat: null }
+      const message = withMedia(forVisitor(snapshot.row as PlannedRow<"Message">), context.reader.mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)

@@ -1,6 +1,7 @@
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { clock } from "../../src/entities/kit/clock.js"
+import { subscribe } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
 // Replies are tested elsewhere: here none is due during the test.
@@ -81,6 +82,28 @@ describe("a visitor with a token", () => {
     expect([second.chatId, third.chatId]).toEqual([first.chatId, first.chatId])
     expect(await textsOf(first.chatId)).toEqual(["One", "Two", "Three"])
     expect(await look(first.chatId)).toMatchObject({ name: "Ann", unreadCount: 3 })
+  })
+
+  it("hears messages alone, and who answers where it asks for that, without what is not for visitors", async () => {
+    const own = await written({ text: "Who is there?" })
+    const other = await written({ text: "Nobody else's business" })
+    const named = ["MESSAGE_CREATED", "CHAT_MODE_CHANGED", "CHAT_UPDATED"]
+    const [usual, asking] = await Promise.all(
+      [undefined, named].map((types) => subscribe(w, own.visitorToken, { ...(types && { types }) })),
+    )
+    const control = (chatId: string) =>
+      rest.as(acme.token).patch(`/api/chats/${chatId}/ai-control`, { isUnderAiControl: false }).expect(200)
+    await control(other.chatId)
+    await control(own.chatId)
+    await acme.message({ chatId: own.chatId, text: "I am" })
+    expect(await asking!.next()).toMatchObject({
+      type: "CHAT_MODE_CHANGED",
+      payload: { chatId: own.chatId, isUnderAiControl: false, aiDisableReason: "manual" },
+    })
+    for (const heard of [asking!, usual!]) {
+      expect(await heard.next()).toMatchObject({ type: "MESSAGE_CREATED", payload: { text: "I am" } })
+      await heard.stop()
+    }
   })
 
   it("reads their chat over GraphQL, and nothing else", async () => {

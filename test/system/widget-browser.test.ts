@@ -157,6 +157,50 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
     expect((await page.texts("status")).join()).not.toContain("typing")
   })
 
+  it("says at once, and only once, when the assistant hands over, a person takes over, and the assistant returns", async () => {
+    const page = await opened()
+    await say(page, "I want to talk to a human")
+    const chatId = await chatOf("I want to talk to a human")
+    const control = async (isUnderAiControl: boolean, aiDisableReason?: string) => {
+      const body = { isUnderAiControl, ...(aiDisableReason && { aiDisableReason }) }
+      await w.rest.as(acme.token).patch(`/api/chats/${chatId}/ai-control`, body).expect(200)
+    }
+    const notes = (): Promise<string[]> =>
+      page.run('[...document.querySelector("assistant-widget").shadowRoot.querySelectorAll(".note")].map(({ innerText }) => innerText)')
+    const says = (texts: string[]) =>
+      until(`the log says: ${texts.join(" | ")}`, async () => {
+        const found = await notes()
+        return found.length === texts.length && found.every((note, index) => note.startsWith(texts[index]!))
+      })
+    const lines = ["The assistant has asked a colleague", "A colleague has taken over", "The assistant is answering again"] as const
+    const [asked, taken, back] = lines
+    /** Waits until events arrive: what happens before a first subscription is active is not told. */
+    const hears = async () => {
+      const before = page.received.length
+      await until("the widget hears of messages", async () => {
+        await acme.message({ chatId, text: "Hello?", role: "Customer" })
+        return page.received.slice(before).some((each) => each.includes("MESSAGE_CREATED"))
+      })
+    }
+    await hears()
+    await control(false, "auto")
+    await says([asked])
+    await answer(chatId, "I am Bea")
+    await says([asked, taken])
+    await control(true)
+    await says(lines.slice())
+    await page.reload()
+    await open(page)
+    await says(lines.slice())
+    await hears()
+    await control(false, "manual")
+    await says([...lines, taken])
+    await control(true)
+    // Nothing was written meanwhile: the two changes are none.
+    await says([asked, taken, back])
+    expect(page.problems).toEqual([])
+  })
+
   it("sends files that are dropped, once there is a chat, and says why one is refused", async () => {
     const proxy = await tcpProxy(w.url)
     closers.push(() => proxy.close())

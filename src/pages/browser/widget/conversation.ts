@@ -6,7 +6,8 @@ import { Outbox } from "./outbox.js"
 import { pauseMs, wait, waitAll } from "./pauses.js"
 import { Store } from "./store.js"
 import { strings } from "./strings.js"
-import type { Message, Options, Pending } from "./types.js"
+import type { Answering, Change, Message, Options, Pending } from "./types.js"
+import { uuid } from "./uuid.js"
 
 /** A message that is not known to be stored, as it is shown. */
 export interface ShownPending extends Pending {
@@ -48,7 +49,7 @@ export class Conversation {
         const createdAt = new Date().toISOString()
         // All of a chat that begins here is new to the host page.
         this.#follow(true)
-        const place = Math.max(0, ...[...this.messages.values()].map((each) => each.sequence ?? each.place ?? 0)) + 0.5
+        const place = this.#lastPlace() + 0.5
         const messageMedia = file ? [{ media: { id: file.id, filename: file.name, mimeType: "", size: 0, url: null } }] : []
         this.#merge({ id, sequence: null, place, role: "CUSTOMER", text, createdAt, externalId: messageId, messageMedia })
       },
@@ -74,6 +75,11 @@ export class Conversation {
     this.#store.add(pending)
     this.#show(pending, navigator.onLine ? "sending" : "waiting")
     void this.#outbox.flush()
+  }
+
+  /** The changes of who answers, oldest first. */
+  get changes(): Change[] {
+    return this.#store.changes
   }
 
   /** Whether files can be sent: they belong to the chat that the first message begins. */
@@ -144,6 +150,7 @@ export class Conversation {
     this.#stop = live(this.options, () => this.#store.visitor, {
       message: (message) => this.#merge(message),
       typing: (done) => this.#typing(!done),
+      answering: (answering) => this.#answering(answering),
       connected: (isConnected) => {
         if (!isCurrent()) return
         this.isConnected = isConnected
@@ -164,6 +171,19 @@ export class Conversation {
     })
   }
 
+  /** Notes who answers from now on. */
+  #answering(answering: Answering) {
+    const place = this.#lastPlace() + 0.25
+    // One that was changed back before anything was written is not worth two lines.
+    const others = this.#store.changes.filter((each) => each.place !== place)
+    this.#store.changes = [...others, { place, answering }].slice(-widgetLimits.keptChanges)
+    this.changed()
+  }
+
+  #lastPlace(): number {
+    return Math.max(0, ...[...this.messages.values()].map(placeOf))
+  }
+
   #leave() {
     this.#stop?.()
     this.#stop = null
@@ -179,6 +199,7 @@ export class Conversation {
 
   #end() {
     this.#leave()
+    this.#store.changes = []
     this.hasEnded = true
     this.changed()
   }
@@ -232,9 +253,5 @@ export class Conversation {
   }
 }
 
-/** A random UUID, also on pages without HTTPS. */
-function uuid(): string {
-  if (crypto.randomUUID) return crypto.randomUUID()
-  const bytes = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"))
-  return bytes.join("")
-}
+/** Where a message is in the log. */
+export const placeOf = ({ sequence, place }: Message): number => sequence ?? place ?? 0

@@ -20,6 +20,8 @@ export const widgetLimits = {
   pictureBytes: 5_000_000,
   /** … and the longer side of what is shown, in pixels: sharp at twice its size in the layout. */
   picturePixels: 640,
+  /** Changes of who answers that the browser keeps; they are shown again when the page is loaded again. */
+  keptChanges: 20,
   /** How long "is typing" is shown without a sign of the assistant. */
   typingMs: 60_000,
 }

@@ -2,17 +2,26 @@ import { createClient } from "graphql-ws/client"
 import { widgetLimits } from "./limits.js"
 import { eventsSubscription, typingSubscription } from "./operations.js"
 import { pauseMs, wait } from "./pauses.js"
-import type { Message, Options, Visitor } from "./types.js"
+import type { Answering, Message, Options, Visitor } from "./types.js"
 
 /** What a chat is told by its socket. */
 export interface LiveListener {
   message(message: Message): void
   typing(done: boolean): void
+  answering(answering: Answering): void
   connected(isConnected: boolean): void
   /** Messages may have been missed, since the subscription has no cursor to resume from. */
   missed(): void
   /** The token is no longer valid. */
   ended(): void
+}
+
+interface ChatEvent {
+  id: string
+  type: string
+  message: Message | null
+  /** Of a change of who answers. */
+  payload: { isUnderAiControl: boolean; aiDisableReason: "auto" | "manual" | null }
 }
 
 const unauthorized = 4401
@@ -84,9 +93,12 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
       return after
     },
   }
-  follow<{ events: { id: string; message: Message | null } }>(eventsSubscription, resumable, ({ events }) => {
-    after = events.id
-    if (events.message) listener.message(events.message)
+  follow<{ events: ChatEvent }>(eventsSubscription, resumable, ({ events: { id, type, message, payload } }) => {
+    after = id
+    if (message) listener.message(message)
+    if (type !== "CHAT_MODE_CHANGED") return
+    const { isUnderAiControl, aiDisableReason } = payload
+    listener.answering(isUnderAiControl ? "assistant" : aiDisableReason === "auto" ? "waiting" : "person")
   })
   follow<{ answerProgress: { done: boolean } }>(typingSubscription, { chatId }, ({ answerProgress }) =>
     listener.typing(answerProgress.done),

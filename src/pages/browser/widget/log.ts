@@ -1,9 +1,9 @@
-import type { Conversation, ShownPending } from "./conversation.js"
+import { type Conversation, placeOf, type ShownPending } from "./conversation.js"
 import { element } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { drawPicture, isPicture } from "./picture.js"
 import type { Strings } from "./strings.js"
-import type { Media, Message } from "./types.js"
+import type { Answering, Change, Media, Message } from "./types.js"
 
 /** How far from its end the log still follows new messages, in pixels. */
 const nearEnd = 80
@@ -68,17 +68,24 @@ export class Log {
     const { messages, pending, hasEarlier } = this.conversation
     if (hasEarlier) yield ["earlier", "earlier", () => this.#earlierButton()]
     else if (this.greeting) yield ["greeting", "greeting", () => this.#greet()]
-    const place = (message: Message) => message.sequence ?? message.place ?? 0
-    let isPerson = false
-    for (const message of [...messages.values()].sort((one, other) => place(one) - place(other))) {
+    const changes = [...this.conversation.changes]
+    let now = "assistant" as Answering
+    const { givenBack: assistant, passedOn: waiting, takenOver: person } = this.texts
+    function* changeTo({ place, answering }: Change): Generator<[string, unknown, () => HTMLElement]> {
+      if (answering === now) return
+      now = answering
+      const note = { assistant, waiting, person }[answering]
+      yield [`note ${place}`, note, () => element("p", { class: "note" }, note)]
+    }
+    for (const message of [...messages.values()].sort((one, other) => placeOf(one) - placeOf(other))) {
       const { id, role } = message
-      if ((role === "USER" && !isPerson) || (role === "ASSISTANT" && isPerson)) {
-        isPerson = role === "USER"
-        const note = isPerson ? this.texts.takenOver : this.texts.givenBack
-        yield [`note ${id}`, note, () => element("p", { class: "note" }, note)]
-      }
+      while (changes[0] && changes[0].place < placeOf(message)) yield* changeTo(changes.shift()!)
+      // Who wrote it answers, also where no change was heard; what the assistant says when it passes the chat on comes after the change.
+      if (role === "USER" || (role === "ASSISTANT" && now === "person"))
+        yield* changeTo({ place: placeOf(message), answering: role === "USER" ? "person" : "assistant" })
       yield [message.externalId ?? id, message, () => this.#article(message)]
     }
+    for (const change of changes) yield* changeTo(change)
     for (const each of pending.values()) yield [each.messageId, each, () => this.#waiting(each)]
   }
 

@@ -7,9 +7,9 @@ export const messagesQuery = `query WidgetMessages($chatId: UUID!, $after: Strin
   messages(chatId: $chatId, first: 30, after: $after) { pageInfo { hasNextPage endCursor } nodes { ${fields} } }
 }`
 
-/** New and changed messages of the visitor's chat. */
+/** New and changed messages of the visitor's chat, and who answers in it. */
 export const eventsSubscription = `subscription WidgetEvents($chatId: UUID!, $after: String) {
-  events(chatId: $chatId, after: $after) { id message { ${fields} } }
+  events(chatId: $chatId, after: $after, types: [MESSAGE_CREATED, MESSAGE_UPDATED, CHAT_MODE_CHANGED]) { id type payload message { ${fields} } }
 }`
 
 /** Whether the assistant is writing in the visitor's chat. */

@@ -1,4 +1,4 @@
-import type { Pending, Visitor } from "./types.js"
+import type { Change, Pending, Visitor } from "./types.js"
 
 /** What the browser keeps for a connection: the visitor's chat and token, their name, and the messages that are not stored yet. */
 export class Store {
@@ -35,6 +35,15 @@ export class Store {
 
   set name(name: string | null) {
     this.#set("name", name)
+  }
+
+  /** The changes of who answers that this browser heard of, oldest first. */
+  get changes(): Change[] {
+    return JSON.parse(this.#kept.get(`${this.#prefix}changes`) ?? "[]")
+  }
+
+  set changes(changes: Change[]) {
+    this.#set("changes", changes.length > 0 ? JSON.stringify(changes) : null)
   }
 
   /** The messages that are not stored yet, oldest first. Each has a key of its own, so that tabs do not overwrite one another's. */

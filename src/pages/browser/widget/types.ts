@@ -11,6 +11,15 @@ export interface Message {
   place?: number
 }
 
+/** Who answers in the chat; `waiting` when the assistant has passed it on and nobody has answered yet. */
+export type Answering = "assistant" | "waiting" | "person"
+
+/** A change of who answers, after what the log showed then. */
+export interface Change {
+  place: number
+  answering: Answering
+}
+
 /** A file of a message, as GraphQL returns it. */
 export interface Media {
   id: string
