@@ -109,7 +109,8 @@ export async function measureInbox(say: (line: string) => void): Promise<string>
   await page.find("log", "Messages")
   await until("the chat's messages are shown", async () => (await page.count("article")) > 0)
   say(`scrolling through ${scrolled.messages} messages …`)
-  const logSeconds = await scroll(page, ".log", -4_000, "document.querySelectorAll('article').length", scrolled.messages)
+  const messagesRead = `${longChat} - Number(/message (\\d+)/.exec(document.querySelector("article").textContent)?.[1] ?? ${longChat})`
+  const logSeconds = await scroll(page, ".log", -4_000, messagesRead, scrolled.messages)
   const ofLog = { mb: rendererMb(), task: await longest(page) }
 
   const line = (what: string, value: number, target: number, unit: string) =>

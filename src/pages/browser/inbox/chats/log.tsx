@@ -6,7 +6,7 @@ import { Failure } from "../kit/notices.js"
 import { type Message, messagesQuery, progressSubscription } from "../kit/operations.js"
 import { t } from "../kit/words.js"
 import { Markdown } from "./markdown.js"
-import { MessageArticle } from "./message.js"
+import { Stretch, stretchesOf } from "./stretch.js"
 
 /** The messages of a chat, the newest at the end, with the answer that the assistant is writing; earlier ones are read while it is scrolled. */
 export function Log({ chatId, quote }: { chatId: string; quote?: (message: Message) => void }) {
@@ -16,7 +16,7 @@ export function Log({ chatId, quote }: { chatId: string; quote?: (message: Messa
   }, [chatId])
   const { nodes, isLoading, hasMore, error, more } = usePages(source)
   const box = useRef<HTMLElement>(null)
-  const shown = useMemo(() => nodes.toReversed(), [nodes])
+  const stretches = useMemo(() => stretchesOf(nodes), [nodes])
   const answer = useAnswer(chatId, nodes[0])
   function readAhead() {
     const { scrollTop, scrollHeight, clientHeight } = box.current!
@@ -33,8 +33,8 @@ export function Log({ chatId, quote }: { chatId: string; quote?: (message: Messa
           </button>
         )}
         <Failure error={error} again={more} />
-        {shown.map((message) => (
-          <MessageArticle key={message.id} message={message} quote={quote} />
+        {stretches.map(({ key, messages }) => (
+          <Stretch key={key} messages={messages} quote={quote} />
         ))}
         {answer && (
           <article className="bubble theirs writing" aria-busy="true">

@@ -14,6 +14,10 @@ export const inboxLimits = {
   subscribeAgainMs: 1_000,
   /** A token that is valid for less than this is refreshed before a request, in milliseconds. */
   refreshBeforeMs: 30_000,
+  /** Messages that are shown or left out together … */
+  stretch: 50,
+  /** … and how far from what is in sight they are still shown, in pixels: several hundred messages. */
+  keptPixels: 20_000,
   /** How long a notice is shown, in milliseconds. */
   noticeMs: 8_000,
   /** Pause between two looks whether knowledge is indexed or a voice agent is ready, in milliseconds. */
