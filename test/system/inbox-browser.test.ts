@@ -362,8 +362,9 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
 
   it("shows hostile text as text, in every place", async () => {
     const hostile = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`
-    const chat = await acme.chat({ name: hostile })
+    const chat = await acme.chat({ name: `${hostile}\u202E`, phoneNumber: "+380501112233" })
     await acme.tag({ name: hostile.slice(0, 60) })
+    await acme.call({ phoneNumber: "+380501112233", transcript: hostile })
     await acme.message({ chatId: chat.id, text: `${hostile} [link](javascript:window.attacked=1) \u202Eright to left` })
     await customer(chat.id, hostile)
     const drawing = '<svg xmlns="http://www.w3.org/2000/svg" onload="window.attacked=1"><script>window.attacked=1</script></svg>'
@@ -376,6 +377,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
       async () => (await page.count("article")) === 3 || (await page.texts("status")).some((text) => text.length > 10),
     )
     await pressButton(page, "Details")
+    await until("the call is shown", () => page.run("document.querySelector('ul[aria-label=Calls]') !== null"))
     await fill(page, "New label", hostile.slice(0, 60), "combobox")
     await page.press("Enter")
     // The label moves what is below it, so a click before it is there would miss.
@@ -383,9 +385,14 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await fill(page, "New comment", hostile)
     await pressButton(page, "Add comment")
     await until("the chat has one comment", () => page.run("document.querySelectorAll('.comments li').length === 1"))
+    await page.press("k", { ctrl: true })
+    await fill(page, "Chat, person, assistant or action", "<img", "combobox")
+    await until("the palette finds the chat", () => page.run("document.querySelectorAll('[role=option]').length > 0"))
     expect(await page.run("window.attacked")).toBeUndefined()
+    // What reorders text ends with the name: the rest of its line is not in it.
+    expect(await page.run("document.querySelector('[role=option] bdi, .bar h2 bdi').innerText.includes('\u202E')")).toBe(true)
     expect(
-      await page.run("document.querySelectorAll(':is(article, ul) :is(img, script, b, svg), article a[href^=javascript]').length"),
+      await page.run("document.querySelectorAll(':is(article, ul, dialog) :is(img, script, b, svg), article a[href^=javascript]').length"),
     ).toBe(0)
   })
 })
