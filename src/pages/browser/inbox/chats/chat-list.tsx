@@ -60,7 +60,6 @@ export function ChatList({ selected }: { selected: string | undefined }) {
   useAction("previous", () => step(-1))
   return (
     <section className="list" aria-label={t("List of chats")} aria-busy={isLoading}>
-      <h1 className="unseen">{t("Inbox")}</h1>
       <Search />
       <FilterBar />
       <Failure error={error} again={more} />

@@ -104,8 +104,10 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
       />
       <div className="line">
         <label className="attach">
+          {t("Attach files")}
           <input
             type="file"
+            className="unseen"
             multiple
             disabled={isSending}
             aria-label={t("Attach files")}

@@ -119,7 +119,7 @@ function Labels({ chat: { id, tags } }: { chat: Chat }) {
         ))}
       </ul>
       <form className="line" onSubmit={add}>
-        <input name="text" aria-label={t("New label")} list="labels" maxLength={inboxLimits.labelMax} />
+        <input name="text" aria-label={t("New label")} placeholder={t("New label")} list="labels" maxLength={inboxLimits.labelMax} />
         <datalist id="labels">
           {chatTags.map((tag) => (
             <option key={tag.id} value={tag.name} />
@@ -155,7 +155,7 @@ function Comments({ chatId: id, comments, names }: { chatId: string; comments: C
         ))}
       </ul>
       <form onSubmit={add}>
-        <textarea name="text" aria-label={t("New comment")} rows={2} maxLength={inboxLimits.commentMax} />
+        <textarea name="text" aria-label={t("New comment")} placeholder={t("New comment")} rows={2} maxLength={inboxLimits.commentMax} />
         <button type="submit">{t("Add comment")}</button>
       </form>
     </>

@@ -53,8 +53,13 @@ export function useReadWhile(isPending: boolean, again: () => void) {
   })
 }
 
-/** A table with the titles of its columns; its rows are `tr` elements. */
+/** A table with the titles of its columns; its rows are `tr` elements. On a narrow screen each cell has its title before it. */
 export function Table({ columns, isBusy, children }: { columns: string[]; isBusy?: boolean; children: ReactNode }) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  useEffect(() => {
+    for (const { cells } of body.current!.rows)
+      for (const [index, title] of columns.entries()) cells[index]?.setAttribute("data-title", title)
+  })
   return (
     <table aria-busy={isBusy}>
       <thead>
@@ -66,7 +71,7 @@ export function Table({ columns, isBusy, children }: { columns: string[]; isBusy
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody ref={body}>{children}</tbody>
     </table>
   )
 }

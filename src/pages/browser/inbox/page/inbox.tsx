@@ -90,6 +90,7 @@ function Chats({ chatId }: { chatId?: string }) {
   useTitle(chatId ? "" : t("Chats"))
   return (
     <main className="chats" data-view={chatId ? "chat" : "list"}>
+      <h1 className="unseen">{t("Inbox")}</h1>
       <ChatList selected={chatId} />
       {chatId ? <Conversation key={chatId} chatId={chatId} /> : <p className="nothing">{t("Choose a chat.")}</p>}
     </main>
