@@ -8,7 +8,7 @@ const folder = "src/pages/browser/inbox"
 
 /** Runs in the bundle: the documents as urql's cache sends them, and the texts that are sent without it. */
 const collector = (files: string[]) => `
-  import { formatDocument } from "@urql/core"
+  import { formatDocument } from "urql"
   ${files.map((file, index) => `import * as m${index} from "./${file}"`).join("\n")}
   const all = [${files.map((_, index) => `m${index}`).join(", ")}].flatMap((module) => Object.values(module))
   export const texts = all.filter((each) => typeof each === "string")

@@ -1,9 +1,12 @@
 import type { FormEvent } from "react"
 import { Field, textsOf } from "../kit/forms.js"
+import { inboxLimits } from "../kit/limits.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { wordOf } from "../kit/texts.js"
 import { t } from "../kit/words.js"
 import { type Assistant, updateAssistant } from "./operations.js"
+
+const { voiceSilence, voiceDuration } = inboxLimits
 
 /** How an assistant speaks on the phone; its voice agent is made in the background. */
 export function Voice({ assistant: { id, vaRegistration: voice, voiceAgentStatus, voiceAgentError } }: { assistant: Assistant }) {
@@ -53,10 +56,24 @@ export function Voice({ assistant: { id, vaRegistration: voice, voiceAgentStatus
         </Field>
         <div className="line">
           <Field label={t("Silence that ends a call, in seconds")}>
-            <input name="silence" type="number" min="1" max="600" defaultValue={voice?.silenceTimeoutSeconds ?? 30} required />
+            <input
+              name="silence"
+              type="number"
+              min="1"
+              max={voiceSilence.max}
+              defaultValue={voice?.silenceTimeoutSeconds ?? voiceSilence.usual}
+              required
+            />
           </Field>
           <Field label={t("Longest call, in seconds")}>
-            <input name="duration" type="number" min="1" max="14400" defaultValue={voice?.maxDurationSeconds ?? 600} required />
+            <input
+              name="duration"
+              type="number"
+              min="1"
+              max={voiceDuration.max}
+              defaultValue={voice?.maxDurationSeconds ?? voiceDuration.usual}
+              required
+            />
           </Field>
         </div>
         <label className="check">

@@ -83,7 +83,9 @@ export function ChatList({ selected }: { selected: string | undefined }) {
         </ul>
         {!isLoading && !error && chats.length === 0 && (
           <p className="nothing">
-            {isFiltered ? t("No chat is like this.") : t("No chat yet. A chat begins with a customer’s first message.")}
+            {isFiltered
+              ? t("No chat is like this. The search reads names, user names and telephone numbers, not messages.")
+              : t("No chat yet. A chat begins with a customer’s first message.")}
           </p>
         )}
       </div>
@@ -114,7 +116,11 @@ function ChatItem({ chat }: { chat: Chat }) {
       </span>
       <span className="line facts">
         <span>{wordOf(messenger)}</span>
-        {needsAttention && <span className="attention">{t("Needs a person")}</span>}
+        {needsAttention ? (
+          <span className="attention">{t("Needs a person")}</span>
+        ) : (
+          !isUnderAiControl && message?.role === "CUSTOMER" && <span className="attention">{t("Waits for an answer")}</span>
+        )}
         {isUnderAiControl && <span>{t("AI")}</span>}
         {manager && <bdi>{manager.name}</bdi>}
         {tags.map(({ id, name }) => (
@@ -146,7 +152,7 @@ function Search() {
         ref={field}
         type="search"
         aria-label={t("Search chats")}
-        placeholder={t("Search")}
+        placeholder={t("Search by name, user name or telephone number")}
         value={text}
         onChange={({ target }) => setText(target.value)}
       />

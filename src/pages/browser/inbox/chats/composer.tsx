@@ -93,7 +93,11 @@ export function Composer({ chat, quoted, unquote }: { chat: Chat; quoted: Messag
         dir="auto"
         value={draft.text}
         readOnly={isSending}
-        placeholder={chat.isUnderAiControl ? t("The assistant answers here. Take over to answer yourself.") : t("Write a message")}
+        placeholder={
+          chat.isUnderAiControl
+            ? t("The assistant answers here, also after a message of yours. Take over to answer alone.")
+            : t("Write a message")
+        }
         onChange={({ target }) => change({ text: target.value })}
         onKeyDown={pressed}
         onPaste={(event) => {

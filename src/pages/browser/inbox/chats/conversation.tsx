@@ -22,6 +22,11 @@ import { Composer } from "./composer.js"
 import { Details } from "./details.js"
 import { Log } from "./log.js"
 
+const details = "inbox-details"
+
+/** Whether the details fit beside the messages, as in `style/details.css`. */
+const isWide = () => matchMedia("(min-width: 60rem)").matches
+
 /** A chat: its messages, the field for a reply, and what a person can do with it. */
 export function Conversation({ chatId }: { chatId: string }) {
   const [{ data: answer, error, fetching }, again] = useQuery({
@@ -52,11 +57,15 @@ export function Conversation({ chatId }: { chatId: string }) {
 
 function ChatView({ chat }: { chat: ChatWithComments }) {
   const [quoted, setQuoted] = useState<Message | null>(null)
-  const [areDetailsOpen, setDetailsOpen] = useState(false)
+  const [areDetailsOpen, setDetailsOpen] = useState(() => isWide() && sessionStorage.getItem(details) === "open")
   const { to } = useAddress()
   const read = useReadState(chat)
   useTitle(titleOf(chat))
   useChangesOfOthers(chat)
+  function toggleDetails() {
+    sessionStorage.setItem(details, areDetailsOpen ? "closed" : "open")
+    setDetailsOpen(!areDetailsOpen)
+  }
   return (
     <section aria-label={t("Conversation")} className="conversation">
       <div className="bar">
@@ -71,11 +80,11 @@ function ChatView({ chat }: { chat: ChatWithComments }) {
         <button type="button" onClick={() => void read.markUnread()}>
           {t("Mark as unread")}
         </button>
-        <button type="button" aria-expanded={areDetailsOpen} onClick={() => setDetailsOpen(!areDetailsOpen)}>
+        <button type="button" aria-expanded={areDetailsOpen} onClick={toggleDetails}>
           {t("Details")}
         </button>
       </div>
-      <div className="columns">
+      <div className="columns" data-details={areDetailsOpen || undefined}>
         <div className="middle">
           <Log chatId={chat.id} quote={setQuoted} />
           <Composer chat={chat} quoted={quoted} unquote={() => setQuoted(null)} />
@@ -92,35 +101,55 @@ function Control({ chat }: { chat: Chat }) {
   const mutate = useMutate()
   const [isChanging, setChanging] = useState(false)
   const meaning = useId()
-  const { id, isUnderAiControl } = chat
-  async function change() {
+  const { id, isUnderAiControl, manager } = chat
+  // Nobody has taken a chat that the assistant passed on.
+  const isFree = isUnderAiControl || !manager
+  async function change(take: boolean) {
     if (isChanging) return
     setChanging(true)
-    await (isUnderAiControl ? mutate(takeOver, { id, managerId: me.id }) : mutate(giveBack, { id }))
+    await (take ? mutate(takeOver, { id, managerId: me.id }) : mutate(giveBack, { id }))
     setChanging(false)
   }
-  useAction("control", () => void change())
+  useAction("control", () => void change(isFree))
+  const button = (take: boolean) => (
+    <button
+      type="button"
+      className={take === isFree ? "primary" : undefined}
+      aria-disabled={isChanging}
+      aria-describedby={meaning}
+      onClick={() => void change(take)}
+    >
+      {take ? t("Take over") : t("Give back")}
+    </button>
+  )
   return (
     <>
-      <span className="control">
-        {isUnderAiControl ? t("{name} answers", { name: chat.assistant?.name ?? t("Assistant") }) : t("A person answers")}
-      </span>
-      <button type="button" className="primary" aria-disabled={isChanging} aria-describedby={meaning} onClick={() => void change()}>
-        {isUnderAiControl ? t("Take over") : t("Give back")}
-      </button>
+      <span className="control">{answering(chat, me.id)}</span>
+      {isFree && button(true)}
+      {!isUnderAiControl && button(false)}
       <small id={meaning} className="meaning">
         {isUnderAiControl
           ? t("Take over: the assistant stops answering here, and you become the manager.")
-          : t("Give back: the assistant answers the customer’s next message.")}
+          : isFree
+            ? t("Take over: you become the manager. Give back: the assistant answers the customer’s next message.")
+            : t("Give back: the assistant answers the customer’s next message.")}
       </small>
     </>
   )
+}
+
+/** Who answers in a chat. */
+function answering({ isUnderAiControl, assistant, manager }: Chat, userId: string): string {
+  if (isUnderAiControl) return t("{name} answers", { name: assistant?.name ?? t("Assistant") })
+  if (!manager) return t("Nobody has taken this chat")
+  return manager.id === userId ? t("You answer") : t("{name} answers", { name: manager.name })
 }
 
 /** Marks a chat as read while somebody looks at it, until it is marked as unread by hand. */
 function useReadState({ id, unreadCount, lastMessage }: Chat) {
   const mutate = useMutate()
   const { isConnected } = useLive()
+  const { go } = useAddress()
   const isUnreadByHand = useRef(false)
   const lastId = lastMessage?.id
   const isUnread = unreadCount > 0
@@ -139,7 +168,8 @@ function useReadState({ id, unreadCount, lastMessage }: Chat) {
   }, [id, isUnread, lastId, isConnected, mutate])
   async function markUnread() {
     isUnreadByHand.current = true
-    await mutate(markChatUnread, { id })
+    // It would be read again by the next look at it.
+    if (await mutate(markChatUnread, { id })) go("/chats")
   }
   useAction("unread", () => void markUnread())
   return { markUnread }

@@ -1,6 +1,7 @@
 import type { FormEvent } from "react"
 import { Link } from "wouter"
 import { useAddress, useChoices } from "../kit/company.js"
+import { textsOf } from "../kit/forms.js"
 import { inboxLimits } from "../kit/limits.js"
 import { useMutate } from "../kit/notices.js"
 import {
@@ -11,6 +12,7 @@ import {
   type ChatWithComments,
   removeChatComment,
   removeChatLabel,
+  renameChat,
   setChatFolder,
 } from "../kit/operations.js"
 import { exactTime } from "../kit/texts.js"
@@ -26,9 +28,14 @@ export function Details({ chat }: { chat: ChatWithComments }) {
   const mutate = useMutate()
   const { id } = chat
   const members = company?.members ?? []
+  const rename = (event: FormEvent<HTMLFormElement>) => void mutate(renameChat, { id, name: textsOf(event)["text"]!.trim() })
   return (
     <aside className="details" aria-label={t("Details")}>
       <h2>{t("Customer")}</h2>
+      <form className="line" onSubmit={rename}>
+        <input key={chat.name} name="text" aria-label={t("Name")} placeholder={t("Name")} defaultValue={chat.name ?? ""} dir="auto" />
+        <button type="submit">{t("Rename")}</button>
+      </form>
       <dl className="facts-of-chat">
         {chat.username && <Fact name={t("User name")} value={chat.username} />}
         {chat.phoneNumber && <Fact name={t("Phone")} value={chat.phoneNumber} />}
@@ -140,7 +147,7 @@ function Comments({ chatId: id, comments, names }: { chatId: string; comments: C
   return (
     <>
       <h2>{t("Comments")}</h2>
-      <p className="hint">{t("Seen by your team alone.")}</p>
+      <p className="hint">{t("Only your team sees these.")}</p>
       <ul className="comments" aria-label={t("Comments")}>
         {comments.map((comment) => (
           <li key={comment.id}>

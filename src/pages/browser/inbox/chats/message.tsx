@@ -17,7 +17,7 @@ export const MessageArticle = memo(function MessageArticle({
 }) {
   const { role, text, createdAt, replyTo, messageMedia, sources, functionCall, functionCallOutput } = message
   const isCustomer = role === "CUSTOMER"
-  if (functionCall) return <Folded title={t("Tool call: {name}", { name: functionCall.name })} content={functionCall.arguments} />
+  if (functionCall) return <Folded title={titleOfCall(functionCall)} content={functionCall.arguments} />
   if (functionCallOutput)
     return <Folded title={t("Output of a tool: {status}", { status: functionCallOutput.status })} content={functionCallOutput.output} />
   return (
@@ -72,6 +72,12 @@ export const MessageArticle = memo(function MessageArticle({
     </article>
   )
 })
+
+/** What the assistant did, in one line. */
+function titleOfCall({ name, arguments: given }: NonNullable<Message["functionCall"]>): string {
+  const reason = name === "turnOffAiMode" && (given as { reason?: unknown } | null)?.reason
+  return typeof reason === "string" && reason ? t("Handed to a person: {reason}", { reason }) : t("Tool call: {name}", { name })
+}
 
 /** A tool call or its output, folded. */
 function Folded({ title, content }: { title: string; content: unknown }) {

@@ -45,7 +45,10 @@ export const normalizedCache = () =>
         createMessage: (result, _args, store) => addMessage(store, result["createMessage"] as StoredMessage),
         // An assistant is no object of its own here, so the page that shows it is read again.
         updateAssistant: (_result, { id }, store) => store.invalidate("Query", "assistant", { id: id as string }),
-        addChatLabel: (_result, _args, store) => store.invalidate("Query", "chatTags"),
+        addChatLabel: (result, _args, store) => {
+          const { companyId } = result["addChatLabel"] as { companyId: string }
+          store.invalidate("Query", "chatTags", { companyId })
+        },
       },
       Subscription: {
         events: (result, _args, store) => {

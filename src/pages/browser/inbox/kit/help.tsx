@@ -10,7 +10,7 @@ export const shortcuts = [
   ["t", "control", "Take over, or give back"],
   ["u", "unread", "Mark the chat as unread"],
   ["Ctrl + K", "palette", "Command palette"],
-  ["?", "help", "This help"],
+  ["?", "help", "Show the keys"],
 ] as const satisfies [key: string, action: string, text: Text][]
 
 /** What a shortcut asks for. */

@@ -29,6 +29,11 @@ export const inboxLimits = {
   /** Characters of a comment and of a label, by the schema. */
   commentMax: 2_000,
   labelMax: 64,
+  /** Silence that ends a call and length of a call, in seconds: the longest, and what the server would choose. */
+  voiceSilence: { max: 600, usual: 30 },
+  voiceDuration: { max: 14_400, usual: 600 },
+  /** Characters of a chat's ID by which a customer without a name is told from others. */
+  shortId: 4,
   /** Height of a chat in the list, as in `style/list.css`, in pixels. */
   itemHeight: 76,
 }

@@ -85,11 +85,14 @@ export const giveBack = graphql(`mutation GiveBack($id: UUID!) { setAiControl(id
 export const assignManager = graphql(
   `mutation AssignManager($id: UUID!, $managerId: UUID) { assignManager(id: $id, managerId: $managerId) { id managerId manager { id name } } }`,
 )
+export const renameChat = graphql(
+  `mutation RenameChat($id: UUID!, $name: Text0to500) { updateChat(id: $id, input: { name: $name }) { id name } }`,
+)
 export const setChatFolder = graphql(
   `mutation SetChatFolder($id: UUID!, $folderId: UUID) { setChatFolder(id: $id, folderId: $folderId) { id folderId folder { id name } } }`,
 )
 export const addChatLabel = graphql(
-  `mutation AddChatLabel($id: UUID!, $label: String!) { addChatLabel(id: $id, label: $label) { id tags { id name color } } }`,
+  `mutation AddChatLabel($id: UUID!, $label: String!) { addChatLabel(id: $id, label: $label) { id companyId tags { id name color } } }`,
 )
 export const removeChatLabel = graphql(
   `mutation RemoveChatLabel($id: UUID!, $label: String!) { removeChatLabel(id: $id, label: $label) { id tags { id name color } } }`,

@@ -1,15 +1,17 @@
 import type { CombinedError } from "urql"
+import { inboxLimits } from "./limits.js"
 import type { Chat, Message } from "./operations.js"
 import { language, t, translated } from "./words.js"
 
 /** The name that a chat is shown with. */
 export const titleOf = ({
+  id,
   name,
   accountName,
   username,
   phoneNumber,
-}: Pick<Chat, "name" | "accountName" | "username" | "phoneNumber">): string =>
-  name || accountName || username || phoneNumber || t("Unnamed customer")
+}: Pick<Chat, "id" | "name" | "accountName" | "username" | "phoneNumber">): string =>
+  name || accountName || username || phoneNumber || t("Customer {id}", { id: id.slice(-inboxLimits.shortId).toUpperCase() })
 
 /** Channels as their vendors write them. */
 const names: Readonly<Record<string, string>> = {

@@ -1,14 +1,12 @@
 import type { ReactNode } from "react"
-import type { german } from "../words/de.js"
+import type { Dictionary } from "../words/de.js"
 
 /** The languages of the inbox, as each is called in itself. */
 export const languages = { en: "English", de: "Deutsch", uk: "Українська" } as const
 export type Language = keyof typeof languages
 
 /** A text of the inbox; it is named by its English words. */
-export type Text = keyof typeof german
-/** The texts in another language. */
-export type Dictionary = Readonly<Record<Text, string>>
+export type Text = keyof Dictionary
 
 const key = "inbox-language"
 const dictionaries: Record<Exclude<Language, "en">, () => Promise<Dictionary>> = {

@@ -9,12 +9,11 @@ import { useFollowed } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
 import { eventsSubscription, type Me, meQuery } from "../kit/operations.js"
 import { signOut } from "../kit/session.js"
-import { useTitle } from "../kit/title.js"
+import { useNews, useTitle } from "../kit/title.js"
 import { t } from "../kit/words.js"
 import { Header } from "./header.js"
 import { Assistants, Palette, Part, Settings } from "./parts.js"
 
-const ignore = () => {}
 const lastCompany = "inbox-company"
 
 /** The inbox of a signed-in user. */
@@ -36,8 +35,8 @@ function SignedIn({ me }: { me: Me }) {
   useEffect(() => {
     if (companyId) localStorage.setItem(lastCompany, companyId)
   }, [companyId])
-  // The cache takes over what the events say.
-  useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, ignore)
+  // The cache takes over what the events say, the title how many chats wait.
+  useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, useNews(companyId))
   const { help } = useShortcuts()
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   useAction("palette", () => setPaletteOpen(true))
@@ -87,12 +86,16 @@ function NoCompany() {
 }
 
 function Chats({ chatId }: { chatId?: string }) {
-  useTitle(chatId ? "" : t("Chats"))
   return (
     <main className="chats" data-view={chatId ? "chat" : "list"}>
       <h1 className="unseen">{t("Inbox")}</h1>
       <ChatList selected={chatId} />
-      {chatId ? <Conversation key={chatId} chatId={chatId} /> : <p className="nothing">{t("Choose a chat.")}</p>}
+      {chatId ? <Conversation key={chatId} chatId={chatId} /> : <NoChat />}
     </main>
   )
+}
+
+function NoChat() {
+  useTitle(t("Chats"))
+  return <p className="nothing">{t("Choose a chat. Ctrl + K finds chats and commands, ? shows the keys.")}</p>
 }
