@@ -27,7 +27,7 @@ const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entiti
 export const demoOwner = ({ email, password }: { email: string; password: string }) =>
   `<meta name="demo-owner" data-email="${escaped(email)}" data-password="${escaped(password)}" />`
 
-/** Fills the comments `<!-- schema -->`, `<!-- configuration -->`, `<!-- metrics -->`, `<!-- demo -->` and `<!-- widget -->` of a page with facts of the running server. */
+/** Fills the comments `<!-- schema -->`, `<!-- configuration -->`, `<!-- metrics -->`, `<!-- try -->`, `<!-- demo -->` and `<!-- widget -->` of a page with facts of the running server. */
 export function startPage(html: string, { configuration, schema, metrics, demo, isLocal = false }: StartPageFacts): string {
   const parts: Record<string, string> = {
     schema: schema ? `<li><a href="/graphql/schema.graphql">GraphQL schema</a>: the schema in SDL, for code generators.</li>` : "",
@@ -35,17 +35,22 @@ export function startPage(html: string, { configuration, schema, metrics, demo, 
       .map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`)
       .join(""),
     metrics: metrics ? `<li><a href="/metrics">Metrics</a>: for Prometheus.</li>` : "",
-    demo: demo ? demoSection(demo, isLocal) : "",
+    try: demo ? demoLinks(isLocal) : "",
+    demo: demo ? demoSection(demo) : "",
     widget: demo ? `<script src="/widget.js" data-connection="${escaped(demo.widgetId)}" async></script>` : "",
   }
   return html.replace(/<!-- (\w+) -->/g, (comment, part: string) => parts[part] ?? comment)
 }
 
-function demoSection({ email, commands }: NonNullable<StartPageFacts["demo"]>, isLocal: boolean): string {
+/** What a newcomer tries first. */
+const demoLinks = (isLocal: boolean) =>
+  `<h2>Try it</h2>
+      ${isLocal ? `<p><a class="button" href="/inbox?demo">Open the inbox as the demo’s owner</a></p>` : ""}
+      <p><a href="/demo">Demo shop</a>: the page of a shop, with the chat widget; this page has it too, as a customer sees it.</p>`
+
+function demoSection({ email, commands }: NonNullable<StartPageFacts["demo"]>): string {
   const steps = commands.map(({ title, command }) => `<li>${escaped(title)}:<pre><code>${escaped(command)}</code></pre></li>`)
   return `<h2>Demo company</h2>
-      ${isLocal ? `<p><a class="button" href="/inbox?demo">Open the inbox as the demo’s owner</a></p>` : ""}
-      <p><a href="/demo">Demo shop</a>: the page of a shop, with the chat widget; this page has it too, as a customer sees it.</p>
       <p>Sign in to the inbox, or with <code>POST /api/auth/sign-in</code> as <code>${escaped(email)}</code>. The password and an access token are in the
       file <code>demo.json</code> in the data directory (<code>data</code> by default), and the server prints them when it starts.</p>
       <p>Paste these commands into a terminal, in the folder from which the server was started:</p>

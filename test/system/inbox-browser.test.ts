@@ -384,7 +384,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await until("the chat has one tag", () => page.run("document.querySelectorAll('.tags li').length === 1"))
     await fill(page, "New comment", hostile)
     await pressButton(page, "Add comment")
-    await until("the chat has one comment", () => page.run("document.querySelectorAll('.comments li').length === 1"))
+    await until("the chat has one comment", () => page.run("document.querySelectorAll('ul[aria-label=Comments] li').length === 1"))
     await page.press("k", { ctrl: true })
     await fill(page, "Chat, person, assistant or action", "<img", "combobox")
     await until("the palette finds the chat", () => page.run("document.querySelectorAll('[role=option]').length > 0"))

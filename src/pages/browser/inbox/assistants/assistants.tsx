@@ -48,7 +48,7 @@ function List() {
         </ul>
       )}
       <form className="line" onSubmit={create}>
-        <input name="name" aria-label={t("Name of a new assistant")} required />
+        <input name="name" aria-label={t("Name of a new assistant")} placeholder={t("Name of a new assistant")} required />
         <button type="submit">{t("Create assistant")}</button>
       </form>
     </main>

@@ -49,6 +49,11 @@ export const createKnowledge = graphql(
   `mutation CreateKnowledge($input: CreateKnowledgeItemInput!) { createKnowledgeItem(input: $input) { ...KnowledgeFields } }`,
   [knowledgeFields],
 )
+export const knowledgeItemQuery = graphql(`query KnowledgeItem($id: UUID!) { knowledgeItem(id: $id) { id name resourceContent } }`)
+export const updateKnowledge = graphql(
+  `mutation UpdateKnowledge($id: UUID!, $input: UpdateKnowledgeItemInput!) { updateKnowledgeItem(id: $id, input: $input) { ...KnowledgeFields } }`,
+  [knowledgeFields],
+)
 export const deleteKnowledge = graphql(`mutation DeleteKnowledge($id: UUID!) { deleteKnowledgeItem(id: $id) { id deleted } }`)
 export const queryKnowledge = graphql(
   `mutation QueryKnowledge($input: QueryKnowledgeInput!) {

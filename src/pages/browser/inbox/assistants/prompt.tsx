@@ -1,4 +1,4 @@
-import type { FormEvent, RefObject } from "react"
+import { type FormEvent, type RefObject, useState } from "react"
 import { Field } from "../kit/forms.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { t } from "../kit/words.js"
@@ -25,33 +25,56 @@ interface Props {
   form: RefObject<HTMLFormElement>
 }
 
+const keyOf = (id: string) => `inbox-prompt:${id}`
+
+/** What was typed and not saved in this tab. */
+function typedIn(id: string): Partial<ReturnType<typeof settingsIn>> {
+  return JSON.parse(sessionStorage.getItem(keyOf(id)) ?? "{}")
+}
+
 /** What an assistant is told, and the model that it tells it to. */
 export function Prompt({ assistant, textModels, form }: Props) {
   const mutate = useMutate()
   const notice = useNotice()
+  const [isUnsaved, setUnsaved] = useState(() => sessionStorage.getItem(keyOf(assistant.id)) !== null)
+  /** What the fields begin with; each generation has fields of its own. */
+  const [begun, setBegun] = useState(() => ({ generation: 0, typed: typedIn(assistant.id) }))
+  const shown = { ...assistant, ...begun.typed }
   async function save(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (await mutate(updateAssistant, { id: assistant.id, input: settingsIn(event.currentTarget) })) notice(t("Saved."))
+    if (!(await mutate(updateAssistant, { id: assistant.id, input: settingsIn(event.currentTarget) }))) return
+    sessionStorage.removeItem(keyOf(assistant.id))
+    setUnsaved(false)
+    notice(t("Saved."))
+  }
+  function typed(event: FormEvent<HTMLFormElement>) {
+    sessionStorage.setItem(keyOf(assistant.id), JSON.stringify(settingsIn(event.currentTarget)))
+    setUnsaved(true)
+  }
+  function discard() {
+    sessionStorage.removeItem(keyOf(assistant.id))
+    setUnsaved(false)
+    setBegun({ generation: begun.generation + 1, typed: {} })
   }
   // A model that this server no longer has stays chosen until another one is.
-  const isKnown = textModels.some(({ id }) => id === assistant.textModelId)
+  const isKnown = textModels.some(({ id }) => id === shown.textModelId)
   return (
     <section aria-label={t("Prompt")}>
       <h2>{t("Prompt")}</h2>
-      <form className="fields" onSubmit={save} ref={form}>
+      <form className="fields" key={begun.generation} onSubmit={save} onInput={typed} ref={form}>
         <Field label={t("Name")}>
-          <input name="name" defaultValue={assistant.name} required />
+          <input name="name" defaultValue={shown.name} required />
         </Field>
         <Field label={t("Prompt")}>
-          <textarea name="prompt" rows={10} defaultValue={assistant.prompt} dir="auto" />
+          <textarea name="prompt" rows={10} defaultValue={shown.prompt} dir="auto" />
         </Field>
         <Field label={t("Greeting")}>
-          <textarea name="greeting" rows={2} defaultValue={assistant.greeting ?? ""} dir="auto" />
+          <textarea name="greeting" rows={2} defaultValue={shown.greeting ?? ""} dir="auto" />
         </Field>
         <div className="line">
           <Field label={t("Text model")}>
-            <select name="textModelId" defaultValue={assistant.textModelId}>
-              {!isKnown && <option value={assistant.textModelId}>{t("A model that is not configured")}</option>}
+            <select name="textModelId" defaultValue={shown.textModelId}>
+              {!isKnown && <option value={shown.textModelId}>{t("A model that is not configured")}</option>}
               {textModels.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
@@ -60,15 +83,32 @@ export function Prompt({ assistant, textModels, form }: Props) {
             </select>
           </Field>
           <Field label={t("Temperature")}>
-            <input name="temperature" type="number" min="0" max="2" step="0.1" defaultValue={assistant.temperature ?? ""} />
+            <input name="temperature" type="number" min="0" max="2" step="0.1" defaultValue={shown.temperature ?? ""} />
           </Field>
           <Field label={t("Language")}>
-            <input name="language" defaultValue={assistant.language} required />
+            <input name="language" defaultValue={shown.language} required />
           </Field>
         </div>
-        <button type="submit" className="primary">
-          {t("Save")}
-        </button>
+        {textModels.find(({ id }) => id === shown.textModelId)?.name === "Offline" && (
+          <p className="hint">
+            {t(
+              "The offline model only quotes the knowledge: it does not follow the prompt. A server with a key of a model service has others.",
+            )}
+          </p>
+        )}
+        <p className="line buttons">
+          <button type="submit" className="primary">
+            {t("Save")}
+          </button>
+          {isUnsaved && (
+            <>
+              <button type="button" onClick={discard}>
+                {t("Discard changes")}
+              </button>
+              <span role="status">{t("Not saved yet.")}</span>
+            </>
+          )}
+        </p>
       </form>
     </section>
   )

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react"
 import { Link } from "wouter"
 import { useAddress } from "../kit/company.js"
 import { useRead } from "../kit/forms.js"
@@ -5,9 +6,15 @@ import { exactTime, wordOf } from "../kit/texts.js"
 import { t } from "../kit/words.js"
 import { toolCallsQuery } from "./operations.js"
 
-/** The latest calls of a tool. */
-export function ToolCalls({ toolId }: { toolId: string }) {
+/** The latest calls of a tool; they are read again when `calls`, the number of test calls, changes. */
+export function ToolCalls({ toolId, calls }: { toolId: string; calls: number }) {
   const { data, instead, again } = useRead(toolCallsQuery, { toolId })
+  const seen = useRef(calls)
+  useEffect(() => {
+    if (seen.current === calls) return
+    seen.current = calls
+    again()
+  })
   const { to } = useAddress()
   return (
     <>

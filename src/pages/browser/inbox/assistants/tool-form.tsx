@@ -16,7 +16,6 @@ export function ToolForm({ tool, assistantId, saved }: Props) {
   const mutate = useMutate()
   const notice = useNotice()
   async function save(event: FormEvent<HTMLFormElement>) {
-    const form = event.currentTarget
     const { name, description, type, apiCallUrl, httpMethod, timeoutSeconds, webhookSecret, params, disabled } = textsOf(event)
     const schema = readJson(params!)
     if ("reason" in schema) return
@@ -33,7 +32,6 @@ export function ToolForm({ tool, assistantId, saved }: Props) {
     const isSaved = tool ? await mutate(updateTool, { id: tool.id, input }) : await mutate(createTool, { input: { ...input, assistantId } })
     if (!isSaved) return
     notice(t("Saved."))
-    if (!tool) form.reset()
     saved()
   }
   return (

@@ -1,4 +1,5 @@
 import { useState } from "react"
+import { Confirmed } from "../kit/confirmed.js"
 import { useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { wordOf } from "../kit/texts.js"
@@ -11,9 +12,15 @@ import { ToolTest } from "./tool-test.js"
 /** What an assistant can do: its tools, with their form, a test call and the log of their calls. */
 export function ToolsSection({ assistantId, changed }: { assistantId: string; changed(): void }) {
   const { data, instead, again } = useRead(toolsQuery, { assistantId })
+  const [created, setCreated] = useState(0)
   function readAgain() {
     again()
     changed()
+  }
+  function added() {
+    // A form of its own for the next tool.
+    setCreated(created + 1)
+    readAgain()
   }
   return (
     <section aria-label={t("Tools")}>
@@ -28,7 +35,7 @@ export function ToolsSection({ assistantId, changed }: { assistantId: string; ch
       </ul>
       <details>
         <summary>{t("Add a tool")}</summary>
-        <ToolForm assistantId={assistantId} saved={readAgain} />
+        <ToolForm key={created} assistantId={assistantId} saved={added} />
       </details>
     </section>
   )
@@ -37,6 +44,7 @@ export function ToolsSection({ assistantId, changed }: { assistantId: string; ch
 function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
   const mutate = useMutate()
   const [isOpen, setOpen] = useState(false)
+  const [calls, setCalls] = useState(0)
   async function remove() {
     if (await mutate(deleteTool, { id: tool.id })) changed()
   }
@@ -45,20 +53,17 @@ function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
       <summary>
         <bdi>{tool.name}</bdi>{" "}
         <span className="hint">
-          {wordOf(tool.type)}
+          {tool.isSystem ? t("built in") : wordOf(tool.type)}
           {tool.disabled && `, ${t("disabled")}`}
         </span>
       </summary>
       {isOpen && (
         <>
           {!tool.isSystem && <ToolForm tool={tool} saved={changed} />}
-          {tool.apiCallUrl && <ToolTest tool={tool} />}
-          <ToolCalls toolId={tool.id} />
-          {!tool.isSystem && (
-            <button type="button" onClick={() => void remove()}>
-              {t("Delete {name}", { name: tool.name })}
-            </button>
-          )}
+          {tool.isSystem && <p className="hint">{tool.description}</p>}
+          {tool.apiCallUrl && <ToolTest tool={tool} called={() => setCalls(calls + 1)} />}
+          <ToolCalls toolId={tool.id} calls={calls} />
+          {!tool.isSystem && <Confirmed label={t("Delete {name}", { name: tool.name })} act={() => void remove()} />}
         </>
       )}
     </details>

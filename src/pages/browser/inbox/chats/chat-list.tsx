@@ -152,7 +152,7 @@ function Search() {
         ref={field}
         type="search"
         aria-label={t("Search chats")}
-        placeholder={t("Search by name, user name or telephone number")}
+        placeholder={t("Search names and telephone numbers")}
         value={text}
         onChange={({ target }) => setText(target.value)}
       />

@@ -33,6 +33,19 @@ export function useLastRead<Data>(read: Data | undefined, error: CombinedError |
   return read ?? (error?.networkError && last.current?.key === key ? last.current.data : undefined)
 }
 
+/** Calls `act` when the person comes back to the page, as from a terminal in which something was changed. */
+function useOnReturn(act: () => void) {
+  const latest = useRef(act)
+  useEffect(() => {
+    latest.current = act
+  })
+  useEffect(() => {
+    const returned = () => latest.current()
+    addEventListener("focus", returned)
+    return () => removeEventListener("focus", returned)
+  }, [])
+}
+
 /** Reads data that other people may change, and again after a change. Returns it, what to show until then, and how to read it again. */
 export function useRead<Data, Variables extends AnyVariables>(query: TypedDocumentNode<Data, Variables>, variables: Variables) {
   const [{ data: answer, error }, read] = useQuery({ query, variables, requestPolicy: "cache-and-network" } as Parameters<
@@ -40,6 +53,7 @@ export function useRead<Data, Variables extends AnyVariables>(query: TypedDocume
   >[0])
   const data = useLastRead(answer, error, variables)
   const again = () => read({ requestPolicy: "network-only" })
+  useOnReturn(again)
   const instead = data ? null : error ? <Failure error={error} again={again} /> : <p className="hint">{t("Reading …")}</p>
   return { data, instead, again }
 }

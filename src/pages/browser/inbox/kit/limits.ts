@@ -20,6 +20,8 @@ export const inboxLimits = {
   keptPixels: 20_000,
   /** How long a notice is shown, in milliseconds. */
   noticeMs: 8_000,
+  /** How long a button asks whether it is meant, in milliseconds. */
+  confirmMs: 5_000,
   /** Pause between two looks whether knowledge is indexed or a voice agent is ready, in milliseconds. */
   pendingPollMs: 2_000,
   /** A search begins this long after the last key, in milliseconds. */

@@ -33,7 +33,7 @@ export function Channels() {
               </td>
               <td className={problem ? "refused" : undefined}>{problem ?? (isActive ? t("Connected") : t("Disconnected"))}</td>
               <td>{queued}</td>
-              <td>{lastInboundAt ? exactTime(lastInboundAt) : t("None")}</td>
+              <td>{lastInboundAt ? exactTime(lastInboundAt) : messenger === "WIDGET" ? "" : t("None")}</td>
             </tr>
           ))}
         </Table>

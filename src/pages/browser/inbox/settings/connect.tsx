@@ -43,6 +43,9 @@ export function Connect() {
     `--assistant ${assistantId || assistants[0]?.id || "ID"}`,
     ...(Object.keys(credentials).length > 0 ? [`--credentials ${quoted(JSON.stringify(credentials))}`] : []),
   ].join(" \\\n  ")
+  const stand = channel === "CUSTOM_MESSENGER" ? "bridge" : channel.toLowerCase().replaceAll("_", "-")
+  const simulation =
+    channel !== "WIDGET" && `npm run simulate -- ${stand} --company ${companyId} --assistant ${assistantId || assistants[0]?.id || "ID"}`
   return (
     <div className="fields">
       <h3>{t("Connect a channel")}</h3>
@@ -68,6 +71,16 @@ export function Connect() {
       </div>
       <p>{t("Paste this command on the server, with your own account and credentials: they stay out of browsers.")}</p>
       <Copyable text={command} />
+      {simulation && (
+        <>
+          <p>
+            {t(
+              "No account yet? This command connects a stand-in, in which you write as a customer. It says how to start the server for it.",
+            )}
+          </p>
+          <Copyable text={simulation} />
+        </>
+      )}
     </div>
   )
 }

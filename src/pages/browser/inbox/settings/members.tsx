@@ -1,13 +1,16 @@
 import { usePlace } from "../kit/company.js"
 import { Table, useRead } from "../kit/forms.js"
 import { exactTime, wordOf } from "../kit/texts.js"
-import { parts, t } from "../kit/words.js"
+import { t } from "../kit/words.js"
 import { membersQuery } from "./operations.js"
+import { Copyable } from "./secret.js"
 
 /** The people of the company. */
 export function Members() {
   const { companyId } = usePlace()
   const { data, instead } = useRead(membersQuery, { companyId })
+  const commands = `npm run --silent admin -- user:create --email ann@example.com --name Ann --password '…'
+npm run --silent admin -- member:add --company ${companyId} --user ann@example.com --role member`
   return (
     <>
       {instead}
@@ -25,9 +28,8 @@ export function Members() {
           ))}
         </Table>
       )}
-      <p className="hint">
-        {parts("An operator adds people with {command}.", { command: <code key="command">npm run admin -- member:add</code> })}
-      </p>
+      <p>{t("An operator adds people by commands on the server: the first creates the person, the second adds them.")}</p>
+      <Copyable text={commands} />
     </>
   )
 }

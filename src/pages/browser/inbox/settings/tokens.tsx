@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from "react"
 import { usePlace } from "../kit/company.js"
+import { Confirmed } from "../kit/confirmed.js"
 import { Field, Table, textsOf, useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { exactTime } from "../kit/texts.js"
@@ -44,9 +45,7 @@ export function Tokens() {
               <td>{token.lastUsedAt ? exactTime(token.lastUsedAt) : t("Never")}</td>
               <td>{token.expiresAt ? exactTime(token.expiresAt) : t("Never")}</td>
               <td>
-                <button type="button" aria-label={t("Revoke {name}", { name: token.name })} onClick={() => void revoke(token.id)}>
-                  {t("Revoke")}
-                </button>
+                <Confirmed label={t("Revoke")} name={t("Revoke {name}", { name: token.name })} act={() => void revoke(token.id)} />
               </td>
             </tr>
           ))}

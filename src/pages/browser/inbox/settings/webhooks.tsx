@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from "react"
 import { usePlace } from "../kit/company.js"
-import { Field, textsOf, useRead, WordOptions } from "../kit/forms.js"
+import { Confirmed } from "../kit/confirmed.js"
+import { Field, textsOf, useRead } from "../kit/forms.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { exactTime, wordOf } from "../kit/texts.js"
 import { t } from "../kit/words.js"
@@ -56,11 +57,14 @@ export function Webhooks() {
         <Field label={t("Address")}>
           <input name="url" type="url" required />
         </Field>
-        <Field label={t("Events")}>
-          <select name="types" multiple size={6} required>
-            <WordOptions words={types} />
-          </select>
-        </Field>
+        <fieldset>
+          <legend>{t("Events")}</legend>
+          {types.map((type) => (
+            <label key={type} className="check">
+              <input type="checkbox" name="types" value={type} /> {wordOf(type)}
+            </label>
+          ))}
+        </fieldset>
         <Field label={t("Selection on Event (GraphQL); empty for the documented payload")}>
           <textarea name="query" rows={2} dir="ltr" spellCheck={false} placeholder="{ type message { text } }" />
         </Field>
@@ -120,9 +124,7 @@ function Endpoint({ webhook: { id, url, types: wanted, disabled, disabledReason,
         <button type="button" onClick={() => void rotate()}>
           {t("New secret")}
         </button>
-        <button type="button" onClick={() => void remove()}>
-          {t("Delete")}
-        </button>
+        <Confirmed label={t("Delete")} act={() => void remove()} />
       </p>
       <Deliveries key={tests} webhookId={id} />
     </>
