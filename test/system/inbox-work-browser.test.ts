@@ -158,7 +158,7 @@ inBrowser(`work in the inbox${chromium ? "" : " (skipped: there is no Chromium)"
       for (const view of views) {
         await page.run(`history.pushState(null, "", "/inbox/${view}")`)
         await until(`${view} is shown`, () =>
-          page.run("!document.querySelector('[aria-busy=true]') && document.querySelector('main') !== null"),
+          page.run("!document.querySelector('[aria-busy=true]') && !/^$|Reading …/.test(document.querySelector('main')?.innerText ?? '')"),
         )
         if (view.startsWith("chats/")) await pressButton(page, "Details")
         for (const direction of ["ltr", "rtl"]) {
