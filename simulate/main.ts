@@ -90,6 +90,7 @@ async function main() {
   try {
     const variables = Object.entries(connection.environment).map(([name, value]) => `${name}=${value}`)
     print(`The stand-in runs. The server needs: ${variables.join(" ")}`)
+    print(`Stop the server if it runs without that, and start it in another terminal: ${variables.join(" ")} npm start`)
     if (company) {
       const hookUrl = await connect(connection, company, assistant)
       simulation.connected?.(hookUrl)

@@ -67,7 +67,7 @@ function Content({ item: { id, kind, resourceUrl }, changed }: { item: Knowledge
         <input name="name" defaultValue={stored.name} required />
       </Field>
       <Field label={t("Text")}>
-        <textarea name="resourceContent" rows={8} dir="auto" defaultValue={stored.resourceContent ?? ""} required />
+        <textarea name="resourceContent" rows={16} dir="auto" defaultValue={stored.resourceContent ?? ""} required />
       </Field>
       <button type="submit">{t("Save item")}</button>
     </form>

@@ -39,7 +39,11 @@ export function Playground({ assistant: { companyId }, trial }: { assistant: Ass
       {chat.id ? (
         <Log key={chat.id} chatId={chat.id} />
       ) : (
-        <p className="nothing">{t("Write as a customer would. The assistant answers by the prompt as it is typed, saved or not.")}</p>
+        <p className="nothing">
+          {t(
+            "Write as a customer would. The assistant answers by the prompt as it is typed, saved or not; knowledge and tools count once they are saved.",
+          )}
+        </p>
       )}
       <form className="line" onSubmit={send}>
         <input name="text" aria-label={t("Message of a customer")} dir="auto" autoComplete="off" required />

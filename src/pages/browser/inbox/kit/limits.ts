@@ -16,8 +16,8 @@ export const inboxLimits = {
   refreshBeforeMs: 30_000,
   /** Messages that are shown or left out together … */
   stretch: 50,
-  /** … and how far from what is in sight they are still shown, in pixels: several hundred messages. */
-  keptPixels: 20_000,
+  /** … and how far from what is in sight they are still shown, in pixels: about a hundred messages. */
+  keptPixels: 10_000,
   /** How long a notice is shown, in milliseconds. */
   noticeMs: 8_000,
   /** How long a button asks whether it is meant, in milliseconds. */

@@ -299,8 +299,8 @@ export const german = {
   Who: "Wer",
   Widget: "Widget",
   "Write a message": "Eine Nachricht schreiben",
-  "Write as a customer would. The assistant answers by the prompt as it is typed, saved or not.":
-    "Schreiben Sie wie ein Kunde. Der Assistent antwortet nach der Anweisung, wie sie getippt ist, gespeichert oder nicht.",
+  "Write as a customer would. The assistant answers by the prompt as it is typed, saved or not; knowledge and tools count once they are saved.":
+    "Schreiben Sie wie ein Kunde. Der Assistent antwortet nach dem Prompt, wie er dasteht, gespeichert oder nicht; Wissen und Werkzeuge zählen, sobald sie gespeichert sind.",
   "You answer": "Sie antworten",
   "You are not a member of a company. Ask its owner to add you.":
     "Sie sind kein Mitglied einer Firma. Bitten Sie deren Inhaber, Sie hinzuzufügen.",

@@ -297,8 +297,8 @@ export const ukrainian: Dictionary = {
   Who: "Хто",
   Widget: "Віджет",
   "Write a message": "Написати повідомлення",
-  "Write as a customer would. The assistant answers by the prompt as it is typed, saved or not.":
-    "Пишіть як клієнт. Асистент відповідає за інструкцією, як її введено, збережено чи ні.",
+  "Write as a customer would. The assistant answers by the prompt as it is typed, saved or not; knowledge and tools count once they are saved.":
+    "Пишіть, як писав би клієнт. Асистент відповідає за промптом, який набрано, збереженим чи ні; знання й інструменти діють після збереження.",
   "You answer": "Відповідаєте ви",
   "You are not a member of a company. Ask its owner to add you.": "Ви не є учасником компанії. Попросіть її власника додати вас.",
   "again at {time}": "знову о {time}",
