@@ -23,9 +23,10 @@ export type Tool = FragmentOf<typeof toolFields>
 export const assistantsQuery = graphql(
   `query Assistants($companyId: UUID!, $q: String) { assistants(companyId: $companyId, q: $q, take: 100) { nodes { id name isDraft } totalCount } }`,
 )
-export const assistantQuery = graphql(`query Assistant($id: UUID!) { assistant(id: $id) { ...AssistantFields } textModels { id name } }`, [
-  assistantFields,
-])
+export const assistantQuery = graphql(
+  `query Assistant($id: UUID!) { assistant(id: $id) { ...AssistantFields } textModels { id name provider } }`,
+  [assistantFields],
+)
 export const createAssistant = graphql(
   `mutation CreateAssistant($input: CreateAssistantInput!) { createAssistant(input: $input) { ...AssistantFields } }`,
   [assistantFields],

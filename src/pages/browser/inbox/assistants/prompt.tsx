@@ -1,5 +1,6 @@
 import { type FormEvent, type RefObject, useState } from "react"
 import { Field } from "../kit/forms.js"
+import { keep, kept } from "../kit/kept.js"
 import { useMutate, useNotice } from "../kit/notices.js"
 import { t } from "../kit/words.js"
 import { type Assistant, updateAssistant } from "./operations.js"
@@ -21,47 +22,57 @@ export function settingsIn(form: HTMLFormElement) {
 
 interface Props {
   assistant: Assistant
-  textModels: { id: string; name: string }[]
+  textModels: { id: string; name: string; provider: string }[]
   form: RefObject<HTMLFormElement>
 }
 
-const keyOf = (id: string) => `inbox-prompt:${id}`
+type Settings = ReturnType<typeof settingsIn>
 
-/** What was typed and not saved in this tab. */
-function typedIn(id: string): Partial<ReturnType<typeof settingsIn>> {
-  return JSON.parse(sessionStorage.getItem(keyOf(id)) ?? "{}")
-}
+/** Whether an assistant is stored with these settings. */
+export const isStored = (assistant: Assistant, settings: Settings) =>
+  Object.entries(settings).every(([name, value]) => (assistant[name as keyof Assistant] ?? "") === (value ?? ""))
+
+const keyOf = (id: string) => `prompt:${id}`
 
 /** What an assistant is told, and the model that it tells it to. */
 export function Prompt({ assistant, textModels, form }: Props) {
   const mutate = useMutate()
   const notice = useNotice()
-  const [isUnsaved, setUnsaved] = useState(() => sessionStorage.getItem(keyOf(assistant.id)) !== null)
   /** What the fields begin with; each generation has fields of its own. */
-  const [begun, setBegun] = useState(() => ({ generation: 0, typed: typedIn(assistant.id) }))
+  const [begun, setBegun] = useState(() => ({ generation: 0, typed: kept<Settings>(keyOf(assistant.id)) }))
+  const [isUnsaved, setUnsaved] = useState(begun.typed !== null)
   const shown = { ...assistant, ...begun.typed }
   async function save(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (!(await mutate(updateAssistant, { id: assistant.id, input: settingsIn(event.currentTarget) }))) return
-    sessionStorage.removeItem(keyOf(assistant.id))
-    setUnsaved(false)
+    const fields = event.currentTarget
+    const saved = await mutate(updateAssistant, { id: assistant.id, input: settingsIn(fields) })
+    if (!saved) return
     notice(t("Saved."))
+    // What was typed while it was being saved is not.
+    note(saved.updateAssistant, settingsIn(fields))
   }
-  function typed(event: FormEvent<HTMLFormElement>) {
-    sessionStorage.setItem(keyOf(assistant.id), JSON.stringify(settingsIn(event.currentTarget)))
-    setUnsaved(true)
+  function note(stored: Assistant, typed: Settings) {
+    const isSaved = isStored(stored, typed)
+    keep(keyOf(assistant.id), isSaved ? null : typed)
+    setUnsaved(!isSaved)
   }
   function discard() {
-    sessionStorage.removeItem(keyOf(assistant.id))
+    keep(keyOf(assistant.id), null)
     setUnsaved(false)
-    setBegun({ generation: begun.generation + 1, typed: {} })
+    setBegun({ generation: begun.generation + 1, typed: null })
   }
   // A model that this server no longer has stays chosen until another one is.
   const isKnown = textModels.some(({ id }) => id === shown.textModelId)
   return (
     <section aria-label={t("Prompt")}>
       <h2>{t("Prompt")}</h2>
-      <form className="fields" key={begun.generation} onSubmit={save} onInput={typed} ref={form}>
+      <form
+        className="fields"
+        key={begun.generation}
+        onSubmit={save}
+        onInput={({ currentTarget }) => note(assistant, settingsIn(currentTarget))}
+        ref={form}
+      >
         <Field label={t("Name")}>
           <input name="name" defaultValue={shown.name} required />
         </Field>
@@ -89,7 +100,7 @@ export function Prompt({ assistant, textModels, form }: Props) {
             <input name="language" defaultValue={shown.language} required />
           </Field>
         </div>
-        {textModels.find(({ id }) => id === shown.textModelId)?.name === "Offline" && (
+        {textModels.find(({ id }) => id === shown.textModelId)?.provider === "offline" && (
           <p className="hint">
             {t(
               "The offline model only quotes the knowledge: it does not follow the prompt. A server with a key of a model service has others.",

@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react"
 import { useClient } from "urql"
 import { useMutate } from "../kit/notices.js"
 import { type Assistant, copyAssistant, deleteAssistant, updateAssistant } from "./operations.js"
-import { settingsIn } from "./prompt.js"
+import { isStored, settingsIn } from "./prompt.js"
 
 /** The assistant that a test chat is to have. */
 export interface Trial {
@@ -11,9 +11,6 @@ export interface Trial {
   /** Forgets the draft: the next one is made with the knowledge and tools of that time. */
   forget(): void
 }
-
-const isSaved = (assistant: Assistant, typed: ReturnType<typeof settingsIn>) =>
-  Object.entries(typed).every(([name, value]) => (assistant[name as keyof Assistant] ?? "") === (value ?? ""))
 
 /** Makes a draft of an assistant when the form says something else than is stored, and deletes it when the page is left. */
 export function useTrial(assistant: Assistant | null, form: RefObject<HTMLFormElement>): Trial {
@@ -51,7 +48,7 @@ export function useTrial(assistant: Assistant | null, form: RefObject<HTMLFormEl
     async function assistantId() {
       const typed = settingsIn(form.current!)
       const { id } = assistant!
-      if (isSaved(assistant!, typed)) return id
+      if (isStored(assistant!, typed)) return id
       if (!draft.current) await copied(id, typed.name)
       if (!draft.current) return null
       const updated = await mutate(updateAssistant, { id: draft.current, input: { ...typed, isDraft: true, draftOfId: id } })
