@@ -33,6 +33,8 @@ export class Conversation {
   #stop: (() => void) | null = null
   #earliest: string | null = null
   #hasRead = false
+  /** Who answers by an event that came before the messages were read. */
+  #unplaced: Answering | null = null
   #typingEnds: ReturnType<typeof setTimeout> | undefined
 
   constructor(
@@ -173,6 +175,11 @@ export class Conversation {
 
   /** Notes who answers from now on. */
   #answering(answering: Answering) {
+    if (!this.#hasRead) {
+      // It comes after messages that are not known yet.
+      this.#unplaced = answering
+      return
+    }
     const place = this.#lastPlace() + 0.25
     // One that was changed back before anything was written is not worth two lines.
     const others = this.#store.changes.filter((each) => each.place !== place)
@@ -190,6 +197,7 @@ export class Conversation {
     this.#chatId = null
     this.#earliest = null
     this.#hasRead = false
+    this.#unplaced = null
     this.hasEarlier = false
     this.isLoading = false
     this.isConnected = true
@@ -199,7 +207,6 @@ export class Conversation {
 
   #end() {
     this.#leave()
-    this.#store.changes = []
     this.hasEnded = true
     this.changed()
   }
@@ -224,6 +231,8 @@ export class Conversation {
       }
       this.#hasRead = true
       this.isLoading = false
+      if (this.#unplaced) this.#answering(this.#unplaced)
+      this.#unplaced = null
       this.changed()
       return
     }

@@ -26,6 +26,8 @@ export class Store {
   }
 
   set visitor(visitor: Visitor | null) {
+    // Who answers was said of one chat.
+    if (visitor?.chatId !== this.visitor?.chatId) this.changes = []
     this.#set("visitor", visitor && `${visitor.chatId} ${visitor.token}`)
   }
 
