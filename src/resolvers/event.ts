@@ -43,6 +43,12 @@ function isForVisitor({ type, snapshot }: LoggedEvent, types: EventType[] | null
   return snapshot?.type === "Message" && isForVisitors(snapshot.row)
 }
 
+/** What a visitor learns of a change of AI control, whatever else the event tells the company. */
+function controlForVisitor({ payload }: LoggedEvent) {
+  const { chatId, isUnderAiControl, aiDisableReason } = payload as Record<string, unknown>
+  return { chatId, isUnderAiControl, aiDisableReason }
+}
+
 /**
  * A subscriber to a chat that is not there, or is another company's, would wait for ever. One who resumes may ask for a chat that was deleted
  * meanwhile, whose end is in the log.
@@ -91,7 +97,7 @@ export class EventResolver {
   ) {
     const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {
-      if (!snapshot) return { id, type, createdAt, payload: event.payload, message: null, chat: null }
+      if (!snapshot) return { id, type, createdAt, payload: controlForVisitor(event), message: null, chat: null }
       const message = withMedia(forVisitor(snapshot.row as PlannedRow<"Message">), context.reader.mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
     }
