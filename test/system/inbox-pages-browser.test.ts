@@ -87,6 +87,10 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await page.find("button", "Discard changes")
     const prompt = () => page.run("document.querySelector('textarea[name=prompt]').value")
     expect(await prompt()).toBe("Not saved.")
+    await page.run("document.querySelector('textarea[name=prompt]').select()")
+    await page.type("As stored.")
+    await until("what is typed is what is stored", async () => (await page.count("button", "Discard changes")) === 0)
+    await replace(page, "Prompt", "Not saved.")
     await pressButton(page, "Discard changes")
     await until("the stored prompt is shown", async () => (await prompt()) === "As stored.")
     await opens(page, "Returns")
@@ -99,6 +103,11 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     await pressButton(page, "Remove Returns")
     await pressButton(page, "Really? Remove Returns")
     await until("the item is gone", async () => (await sql("select from knowledge where assistant_id = $1", [id])).length === 0)
+    await replace(page, "Prompt", "For nobody else.")
+    await page.find("button", "Discard changes")
+    await pressButton(page, "Sign out")
+    await page.find("button", "Sign in")
+    expect(await page.run("JSON.stringify(sessionStorage)")).not.toContain("For nobody else.")
   })
 
   it("answers in the playground by what is typed and not saved, and leaves no draft behind", async () => {
@@ -107,8 +116,11 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
     const page = await open(acme.member.email, `/assistants/${acme.assistant.id}`)
     await replace(page, "Prompt", "Typed, and not saved.")
     await fill(page, "Message of a customer", "Which prompt?")
-    await page.press("Enter")
+    // Pressed twice, it is asked once.
+    await page.run("{ const form = document.querySelector('.playground form'); form.requestSubmit(); form.requestSubmit() }")
     await shows(page, ["Which prompt?"])
+    expect(await sql("select from message where text = 'Which prompt?'")).toHaveLength(1)
+    expect(await sql("select from assistant where is_draft")).toHaveLength(1)
     const asked: string[] = []
     openAi.reply = async (request) => {
       const text = JSON.stringify(request)
@@ -147,15 +159,17 @@ inBrowser(`the pages of assistants and settings${chromium ? "" : " (skipped: the
   })
 
   it("sets when an assistant hands over, and how it speaks on the phone", async () => {
-    await acme.tag({ name: "urgent" })
+    for (const name of ["urgent", "wholesale"]) await acme.tag({ name })
     const page = await open(acme.member.email, `/assistants/${acme.assistant.id}`)
     const check = async (name: string) => (await page.find("checkbox", name)).click()
     await check("Hand a chat to a person when the customer asks for one or it cannot help")
     await check("urgent")
+    await check("wholesale")
     const disabled = "select disabled from assistant_tool where assistant_id = $1 and name = 'turnOffAiMode'"
     await until("the tool is disabled", async () => (await sql(disabled, [acme.assistant.id]))[0].disabled)
     const excluded = "select excluded_tags from assistant where id = $1"
-    await until("the label is excluded", async () => (await sql(excluded, [acme.assistant.id]))[0].excluded_tags.includes("urgent"))
+    const both = async () => (await sql(excluded, [acme.assistant.id]))[0].excluded_tags.join() === "urgent,wholesale"
+    await until("both labels are excluded", both)
     await fill(page, "Provider", "nobody", "combobox")
     await fill(page, "Phone", "+380441112233")
     await pressButton(page, "Save voice")

@@ -1,3 +1,4 @@
+import { useState } from "react"
 import { useChoices } from "../kit/company.js"
 import { useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
@@ -22,9 +23,14 @@ export function HandOff({ assistant, changed }: { assistant: Assistant; changed(
     again()
     changed()
   }
-  function exclude(name: string, isAllowed: boolean) {
-    const others = assistant.excludedTags.filter((each) => each !== name)
-    void mutate(updateAssistant, { id: assistant.id, input: { excludedTags: isAllowed ? others : [...others, name] } })
+  // The list is replaced as a whole, so a second choice must know of the first one, which may not be stored yet.
+  const [excluded, setExcluded] = useState(assistant.excludedTags)
+  async function exclude(name: string, isAllowed: boolean) {
+    const others = excluded.filter((each) => each !== name)
+    const excludedTags = isAllowed ? others : [...others, name]
+    setExcluded(excludedTags)
+    if (await mutate(updateAssistant, { id: assistant.id, input: { excludedTags } })) changed()
+    else setExcluded(assistant.excludedTags)
   }
   return (
     <section aria-label={t("Hand-off")}>
@@ -42,11 +48,7 @@ export function HandOff({ assistant, changed }: { assistant: Assistant; changed(
           <legend>{t("Labels that it may set")}</legend>
           {chatTags.map(({ id, name }) => (
             <label key={id} className="check">
-              <input
-                type="checkbox"
-                checked={!assistant.excludedTags.includes(name)}
-                onChange={({ target }) => exclude(name, target.checked)}
-              />{" "}
+              <input type="checkbox" checked={!excluded.includes(name)} onChange={({ target }) => void exclude(name, target.checked)} />{" "}
               <bdi>{name}</bdi>
             </label>
           ))}

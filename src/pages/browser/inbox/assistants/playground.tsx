@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from "react"
+import { type FormEvent, useRef, useState } from "react"
 import { Log } from "../chats/log.js"
 import { textsOf } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
@@ -11,18 +11,29 @@ import type { Trial } from "./trial.js"
 export function Playground({ assistant: { companyId }, trial }: { assistant: Assistant; trial: Trial }) {
   const mutate = useMutate()
   const [chat, setChat] = useState({ id: "", assistantId: "" })
-  async function send(event: FormEvent<HTMLFormElement>) {
+  // A second press must not ask the same again, in another chat.
+  const isSending = useRef(false)
+  async function submit(event: FormEvent<HTMLFormElement>) {
     const form = event.currentTarget
     const { text } = textsOf(event)
+    if (isSending.current) return
+    isSending.current = true
+    try {
+      if (await send(text!)) form.reset()
+    } finally {
+      isSending.current = false
+    }
+  }
+  async function send(text: string) {
     const assistantId = await trial.assistantId()
-    if (!assistantId) return
+    if (!assistantId) return null
     const customer = `playground-${crypto.randomUUID()}`
     const input = { companyId, messenger: "PLAYGROUND" as const, fromId: "playground", externalId: customer, name: "Test" }
     const id = chat.id || (await mutate(createPlayground, { input }))?.createChat.id
-    if (!id) return
-    if (assistantId !== chat.assistantId && !(await mutate(assignForTrial, { id, assistantId }))) return
+    if (!id) return null
+    if (assistantId !== chat.assistantId && !(await mutate(assignForTrial, { id, assistantId }))) return null
     setChat({ id, assistantId })
-    if (await mutate(createMessage, { input: { companyId, chatId: id, role: "CUSTOMER", text: text! } })) form.reset()
+    return mutate(createMessage, { input: { companyId, chatId: id, role: "CUSTOMER", text } })
   }
   function begin() {
     setChat({ id: "", assistantId: "" })
@@ -45,7 +56,7 @@ export function Playground({ assistant: { companyId }, trial }: { assistant: Ass
           )}
         </p>
       )}
-      <form className="line" onSubmit={send}>
+      <form className="line" onSubmit={submit}>
         <input name="text" aria-label={t("Message of a customer")} dir="auto" autoComplete="off" required />
         <button type="submit" className="primary">
           {t("Ask")}
