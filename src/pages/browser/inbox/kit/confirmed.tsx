@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react"
+import { type MouseEvent, useEffect, useState } from "react"
 import { inboxLimits } from "./limits.js"
 import { t } from "./words.js"
 
@@ -10,13 +10,18 @@ export function Confirmed({ label, name, act }: { label: string; name?: string; 
     const timer = setTimeout(() => setAsking(false), inboxLimits.confirmMs)
     return () => clearTimeout(timer)
   }, [isAsking])
+  function pressed({ detail }: MouseEvent) {
+    // The second press of a double click confirms nothing.
+    if (isAsking && detail < 2) act()
+    setAsking(!isAsking || detail > 1)
+  }
   return (
     <button
       type="button"
       aria-label={name && `${isAsking ? `${t("Really?")} ` : ""}${name}`}
       className={isAsking ? "refused" : undefined}
       onBlur={() => setAsking(false)}
-      onClick={() => (isAsking ? act() : setAsking(true))}
+      onClick={pressed}
     >
       {isAsking ? `${t("Really?")} ${label}` : label}
     </button>
