@@ -77,7 +77,7 @@ function ChatView({ chat }: { chat: ChatWithComments }) {
           <small>{wordOf(chat.messenger)}</small>
         </h2>
         <Control chat={chat} />
-        <button type="button" onClick={() => void read.markUnread()}>
+        <button type="button" onClick={read.markUnread}>
           {t("Mark as unread")}
         </button>
         <button type="button" aria-expanded={areDetailsOpen} onClick={toggleDetails}>
@@ -166,12 +166,13 @@ function useReadState({ id, unreadCount, lastMessage }: Chat) {
     document.addEventListener("visibilitychange", read)
     return () => document.removeEventListener("visibilitychange", read)
   }, [id, isUnread, lastId, isConnected, mutate])
-  async function markUnread() {
+  function markUnread() {
     isUnreadByHand.current = true
-    // It would be read again by the next look at it.
-    if (await mutate(markChatUnread, { id })) go("/chats")
+    // The chat is left at once: it would be read again by the next look at it, and the person may be elsewhere when the server answers.
+    go("/chats")
+    void mutate(markChatUnread, { id })
   }
-  useAction("unread", () => void markUnread())
+  useAction("unread", markUnread)
   return { markUnread }
 }
 
