@@ -17,7 +17,8 @@ export const Stretch = memo(function Stretch({ messages, quote }: Props) {
     const options = { root: box.current!.closest(".log"), rootMargin: `${inboxLimits.keptPixels}px 0px` }
     const observer = new IntersectionObserver((entries) => {
       const { isIntersecting, boundingClientRect } = entries.at(-1)!
-      setHeight(isIntersecting ? null : boundingClientRect.height)
+      // One without a height is hidden with the whole log.
+      setHeight(isIntersecting || boundingClientRect.height === 0 ? null : boundingClientRect.height)
     }, options)
     observer.observe(box.current!)
     return () => observer.disconnect()
