@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useMemo, useState } from "react"
+import { useEffect, useMemo, useState } from "react"
 import { useQuery } from "urql"
 import { Redirect, Route, Switch } from "wouter"
 import { ChatList } from "../chats/chat-list.js"
@@ -65,9 +65,9 @@ function SignedIn({ me }: { me: Me }) {
       </Switch>
       {help}
       {isPaletteOpen && (
-        <Suspense fallback={null}>
+        <Part fallback={null}>
           <Palette close={() => setPaletteOpen(false)} />
-        </Suspense>
+        </Part>
       )}
     </PlaceContext.Provider>
   )

@@ -9,11 +9,12 @@ export const Palette = part(() => import("../palette/palette.js"))
 export const Settings = part(() => import("../settings/settings.js"))
 
 /** Shows a part; one that is not on the server any more, after an update, is had by loading the page again. */
-export class Part extends Component<{ children: ReactNode }, { isMissing: boolean }> {
+export class Part extends Component<{ children: ReactNode; fallback?: ReactNode }, { isMissing: boolean }> {
   override state = { isMissing: false }
   static getDerivedStateFromError = () => ({ isMissing: true })
   override render() {
-    if (!this.state.isMissing) return <Suspense fallback={<main className="page" aria-busy="true" />}>{this.props.children}</Suspense>
+    const { children, fallback = <main className="page" aria-busy="true" /> } = this.props
+    if (!this.state.isMissing) return <Suspense fallback={fallback}>{children}</Suspense>
     return (
       <main className="page">
         <p role="alert">
