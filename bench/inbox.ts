@@ -8,7 +8,7 @@ import { startProgram } from "./contestants.js"
 import { type BenchDatabase, openDatabase } from "./database.js"
 import { readOptions } from "./options.js"
 
-/** What the inbox is to keep: docs/inbox.md. */
+/** What the inbox is to keep: docs/decisions/inbox.md. */
 const targets = { firstListMs: 1_000, rendererMb: 300, taskMs: 100, scriptKb: 200 }
 const scrolled = { chats: 5_000, messages: 5_000 }
 const longChat = 100_000

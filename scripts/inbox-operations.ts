@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
 import { readdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { build } from "esbuild"
 import { type DocumentNode, Kind, print } from "graphql"
 
@@ -33,5 +32,5 @@ export async function writeInboxManifest(file: string) {
   const { texts, documents } = (await import(code)) as { texts: string[]; documents: DocumentNode[] }
   const operations = documents.filter(({ definitions }) => definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION)).map(print)
   const entries = [...texts, ...operations].map((text) => [`sha256:${createHash("sha256").update(text).digest("hex")}`, text])
-  writeFileSync(join(file), `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
 }
