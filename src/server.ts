@@ -41,6 +41,7 @@ import { addWorkGauges } from "./jobs/kit/work-gauges.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
 import { pollChannelWork } from "./jobs/poll-channel.js"
 import { quietChats } from "./jobs/quiet-chats.js"
+import { refreshMcpServer } from "./jobs/refresh-mcp-server.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
 import { sendEvents } from "./jobs/send-events.js"
@@ -58,6 +59,7 @@ import { inboxOperations } from "./pages/assets.js"
 import { widgetOperations } from "./pages/browser/widget/operations.js"
 import { channels, crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
+import { mcpClient } from "./ports/mcp/client.js"
 import { eventSelections } from "./rest/kit/event-selections.js"
 import { representer, snapshotOf } from "./rest/kit/representation.js"
 import { loadSecrets } from "./secrets.js"
@@ -114,7 +116,19 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => documents.close())
   const toolSchemas = new ToolSchemas(log)
   stack.defer(() => toolSchemas.close())
-  const work = [reply, voiceAgent, indexKnowledge, deliver, fetchMedia, channelItem, pollChannelWork, sendEvents, call, callRecord]
+  const work = [
+    reply,
+    voiceAgent,
+    indexKnowledge,
+    deliver,
+    fetchMedia,
+    channelItem,
+    pollChannelWork,
+    sendEvents,
+    refreshMcpServer,
+    call,
+    callRecord,
+  ]
   const sweeps = [...work.map((each) => each.sweep), quietChats, callLines, lostToolCalls, retention, strayFiles]
   const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
@@ -145,6 +159,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     vendorHttpClient,
     channels: channels(config, httpClient),
     crawler: crawler(httpClient),
+    mcp: mcpClient(httpClient),
     extractor: documents,
     storage: await storage(config),
     arrivals: join(media, "tmp"),

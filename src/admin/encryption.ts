@@ -11,6 +11,7 @@ import { adminLimits } from "./limits.js"
 export const sealedColumns: readonly [table: string, column: string][] = [
   ["channel", "credentials"],
   ["assistant_tool", "sealed_secret"],
+  ["mcp_server", "sealed_credentials"],
   ["event_webhook", "sealed_secret"],
   ["event_webhook", "sealed_previous_secret"],
 ]

@@ -1,20 +1,19 @@
 import type { RequestContext } from "../context/request-context.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
-import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { Chat } from "../entities/chat.js"
 import { setChatTags } from "../entities/kit/system-tools.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
 import { type Detail, RateLimited } from "../errors.js"
 import { traced } from "../observability/tracing.js"
 import type { ModelToolCall } from "../ports/text-model.js"
-import { awaitClient, requestOfClient } from "./client-call.js"
-import { searchFor } from "./search-call.js"
+import { requestOfClient } from "./client-call.js"
+import { execute } from "./execute.js"
 import { tagChat } from "./tag-chat.js"
 import { behindFence, type CallingTurn, lockedChat, open, record, stillOffered } from "./tool-log.js"
 import { type ModelToolResult, noSuchTool } from "./tool-loop.js"
 import { openAtOnce, recordAtOnce } from "./tool-statements.js"
 import type { OfferedTool } from "./tools.js"
-import { callWebhook, shownToModel, type ToolArguments } from "./webhook.js"
+import { shownToModel, type ToolArguments } from "./webhook.js"
 
 /** Executes a call of the model once and returns its result; null when the turn was lost. */
 export async function runTool(
@@ -65,13 +64,6 @@ function runLocalTool(
     await record(unit, chat, call, outcome, output)
     return { output }
   })
-}
-
-/** Executes a call; the arguments sent are those logged. */
-function execute(context: RequestContext, tool: AssistantTool, call: ToolCall): Promise<ToolOutcome | null> {
-  if (tool.isSystem) return searchFor(context, tool, call)
-  if (tool.type === "webhook_client") return awaitClient(context, tool, call)
-  return callWebhook(context.services, tool, call.id, call.params as ToolArguments)
 }
 
 /**

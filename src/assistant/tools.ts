@@ -20,7 +20,7 @@ export const handedOver = { success: true, message: "A human colleague takes ove
 
 /** The tools that an assistant may use in a chat, the built-in ones first. */
 export async function toolsOf(unit: UnitOfWork, assistant: Assistant): Promise<OfferedTool[]> {
-  const switchedOn = { assistantId: assistant.id, disabled: false, type: { $in: ["webhook_action", "webhook_client"] as const } }
+  const switchedOn = { assistantId: assistant.id, disabled: false, type: { $in: ["webhook_action", "webhook_client", "mcp"] as const } }
   const order = { isSystem: "desc", createdAt: "asc", id: "asc" } as const
   const rows = await unit.em.find(AssistantTool, switchedOn, { orderBy: order, limit: assistantLimits.offeredTools })
   const offered: OfferedTool[] = []

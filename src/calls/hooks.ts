@@ -1,5 +1,6 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { callWebhook, type ToolArguments } from "../assistant/webhook.js"
+import { execute } from "../assistant/execute.js"
+import type { ToolArguments } from "../assistant/webhook.js"
 import type { RequestContext } from "../context/request-context.js"
 import { AssistantTool, type AssistantToolType } from "../entities/assistant-tool.js"
 import { Call } from "../entities/call.js"
@@ -48,6 +49,5 @@ export async function sendHooks(
 }
 
 async function send(context: RequestContext, tool: AssistantTool, entry: ToolCall): Promise<ToolOutcome> {
-  const outcome = await callWebhook(context.services, tool, entry.id, entry.params as ToolArguments)
-  return recorded(context, entry, outcome)
+  return recorded(context, entry, await execute(context, tool, entry))
 }

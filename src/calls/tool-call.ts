@@ -1,13 +1,12 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { awaitClientOnCall, requestOnCall } from "../assistant/client-call.js"
-import { searchFor } from "../assistant/search-call.js"
+import { requestOnCall } from "../assistant/client-call.js"
+import { execute } from "../assistant/execute.js"
 import { stillOffered, storable } from "../assistant/tool-log.js"
 import { type ModelToolResult, noSuchTool } from "../assistant/tool-loop.js"
 import { faultsOf } from "../assistant/tool-run.js"
 import type { OfferedTool } from "../assistant/tools.js"
-import { callWebhook, shownToModel, type ToolArguments } from "../assistant/webhook.js"
+import { shownToModel } from "../assistant/webhook.js"
 import type { RequestContext } from "../context/request-context.js"
-import type { AssistantTool } from "../entities/assistant-tool.js"
 import { Call } from "../entities/call.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
 import { traced } from "../observability/tracing.js"
@@ -50,12 +49,6 @@ const failure = (error: string): ToolOutcome => ({ success: false, status: null,
 /** A pending entry in the log of tool calls. */
 export const openEntry = ({ companyId, id: callId }: Call, toolId: string, params: unknown): ToolCall =>
   Object.assign(new ToolCall(), { companyId, callId, toolId, params })
-
-function execute(context: RequestContext, tool: AssistantTool, entry: ToolCall): Promise<ToolOutcome | null> {
-  if (tool.isSystem) return searchFor(context, tool, entry)
-  if (tool.type === "webhook_client") return awaitClientOnCall(context, tool, entry)
-  return callWebhook(context.services, tool, entry.id, entry.params as ToolArguments)
-}
 
 /** Stores the outcome of a call; returns the one that holds, since a client or another instance may have been first. */
 export function recorded(context: RequestContext, { id }: ToolCall, came: ToolOutcome | null): Promise<ToolOutcome> {

@@ -29,10 +29,9 @@ export function authorize(rule: AccessRule, context: RequestContext, args: Recor
     throw new Forbidden("Only an owner or admin of the company may manage its access tokens and read its audit trail")
 }
 
-/** Throws unless the caller may manage the integrations of a company: its access tokens, and people who are its owner or an admin. */
-export function mustManageIntegrations({ identity }: RequestContext, companyId: string) {
-  if (!isManager(identity, companyId))
-    throw new Forbidden("Only an owner or admin of the company, or an access token, may manage its event webhooks")
+/** Throws unless the caller may manage these integrations of a company: its access tokens, and people who are its owner or an admin. */
+export function mustManageIntegrations({ identity }: RequestContext, companyId: string, what = "its event webhooks") {
+  if (!isManager(identity, companyId)) throw new Forbidden(`Only an owner or admin of the company, or an access token, may manage ${what}`)
 }
 
 /** The companies in reach whose integrations the caller may manage, or the named one; throws when there is none. */

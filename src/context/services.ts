@@ -16,6 +16,7 @@ import type { Crawler } from "../ports/crawler.js"
 import type { Embedding } from "../ports/embedding.js"
 import type { Extractor } from "../ports/extractor.js"
 import type { GuardedHttpClient } from "../ports/kit/guarded-http-client.js"
+import type { McpClient } from "../ports/mcp.js"
 import type { Storage } from "../ports/storage.js"
 import type { TextModel } from "../ports/text-model.js"
 import type { VoiceProvider } from "../ports/voice.js"
@@ -50,6 +51,8 @@ export interface Services extends UnitServices {
   vendorHttpClient: GuardedHttpClient
   /** Fetches web pages for knowledge items. */
   crawler: Crawler
+  /** Client of companies' MCP servers. */
+  mcp: McpClient
   /** Extracts the text of documents. */
   extractor: Extractor
   /** Storage of uploaded files. */

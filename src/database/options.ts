@@ -25,6 +25,8 @@ import { EventWebhook } from "../entities/event-webhook.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
+import { McpServer } from "../entities/mcp-server.js"
+import { McpTool } from "../entities/mcp-tool.js"
 import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
@@ -45,6 +47,8 @@ export const entities = {
   AssistantFolder,
   Assistant,
   AssistantTool,
+  McpServer,
+  McpTool,
   Knowledge,
   KnowledgeChunk,
   Channel,

@@ -7,8 +7,10 @@ import { JSONValue, UUID } from "./kit/scalars.js"
 import { type SealingKeys, seal, unseal } from "./kit/sealed.js"
 import { StorableJson } from "./kit/storable.js"
 import { platformPostCall, type SystemTool } from "./kit/system-tools.js"
+import { originOf } from "./kit/web-address.js"
 import { words } from "./kit/words.js"
 import { entityLimits } from "./limits.js"
+import type { McpTool } from "./mcp-tool.js"
 
 /** When a tool is called, and by whom (specification, Assistant tool). */
 export const AssistantToolTypeEnum = words("AssistantToolType", "When a tool is called, and by whom.", {
@@ -16,8 +18,18 @@ export const AssistantToolTypeEnum = words("AssistantToolType", "When a tool is 
   webhook_init: "The server calls the endpoint once at the start of a voice call; the response supplies variables for the prompt.",
   webhook_postcall: "The server calls the endpoint after the end of a voice call, with its result.",
   webhook_client: "The client application runs the tool; it is asked with the event TOOL_CALL_REQUESTED.",
+  mcp: "The server calls a tool of an MCP server during a chat or a call, when the assistant decides to use it.",
 })
 export type AssistantToolType = (typeof AssistantToolTypeEnum)[string]
+
+/** Where a tool of an MCP server stands for one assistant (contract, section 11). */
+export const McpToolStateEnum = words("McpToolState", "Where a tool of an MCP server stands for one assistant.", {
+  enabled: "The assistant can use the tool.",
+  available: "The tool is not enabled.",
+  changed: "Its description or its arguments have changed since it was enabled; it is not used until it is enabled again.",
+  gone: "Its server no longer lists the tool; it is not used.",
+})
+export type McpToolState = (typeof McpToolStateEnum)[string]
 
 /** HTTP methods of requests to the endpoint of a tool. */
 export const HttpMethodEnum = words("HttpMethod", "HTTP method of the request to the endpoint of a tool.", {
@@ -36,7 +48,12 @@ export type HttpMethod = (typeof HttpMethodEnum)[string]
 @Unique({ properties: ["companyId", "id"] })
 @Unique({ name: "assistant_tool_name_unique", properties: ["assistantId", "name"] })
 @Index({ properties: ["companyId", "createdAt"] })
-@Audited<AssistantTool>({ names: { sealedSecret: "webhookSecret" }, isPart: ({ isSystem }) => isSystem })
+@Index({
+  name: "assistant_tool_mcp",
+  expression:
+    "create unique index assistant_tool_mcp on assistant_tool (mcp_server_id, mcp_tool_name, assistant_id) where mcp_server_id is not null",
+})
+@Audited<AssistantTool>({ names: { sealedSecret: "webhookSecret" }, internal: ["mcpDigest"], isPart: ({ isSystem }) => isSystem })
 export class AssistantTool extends CompanyOwned {
   @Field(() => UUID, { description: "ID of the assistant that owns the tool." })
   @Property({ type: "uuid" })
@@ -90,9 +107,51 @@ export class AssistantTool extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   isSystem: boolean = false
 
+  @Field(() => UUID, { nullable: true, description: "ID of the MCP server of the tool; null for a tool of another type." })
+  @Property({ type: "uuid", nullable: true })
+  mcpServerId: string | null = null
+
+  /** Name of the tool at its MCP server. */
+  @Property({ type: "text", nullable: true })
+  mcpToolName: string | null = null
+
+  /** Fingerprint of the description and the arguments that a person accepted. */
+  @Property({ type: "text", nullable: true })
+  mcpDigest: string | null = null
+
+  /** Of a tool of an MCP server; the assistant uses it only while it is `enabled`, which `disabled` says for every type. */
+  @Property({ type: "text", nullable: true })
+  mcpState: McpToolState | null = null
+
   /** Creates a system tool of a new assistant. */
   static builtIn(companyId: string, assistantId: string, tool: SystemTool): AssistantTool {
     return Object.assign(new AssistantTool(), { ...tool, companyId, assistantId, httpMethod: null, isSystem: true })
+  }
+
+  /** Creates a tool of an MCP server, which is not enabled yet. */
+  static ofMcpServer(companyId: string, assistantId: string, name: string, tool: McpTool): AssistantTool {
+    const row = Object.assign(new AssistantTool(), { companyId, assistantId, name, type: "mcp", httpMethod: null })
+    return Object.assign(row, { mcpServerId: tool.serverId, mcpToolName: tool.name })
+  }
+
+  /** Lets the assistant use the tool as its server describes it now; these description and arguments stay until a person accepts others. */
+  enable({ description, inputSchema, digest }: McpTool) {
+    Object.assign(this, { description, params: inputSchema, mcpDigest: digest, mcpState: "enabled", disabled: false })
+  }
+
+  /** Switches a tool of an MCP server off; its log is kept. */
+  switchOff() {
+    Object.assign(this, { mcpState: "available", disabled: true })
+  }
+
+  /** Compares the tool with what its server lists now, null when it does not; returns whether that changes whether the assistant uses it. */
+  compare(tool: McpTool | null): boolean {
+    if (this.mcpState === "available") return false
+    const wasDisabled = this.disabled
+    const isSame = tool?.digest === this.mcpDigest && tool.fault === null
+    this.mcpState = !tool || tool.isGone ? "gone" : isSame ? "enabled" : "changed"
+    this.disabled = this.mcpState !== "enabled"
+    return this.disabled !== wasDisabled
   }
 
   /** Encrypts and stores the secret that signs requests to the endpoint; null deletes it. */
@@ -113,14 +172,15 @@ export class AssistantTool extends CompanyOwned {
     if (originOf(this.apiCallUrl) !== originOf(before)) this.sealedSecret = null
   }
 
-  /** Throws unless the fields may be changed: a system tool allows only `disabled`, and the platform's post-call tool nothing. */
+  /**
+   * Throws unless the fields may be changed: a system tool allows only `disabled`, the platform's post-call tool nothing, and a tool of an MCP
+   * server only `timeoutSeconds`.
+   */
   mustAllow(fields: string[]) {
-    if (!this.isSystem || fields.length === 0) return
-    if (this.name === platformPostCall.name) throw new BadUserInput(`The system tool ${this.name} cannot be changed`)
-    const forbidden = fields.filter((field) => field !== "disabled")
-    if (forbidden.length === 0) return
-    const details = forbidden.map((path) => ({ path, message: "cannot be changed on a system tool" }))
-    throw new BadUserInput("Only disabled can be changed on a system tool", details)
+    if (this.isSystem && this.name === platformPostCall.name && fields.length > 0)
+      throw new BadUserInput(`The system tool ${this.name} cannot be changed`)
+    if (this.isSystem) refuseAllBut("disabled", fields, "a system tool")
+    if (this.type === "mcp") refuseAllBut("timeoutSeconds", fields, "a tool of an MCP server")
   }
 
   /** Throws for a system tool, which cannot be deleted. */
@@ -130,11 +190,14 @@ export class AssistantTool extends CompanyOwned {
 
   /** Throws when the URL is missing: every type except `webhook_client` needs one. */
   mustHaveAddress() {
-    if (this.isSystem || this.type === "webhook_client" || this.apiCallUrl) return
+    if (this.isSystem || this.type === "webhook_client" || this.type === "mcp" || this.apiCallUrl) return
     throw new BadUserInput("apiCallUrl is required unless the type is webhook_client", [
       { path: "apiCallUrl", message: "is required unless the type is webhook_client" },
     ])
   }
 }
 
-const originOf = (url: string | null) => url && new URL(url).origin
+function refuseAllBut(allowed: string, fields: string[], kind: string) {
+  const details = fields.filter((field) => field !== allowed).map((path) => ({ path, message: `cannot be changed on ${kind}` }))
+  if (details.length > 0) throw new BadUserInput(`Only ${allowed} can be changed on ${kind}`, details)
+}

@@ -1,6 +1,7 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
-import { ObjectType } from "type-graphql"
+import { Field, ObjectType } from "type-graphql"
 import { BadUserInput } from "../errors.js"
+import { AssistantMcpTool } from "./assistant-mcp-tool.js"
 import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
 import { AssistantTool } from "./assistant-tool.js"
 import { Audited } from "./kit/audited.js"
@@ -41,6 +42,9 @@ const voiceRetry: Retry = {
   isBeingDeleted: ({ voiceAgentStatus }) => voiceAgentStatus === "terminating",
 })
 export class Assistant extends AssistantRow {
+  @Field(() => [AssistantMcpTool], { description: "Tools of all MCP servers of the company, each with its state for the assistant." })
+  mcpTools?: AssistantMcpTool[]
+
   /** Creates an assistant with its system tools; MikroORM does not call this constructor for stored rows. */
   constructor(tools: readonly SystemTool[] = systemTools) {
     super()

@@ -84,4 +84,8 @@ export const entityLimits = {
   retryAfterMaxMs: 24 * 60 * 60_000,
   /** Attempts that the log of a delivery keeps, the newest; ours. */
   eventDeliveryAttempts: 50,
+  /** How often the tools of an MCP server are listed, in milliseconds … */
+  mcpRefreshMs: 3_600_000,
+  /** … and the largest random share that is added, so that servers are not all listed at once; ours. */
+  mcpRefreshJitter: 0.1,
 } as const

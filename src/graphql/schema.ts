@@ -24,6 +24,7 @@ import { EventDeliveryResolver } from "../resolvers/event-delivery.js"
 import { EventWebhookResolver } from "../resolvers/event-webhook.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
 import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
+import { McpServerResolver } from "../resolvers/mcp-server.js"
 import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
@@ -53,6 +54,7 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   ChatListResolver,
   ChatResolver,
   MessageResolver,
+  McpServerResolver,
   MediaResolver,
   CallResolver,
   EventResolver,

@@ -163,4 +163,23 @@ export const portLimits = {
   voiceIdCharacters: 255,
   /** Longest part of a voice provider's words that is shown; ours. */
   voiceWordsCharacters: 200,
+  /** Time to read the tools of an MCP server, in milliseconds. */
+  mcpListMs: 10_000,
+  /** Most bytes that are read of such a server for its tools. */
+  mcpListBytes: 1024 * 1024,
+  /** Most pages of such a list; ours, one tool each is enough. */
+  mcpListPages: 128,
+  /** Most bytes that are read for the result of an MCP tool, pictures included; ours. */
+  mcpResultBytes: 4 * 1024 * 1024,
+  /** Most bytes of a result's text that are kept, as of the response of a webhook. */
+  mcpTextBytes: 256 * 1024,
+  /** Most pictures of a result that are kept; ours, as many as a message may have files. */
+  mcpPictures: 10,
+  /** Longest description of a server's protocol that is kept between calls, in characters of JSON; ours. */
+  mcpProtocolCharacters: 16 * 1024,
+  /** Tokens of the client credentials grant that a process keeps; ours. */
+  mcpTokens: 1_000,
+  /** Life of a token whose authorization server does not say it, and how long before its end it is replaced, in seconds; ours. */
+  mcpTokenDefaultSeconds: 300,
+  mcpTokenMarginSeconds: 30,
 } as const

@@ -28,6 +28,7 @@ export const resources: Record<string, Resource> = {
   },
   // No route returns it; exports do.
   AssistantFolder: { fields: "id companyId name createdAt updatedAt" },
+  AssistantMcpTool: { fields: "server { id name } name title description inputSchema state fault digest tool { id name }" },
   AssistantTool: {
     fields: `id companyId assistantId name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
       createdAt updatedAt`,
@@ -62,6 +63,10 @@ export const resources: Record<string, Resource> = {
   Knowledge: {
     fields: `id companyId assistantId name kind resourceContent resourceUrl fileId file { ...Media }
       isVector chunkSize chunkOverlap indexStatus indexError chunkCount createdAt updatedAt`,
+  },
+  McpServer: {
+    fields: `id companyId name url status reason hasCredentials tools { name title description inputSchema fault isGone digest }
+      refreshedAt createdAt updatedAt`,
   },
   Me: { fields: "id email name createdAt updatedAt companies { id name role }" },
   Media: { fields: "id companyId filename mimeType size status url createdAt updatedAt", expiring: ["url"] },

@@ -9,6 +9,7 @@ import { chatTagRoutes } from "./chat-tag.js"
 import { companyRoutes } from "./company.js"
 import { eventWebhookRoutes } from "./event-webhook.js"
 import { knowledgeRoutes } from "./knowledge.js"
+import { mcpServerRoutes } from "./mcp-server.js"
 import { mediaRoutes } from "./media.js"
 import { messageRoutes } from "./message.js"
 import { sessionRoutes } from "./session.js"
@@ -20,6 +21,7 @@ export const routeTable = [
   ...accessTokenRoutes,
   ...assistantRoutes,
   ...assistantToolRoutes,
+  ...mcpServerRoutes,
   ...knowledgeRoutes,
   ...chatRoutes,
   ...chatInboxRoutes,

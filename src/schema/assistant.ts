@@ -3,11 +3,12 @@ import { readModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { PhoneNumber, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
+import { assistantMcpTools } from "./assistant-mcp-tool.js"
 import { InCompany } from "./kit/input.js"
 import { pageOf } from "./kit/page.js"
 import { schemaLimits } from "./limits.js"
 
-export const assistantReadModel = readModel("Assistant")
+export const assistantReadModel = readModel("Assistant", { mcpTools: assistantMcpTools })
 export const AssistantPage = pageOf(Assistant, "assistants")
 
 @ObjectType({ description: "A text model that can generate the answers of assistants." })

@@ -54,4 +54,12 @@ export const schemaLimits = {
   chatFolderName: 80,
   /** Longest `query` of an endpoint for events; ours. */
   eventQuery: 10_000,
+  /** Longest name of an MCP server; ours. */
+  mcpServerName: 80,
+  /** Longest name of a tool at its MCP server (MCP, 2025-11-25). */
+  mcpToolName: 128,
+  /** Most headers for an MCP server; ours. */
+  mcpHeaders: 20,
+  /** Longest value of such a header and longest client credential; ours, enough for a long token. */
+  mcpCredential: 8_000,
 } as const

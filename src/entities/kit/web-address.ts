@@ -21,3 +21,6 @@ export const WebAddress = new GraphQLScalarType({
   parseValue: webAddress,
   parseLiteral: (node) => webAddress(node.kind === Kind.STRING ? node.value : undefined),
 })
+
+/** The origin of a stored URL; null without one. */
+export const originOf = (url: string | null) => url && new URL(url).origin

@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup } from "node:dns"
 import { isIP, type LookupFunction, type Socket } from "node:net"
+import type { Readable } from "node:stream"
 import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
 import { buildConnector, Client as HttpClient } from "undici"
@@ -15,6 +16,14 @@ export interface GuardedRequestOptions {
   /** Most bytes that are read of the response; the rest is discarded. */
   maxBytes: number
   signal?: AbortSignal
+}
+
+/** A response while it arrives. */
+export interface GuardedStream {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  /** Must be read to its end or destroyed. Its errors are those of `request()`. */
+  body: Readable
 }
 
 /** A response of any status; redirects are not followed. */
@@ -67,14 +76,32 @@ export class GuardedHttpClient {
     }
   }
 
+  /** Sends exactly one request and returns its response while it arrives; throws only `GuardedRequestError`. The signal ends it at any time. */
+  async stream(url: string | URL, options: StreamOptions & { signal: AbortSignal }): Promise<GuardedStream> {
+    const { signal } = options
+    const client = this.clientOf(url, signal)
+    try {
+      const answer = await Promise.race([send(client, url, options, signal), aborted(signal)])
+      answer.body.once("close", () => void (answer.body.readableEnded ? client.close() : client.destroy()))
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body }
+    } catch (error) {
+      void client.destroy()
+      throw failureOf(error)
+    }
+  }
+
+  /** Connections are not reused: an idle one may close during a request, and its address was checked for another. One deadline covers all. */
+  private clientOf(url: string | URL, signal: AbortSignal) {
+    const connect = this.checkedConnector(signal)
+    return new HttpClient(new URL(url).origin, { connect, pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
+  }
+
   private async exchange(url: string | URL, options: GuardedRequestOptions, signal: AbortSignal): Promise<GuardedResponse> {
-    const { origin, pathname, search } = new URL(url)
-    // Connections are not reused: an idle one may close during a request, and its address was checked for another. One deadline covers all.
-    const client = new HttpClient(origin, { connect: this.checkedConnector(signal), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 })
+    const client = this.clientOf(url, signal)
     let isRead = false
     try {
-      const { method, headers = {}, body = null, maxBytes } = options
-      const answer = await client.request({ path: pathname + search, method: method as "GET", headers, body, signal })
+      const { maxBytes } = options
+      const answer = await send(client, url, options, signal)
       const read = await readUpTo(answer.body, maxBytes)
       isRead = !read.cut
       return { status: answer.statusCode, headers: answer.headers, ...read }
@@ -100,6 +127,14 @@ export class GuardedHttpClient {
   close() {
     for (const socket of this.open) socket.destroy()
   }
+}
+
+type StreamOptions = Pick<GuardedRequestOptions, "method" | "headers" | "body">
+
+function send(client: HttpClient, url: string | URL, options: StreamOptions, signal: AbortSignal) {
+  const { method, headers = {}, body = null } = options
+  const { pathname, search } = new URL(url)
+  return client.request({ path: pathname + search, method: method as "GET", headers, body, signal })
 }
 
 const aborted = (signal: AbortSignal) =>
@@ -163,7 +198,8 @@ const sentences: Record<string, string> = {
 /** Error codes of OpenSSL and Node for untrusted certificates. */
 const aboutCertificate = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
 
-function failureOf(error: unknown): GuardedRequestError {
+/** The error of a request that got no whole response. */
+export function failureOf(error: unknown): GuardedRequestError {
   for (let cause = error; isNativeError(cause); cause = cause.cause) {
     if (cause instanceof GuardedRequestError) return cause
     const code = (cause as NodeJS.ErrnoException).code ?? ""

@@ -4,6 +4,7 @@ import {
   type GraphQLInputType,
   GraphQLNonNull,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -217,20 +218,29 @@ function bodySchema(operation: Operation, components: Components): JsonSchema {
   return components.reference([`${asTypeName(operationId(operation))}Body`], schema)
 }
 
+function fieldTypeOf(type: GraphQLOutputType, field: string): GraphQLOutputType {
+  const object = getNamedType(type)
+  if (!isObjectType(object)) throw new Error(`${object} has no fields`)
+  return object.getFields()[field]!.type
+}
+
 function responseSchema(operation: Operation, components: Components): JsonSchema {
   const { route, document, root } = operation
   const definition = document.definitions[0] as OperationDefinitionNode
   const field = definition.selectionSet.selections[0] as FieldNode
   const { nulls } = route
   const of = asTypeName(operationId(operation))
+  const selected = (name: string) =>
+    field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === name)
   if (!route.page) {
-    const schema = outputSchema(root.type, field.selectionSet, { components, names: [`${of}Response`], nulls })
+    const place = { components, names: [`${of}Response`], nulls }
+    const schema = route.field
+      ? outputSchema(fieldTypeOf(root.type, route.field), selected(route.field)!.selectionSet, place)
+      : outputSchema(root.type, field.selectionSet, place)
     // A root field that is null is an error on REST.
     return (schema["anyOf"] as JsonSchema[] | undefined)?.[0] ?? schema
   }
   const type = getNullableType(root.type)
-  const selected = (name: string) =>
-    field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === name)
   const [nodes, stats] = [selected("nodes")!, selected("stats")]
   if (!isObjectType(type)) throw new Error(`${route.path} does not return a page`)
   const place = { components, names: [`${getNamedType(type.getFields()["nodes"]!.type).name}Summary`, `${of}Item`], nulls }

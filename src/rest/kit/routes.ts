@@ -20,6 +20,8 @@ export interface RouteRow {
   idempotent?: boolean
   /** Without `take`, `cursor` and `skip`, the response streams the whole list. */
   streamsAll?: boolean
+  /** Field of the root field's value that is the response; without it, the value itself is. */
+  field?: string
   /** Paging of the root field; the response is `{ data, totalCount, nextCursor }`. */
   page?: "connection" | "offset"
   /** Statuses of errors for the documentation, besides 401, 400, 404 and others that follow from the route. */

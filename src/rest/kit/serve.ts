@@ -20,7 +20,8 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
   const parts = { path: ctx["params"] as Record<string, string>, query, body, idempotencyKey: ctx.get("Idempotency-Key") }
   const variables = variablesOf(operation, parts)
   const isWhole = route.streamsAll && !["take", "cursor", "skip"].some((name) => query.get(name))
-  const value = await rootField(operation, context, isWhole ? { ...variables, first: contextLimits.pageMax } : variables)
+  const root = await rootField(operation, context, isWhole ? { ...variables, first: contextLimits.pageMax } : variables)
+  const value = route.field ? (root as Record<string, unknown>)[route.field] : root
   ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
   ctx.type = "application/json"
   ctx.body = isWhole
