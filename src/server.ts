@@ -57,9 +57,8 @@ import { addProcessGauges } from "./observability/process-gauges.js"
 import { startTracing } from "./observability/tracing.js"
 import { inboxOperations } from "./pages/assets.js"
 import { widgetOperations } from "./pages/browser/widget/operations.js"
-import { channels, crawler, embedding, extractor, storage, textModels, voiceProviders } from "./ports/index.js"
+import { channels, crawler, embedding, extractor, mcp, storage, textModels, voiceProviders } from "./ports/index.js"
 import { GuardedHttpClient } from "./ports/kit/guarded-http-client.js"
-import { mcpClient } from "./ports/mcp/client.js"
 import { eventSelections } from "./rest/kit/event-selections.js"
 import { representer, snapshotOf } from "./rest/kit/representation.js"
 import { loadSecrets } from "./secrets.js"
@@ -159,7 +158,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     vendorHttpClient,
     channels: channels(config, httpClient),
     crawler: crawler(httpClient),
-    mcp: mcpClient(httpClient),
+    mcp: mcp(httpClient),
     extractor: documents,
     storage: await storage(config),
     arrivals: join(media, "tmp"),

@@ -11,6 +11,7 @@ export const companyKinds = [
   "AuditEntry",
   "Channel",
   "EventWebhook",
+  "McpServer",
   "AssistantFolder",
   "Assistant",
   "AssistantTool",

@@ -111,7 +111,7 @@ export class AssistantTool extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   mcpServerId: string | null = null
 
-  /** Name of the tool at its MCP server. */
+  @Field(() => String, { nullable: true, description: "Name of the tool at its MCP server." })
   @Property({ type: "text", nullable: true })
   mcpToolName: string | null = null
 
@@ -119,7 +119,8 @@ export class AssistantTool extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   mcpDigest: string | null = null
 
-  /** Of a tool of an MCP server; the assistant uses it only while it is `enabled`, which `disabled` says for every type. */
+  /** The assistant uses the tool only while it is `enabled`, which `disabled` says for every type. */
+  @Field(() => McpToolStateEnum, { nullable: true, description: "Where a tool of an MCP server stands; null for a tool of another type." })
   @Property({ type: "text", nullable: true })
   mcpState: McpToolState | null = null
 

@@ -59,7 +59,7 @@ const RefreshState = workState("refresh-mcp-server", {
   expression: "create index mcp_server_lease on mcp_server (refresh_lease_until) where refresh_lease_until is not null",
 })
 @Audited<McpServer>({
-  names: { sealedCredentials: "headers" },
+  names: { sealedCredentials: "credentials" },
   internal: ["status", "reason", "refreshedAt", "protocol", "refreshing"],
 })
 export class McpServer extends CompanyOwned {

@@ -5,6 +5,7 @@ import type { AssistantTool } from "../entities/assistant-tool.js"
 import type { ToolOutcome } from "../entities/tool-call.js"
 import { McpFailure } from "../ports/mcp.js"
 import { accountOf } from "./account.js"
+import { failed, outcomeOf } from "./outcome.js"
 
 type ServerRow = RowOf<"McpServer", "id" | "company_id" | "url" | "sealed_credentials" | "protocol">
 
@@ -25,21 +26,21 @@ export async function callMcpTool(
   signal?: AbortSignal,
 ): Promise<ToolOutcome> {
   const [row] = await context.statement(serverOf, [tool.mcpServerId, context.companyIds])
-  if (!row) return failed("The MCP server of the tool was deleted")
+  if (!row) return failed({ message: "The MCP server of the tool was deleted", status: null })
+  const begin = performance.now()
+  const latencyMs = () => Math.round(performance.now() - begin)
   try {
     const server = { id: row.id, companyId: row.company_id, url: row.url, sealedCredentials: row.sealed_credentials }
-    const { outcome } = await context.services.mcp.call(accountOf(context.services, server), row.protocol, {
+    const result = await context.services.mcp.call(accountOf(context.services, server), row.protocol, {
       id: callId,
       tool: { name: tool.mcpToolName!, inputSchema: tool.params },
       args,
       timeoutMs: tool.timeoutSeconds * 1000,
       ...(signal && { signal }),
     })
-    return outcome
+    return outcomeOf(result, latencyMs())
   } catch (error) {
-    if (error instanceof McpFailure) return failed(error.message)
+    if (error instanceof McpFailure) return failed(error, latencyMs())
     throw error
   }
 }
-
-const failed = (error: string): ToolOutcome => ({ success: false, status: null, latencyMs: 0, body: null, error })

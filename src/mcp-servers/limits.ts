@@ -12,6 +12,8 @@ export const mcpServerLimits = {
   listedName: 128,
   /** Longest description of a tool that an assistant can use; ours: it is sent to the model with every call of it. */
   description: 8_000,
+  /** Most bytes of a result that are kept, as of the response of a webhook. */
+  keptBytes: 256 * 1024,
   /** Lease on a listing: a worker that does not renew it counts as lost; ours. */
   leaseMs: 60_000,
   /** Interval of its renewal; ours. */

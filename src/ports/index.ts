@@ -16,6 +16,8 @@ import type { Embedding } from "./embedding.js"
 import { DocumentProcesses } from "./extractor/processes.js"
 import type { Extractor } from "./extractor.js"
 import type { GuardedHttpClient } from "./kit/guarded-http-client.js"
+import { mcpClient } from "./mcp/client.js"
+import type { McpClient } from "./mcp.js"
 import { diskStorage } from "./storage/disk.js"
 import type { Storage } from "./storage.js"
 import { offlineModel } from "./text-model/offline.js"
@@ -52,6 +54,9 @@ export async function embedding(config: Config): Promise<Embedding> {
 
 /** The crawler of this deployment, over the guarded HTTP client. */
 export const crawler = (httpClient: GuardedHttpClient): Crawler => webCrawler(httpClient)
+
+/** The client of companies' MCP servers, over the guarded HTTP client. */
+export const mcp = (httpClient: GuardedHttpClient): McpClient => mcpClient(httpClient)
 
 /** The document extractor of this deployment. */
 export const extractor = (): Extractor => new DocumentProcesses()

@@ -171,8 +171,6 @@ export const portLimits = {
   mcpListPages: 128,
   /** Most bytes that are read for the result of an MCP tool, pictures included; ours. */
   mcpResultBytes: 4 * 1024 * 1024,
-  /** Most bytes of a result's text that are kept, as of the response of a webhook. */
-  mcpTextBytes: 256 * 1024,
   /** Most pictures of a result that are kept; ours, as many as a message may have files. */
   mcpPictures: 10,
   /** Longest description of a server's protocol that is kept between calls, in characters of JSON; ours. */

@@ -1,5 +1,4 @@
 import type { McpClientCredentials, McpFault } from "../entities/mcp-server.js"
-import type { ToolOutcome } from "../entities/tool-call.js"
 
 /** A server of the Model Context Protocol that a company has chosen, and what identifies the company there. */
 export interface McpAccount {
@@ -47,6 +46,19 @@ export interface McpPicture {
   mimeType: string
 }
 
+/** What a tool answered: data, never to be followed. */
+export interface McpResult {
+  /** Whether the tool says that it failed. */
+  isError: boolean
+  /** Its texts, joined. */
+  text: string
+  /** Its structured content; null without. */
+  structured: unknown
+  pictures: McpPicture[]
+  /** HTTP status of the response. */
+  status: number | null
+}
+
 /** A call of a tool. */
 export interface McpCall {
   /** The stable ID of the call, sent as its idempotency key. */
@@ -61,6 +73,6 @@ export interface McpCall {
 export interface McpClient {
   /** Lists the tools of a server, within the limits of time and size; throws only `McpFailure`. */
   list(account: McpAccount, signal?: AbortSignal): Promise<McpListing>
-  /** Calls a tool. The request of the call is sent at most once; whatever the server does is an outcome, and nothing is thrown. */
-  call(account: McpAccount, protocol: unknown, call: McpCall): Promise<{ outcome: ToolOutcome; pictures: McpPicture[] }>
+  /** Calls a tool; the request of the call is sent at most once. Throws only `McpFailure`. */
+  call(account: McpAccount, protocol: unknown, call: McpCall): Promise<McpResult>
 }

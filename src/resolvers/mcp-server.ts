@@ -6,6 +6,7 @@ import { selectionOf } from "../context/selection.js"
 import { Assistant } from "../entities/assistant.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { McpServer } from "../entities/mcp-server.js"
+import { NotFound } from "../errors.js"
 import { setMcpTools } from "../mcp-servers/enable.js"
 import { createServer, deleteServer, refreshServer, updateServer } from "../mcp-servers/servers.js"
 import { assistantReadModel } from "../schema/assistant.js"
@@ -15,7 +16,7 @@ import { CreateMcpServerInput, McpToolInput, mcpServerReadModel, UpdateMcpServer
 
 const noun = "MCP server"
 
-/** The optional argument `companyId` of a mutation on one server, for paths that name its company. */
+/** The optional argument `companyId` of a root field about one server, for paths that name its company. */
 const OfCompanyArg = () =>
   Arg("companyId", () => UUID, { nullable: true, description: "ID of the server's company; another one is refused. Default: any." })
 
@@ -34,8 +35,16 @@ export class McpServerResolver {
 
   @Access("company")
   @Query(() => McpServer, { nullable: true, description: "An MCP server, without its credentials." })
-  mcpServer(@Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo, @IdArg("MCP server") id: string) {
-    return context.one(mcpServerReadModel, id, info, noun)
+  async mcpServer(
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @IdArg("MCP server") id: string,
+    @OfCompanyArg() companyId?: string | null,
+  ) {
+    const reach = context.reach(companyId)
+    const server = await context.one(mcpServerReadModel, id, info, noun)
+    if (!reach.includes(server.companyId!)) throw new NotFound(noun)
+    return server
   }
 
   @Access("company", { transaction: "manual" })

@@ -16,6 +16,11 @@ export const mcpServerRoutes = routes("MCP servers", {
     body: "fields",
     errorStatuses: [400, 403],
   },
+  [`GET ${path}/{id}`]: {
+    summary: "Returns an MCP server with its tools, without its credentials.",
+    document: "query ($companyId: UUID!, $id: UUID!) { mcpServer(id: $id, companyId: $companyId) { ...McpServer } }",
+    errorStatuses: [403, 404],
+  },
   [`PATCH ${path}/{id}`]: {
     summary: "Changes an MCP server; its tools are listed again when its URL or its credentials are given.",
     document: `mutation ($companyId: UUID!, $id: UUID!, $input: UpdateMcpServerInput!) {

@@ -181,6 +181,7 @@ describe("company:export", () => {
       ChannelMessage: "the state of deliveries",
       ChatIdentity: "further IDs of customers, by which their channel finds the chat",
       MessagePart: "IDs of parts, by which their channel names messages",
+      McpTool: "in the records of the MCP servers",
       ChatTagging: "in the records of the chats",
       ControlChange: "REST does not show it",
       AssistantTurn: "REST does not show it; deleted after a while",

@@ -105,6 +105,20 @@ const audited: Record<string, Case> = {
   ],
   rotateEventWebhookSecret: [() => mutate(webhook()), (id) => `rotateEventWebhookSecret(id: "${id}") { id }`, "EventWebhook", ["secret"]],
   deleteEventWebhook: [() => mutate(webhook()), (id) => `deleteEventWebhook(id: "${id}") { id }`, "EventWebhook", []],
+  createMcpServer: [
+    null,
+    () =>
+      `createMcpServer(input: { companyId: "${acme.id}", name: "${value}", url: "http://127.0.0.1:9/${value}", headers: { ${value}: "${value}" } }) { id }`,
+    "McpServer",
+    ["credentials", "name", "url"],
+  ],
+  updateMcpServer: [
+    () => acme.mcpServer(),
+    (id) => `updateMcpServer(id: "${id}", input: { name: "${value}", headers: { ${value}: "${value}" } }) { id }`,
+    "McpServer",
+    ["credentials", "name"],
+  ],
+  deleteMcpServer: [() => acme.mcpServer(), (id) => `deleteMcpServer(id: "${id}") { id }`, "McpServer", []],
   createAccessToken: [null, () => token(value), "AccessToken", ["name", "readOnly"]],
   renameAccessToken: [
     () => mutate(token("Old")),
@@ -125,6 +139,9 @@ const others = [
   ...["signIn", "refreshSession", "signOut", "createAssistantFolder", "updateAssistantFolder", "deleteAssistantFolder"],
   ...[
     "testAssistantTool",
+    "refreshMcpServer",
+    // Of the assistant itself; what it does to tools is in test/mcp-servers.
+    "setAssistantMcpTools",
     "testEventWebhook",
     "redeliverEvent",
     "redeliverEvents",
@@ -395,6 +412,7 @@ describe("the trail cannot be left out", () => {
   /** Entities of a company that are not audited, each with the reason. */
   const unaudited: Record<string, string> = {
     AssistantFolder: "arranges assistants; the trail is of what works for customers",
+    McpTool: "what an MCP server lists; the tools that an assistant may use are of AssistantTool",
     KnowledgeChunk: "made from a knowledge item by its indexing",
     ChatFolder: "arranges the inbox",
     ChatTag: "arranges the inbox",
@@ -433,7 +451,7 @@ describe("the trail cannot be left out", () => {
   })
 
   it("every column that it may name is called as in the API", () => {
-    const writeOnly = ["AssistantTool.webhookSecret", "Channel.credentials"]
+    const writeOnly = ["AssistantTool.webhookSecret", "Channel.credentials", "McpServer.credentials"]
     const unknown = metadata().flatMap(({ name, entity, meta }) => {
       const rule = auditRuleOf(entity)
       if (!rule) return []

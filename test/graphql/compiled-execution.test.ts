@@ -53,8 +53,10 @@ describe("the server's own schema", () => {
   const queries = Object.keys(schema.getQueryType()!.getFields())
 
   let webhook: { id: string }
+  let mcpServer: { id: string }
   beforeAll(async () => {
     webhook = await w.acme.eventWebhook()
+    mcpServer = await w.acme.mcpServer()
   })
 
   it.each(queries)("query %s has the same result on both", async (name) => {
@@ -66,7 +68,7 @@ describe("the server's own schema", () => {
     const ids: Record<string, string> = {
       ...{ chat: chat.id, message: message.id, assistant: acme.assistant.id, assistantTool: tool.id, knowledgeItem: acme.knowledge.id },
       ...{ company: acme.id, companyId: acme.id, chatId: chat.id, toolId: tool.id },
-      ...{ eventWebhook: webhook.id, webhookId: webhook.id },
+      ...{ eventWebhook: webhook.id, webhookId: webhook.id, mcpServer: mcpServer.id },
       call: (await acme.call()).id,
     }
     const identity = await authenticate(services, { accessToken: null, authorization: `Bearer ${acme.owner.jwt}` })

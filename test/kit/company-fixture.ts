@@ -63,6 +63,8 @@ export interface CompanyFixture extends CompanyRows {
   tag(fields?: Fields): Promise<Resource>
   /** An endpoint for events; by default nothing listens on its address, and no test makes such events. */
   eventWebhook(fields?: Fields): Promise<Resource>
+  /** An MCP server; by default nothing listens on its address. */
+  mcpServer(fields?: Fields): Promise<Resource>
   makeAssistant(fields?: Fields): Promise<Resource>
   makeKnowledge(fields?: Fields): Promise<Resource>
   /** A new user with a session who is a member of this company, or a membership for an existing user. */
@@ -161,6 +163,8 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
     folder: (fields = {}) => post("/api/chat-folders", { name: "Returns", ...fields }),
     tag: (fields = {}) => post("/api/chat-tags", { name: `Tag ${randomUUID()}`, ...fields }),
     eventWebhook: (fields = {}) => post("/api/event-webhooks", { url: "http://127.0.0.1:9/", types: ["CHANNEL_UPDATED"], ...fields }),
+    mcpServer: (fields = {}) =>
+      post(`/api/companies/${company.id}/mcp-servers`, { name: "shop", url: "http://127.0.0.1:9/mcp", ...fields }),
     tool: (fields = {}) =>
       post("/api/assistant-tools-new", {
         assistantId: company.assistant.id,

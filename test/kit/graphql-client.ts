@@ -205,10 +205,11 @@ function refusal(route: Route, { message, extensions }: NonNullable<Awaited<Retu
 function success(schema: GraphQLSchema, route: Route, document: OperationDefinitionNode, data: Record<string, unknown>) {
   const root = document.selectionSet.selections[0] as FieldNode
   const type = schema.getRootType(document.operation)!.getFields()[root.name.value]!.type
-  const value = inRestWords(type, root, data[root.name.value])
+  const whole = inRestWords(type, root, data[root.name.value])
+  const value = route.field ? (whole as Record<string, unknown>)[route.field] : whole
   return {
     status: route.status ?? (route.method === "POST" ? 201 : 200),
-    body: route.page ? pageOf(route, value as never) : whole(route, value),
+    body: route.page ? pageOf(route, value as never) : withNulls(route, value),
   }
 }
 
@@ -217,11 +218,11 @@ function pageOf(
   { nodes, totalCount, pageInfo, stats }: { nodes: unknown[]; totalCount?: number; pageInfo?: Record<string, unknown>; stats?: object },
 ) {
   const nextCursor = pageInfo?.["hasNextPage"] ? pageInfo["endCursor"] : null
-  return { data: nodes.map((node) => whole(route, node)), totalCount: totalCount ?? null, nextCursor, ...(stats && { stats }) }
+  return { data: nodes.map((node) => withNulls(route, node)), totalCount: totalCount ?? null, nextCursor, ...(stats && { stats }) }
 }
 
 /** Adds null for relations that were not included. */
-const whole = (route: Route, value: unknown) =>
+const withNulls = (route: Route, value: unknown) =>
   route.nulls.length > 0 ? { ...Object.fromEntries(route.nulls.map((name) => [name, null])), ...(value as object) } : value
 
 function inRestWords(type: GraphQLOutputType, node: FieldNode, value: unknown): unknown {

@@ -27,6 +27,15 @@ async function webhookOf(company: CompanyFixture) {
   return company.eventWebhook()
 }
 
+/** A new MCP server, in the same way: a company has at most 20. */
+async function mcpServerOf(company: CompanyFixture) {
+  const as = company.rest.as(company.token)
+  const servers = `/api/companies/${company.id}/mcp-servers`
+  const { body: all } = await as.get(servers).expect(200)
+  if (all.length > 15) await as.delete(`${servers}/${all[0].id}`).expect(200)
+  return company.mcpServer()
+}
+
 /** The kinds of rows that a request to a route names in its path and its body. */
 export function kindsOf(route: Route, company: CompanyFixture, bodyOf = (own: Belongings): unknown => bodyFor(route, own)): Set<string> {
   const kinds = new Set([...route.path.matchAll(/([\w-]+)\/\{\w+\}/g)].map(([, part]) => part!))
@@ -66,6 +75,7 @@ export async function belongings(company: CompanyFixture, kinds?: Set<string>): 
     own["event-webhooks"] = (await webhookOf(company)).id
     own["deliveries"] = (await as.post(`/api/event-webhooks/${own["event-webhooks"]}/test`).expect(201)).body.id
   }
+  if (wants("mcp-servers")) own["mcp-servers"] = (await mcpServerOf(company)).id
   if (wants("access-tokens")) {
     const tokens = `/api/companies/${company.id}/access-tokens`
     own["access-tokens"] = (await company.rest.as(company.owner.jwt).post(tokens, { name: "Shop" }).expect(201)).body.id
@@ -125,6 +135,9 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   },
   "PATCH /api/assistant-tools-new/{id}": { description: "Looks closely." },
   "POST /api/assistant-tools-new/{id}/test": { params: {} },
+  "POST /api/companies/{companyId}/mcp-servers": { name: "shop", url: "http://127.0.0.1:9/mcp" },
+  "PATCH /api/companies/{companyId}/mcp-servers/{id}": { name: "Renamed" },
+  "PUT /api/assistants/{assistantId}/mcp-tools": { tools: [] },
   "POST /api/assistant-knowledge-new": {
     assistantId: own["assistants-new"],
     name: "Prices",

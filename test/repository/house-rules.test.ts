@@ -266,6 +266,7 @@ describe("the separation of companies", () => {
     "control_change.actor_id": "a user, a token or an assistant; kept after they are gone",
     "event.chat_id": "an event outlives its chat, to tell of its end",
     "event_delivery.chat_id": "a delivery outlives its chat, to tell of its end",
+    "mcp_server.refresh_id": "the fence of listing the tools, which is no row",
     "event_webhook.sending_id": "the fence of sending events, which is no row",
     "event.company_id": "the log is cleared by age; a foreign key would lock the company's row for every message",
     "member.user_id": "users belong to no company; this row is what says so",

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto"
 import { LRUCache } from "lru-cache"
-import { clock } from "../../entities/kit/clock.js"
 import { portLimits } from "../limits.js"
 import { type McpAccount, McpFailure } from "../mcp.js"
 import type { Exchange } from "./exchange.js"
@@ -8,7 +7,7 @@ import type { McpSdk } from "./sdk.js"
 
 interface Token {
   value: string
-  /** Milliseconds of the clock from which it is not used any more. */
+  /** Time from which it is not used any more, in milliseconds since the start of the process. */
   until: number
 }
 
@@ -21,7 +20,7 @@ export class McpTokens {
     if (!account.client) return undefined
     const key = keyOf(account)
     const known = this.#known.get(key)
-    if (known && known.until > clock.now().getTime()) return known.value
+    if (known && known.until > performance.now()) return known.value
     const token = await requestToken(sdk, account, exchange)
     this.#known.set(key, token)
     return token.value
@@ -52,7 +51,7 @@ async function requestToken(sdk: McpSdk, account: McpAccount, exchange: Exchange
   const tokens = provider.tokens()
   if (!tokens) throw new McpFailure("unauthorized", "The authorization server gave no token for the client credentials")
   const seconds = tokens.expires_in ?? portLimits.mcpTokenDefaultSeconds
-  const until = clock.now().getTime() + Math.max(0, seconds - portLimits.mcpTokenMarginSeconds) * 1000
+  const until = performance.now() + Math.max(0, seconds - portLimits.mcpTokenMarginSeconds) * 1000
   return { value: tokens.access_token, until }
 }
 

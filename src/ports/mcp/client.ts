@@ -1,5 +1,4 @@
 import type { Client, StreamableHTTPClientTransport, Tool } from "@modelcontextprotocol/client"
-import type { ToolOutcome } from "../../entities/tool-call.js"
 import type { GuardedHttpClient } from "../kit/guarded-http-client.js"
 import { portLimits } from "../limits.js"
 import { type ListedTool, type McpAccount, type McpCall, type McpClient, McpFailure, type McpListing } from "../mcp.js"
@@ -43,28 +42,13 @@ export function mcpClient(httpClient: GuardedHttpClient): McpClient {
       return connected(account, null, new Exchange(httpClient, limits), listed)
     },
     async call(account, protocol, call) {
-      const begin = performance.now()
       const { timeoutMs, signal } = call
       const exchange = new Exchange(httpClient, { timeoutMs, maxBytes: portLimits.mcpResultBytes, ...(signal && { signal }) })
-      const latencyMs = () => Math.round(performance.now() - begin)
-      try {
-        const { success, body, error, pictures } = resultOf(await connected(account, protocol, exchange, (to) => called(to, call)))
-        return { outcome: { success, status: exchange.status, latencyMs: latencyMs(), body, error }, pictures }
-      } catch (error) {
-        if (!(error instanceof McpFailure)) throw error
-        return { outcome: failed(error, latencyMs()), pictures: [] }
-      }
+      const result = await connected(account, protocol, exchange, (to) => called(to, call))
+      return { ...resultOf(result), status: exchange.status }
     },
   }
 }
-
-const failed = ({ message, status }: McpFailure, latencyMs: number): ToolOutcome => ({
-  success: false,
-  status,
-  latencyMs,
-  body: null,
-  error: message,
-})
 
 const self = { name: "Service-Platform-API", version: "1.0" }
 
