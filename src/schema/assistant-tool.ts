@@ -79,7 +79,8 @@ export class UpdateAssistantToolInput extends AssistantToolFields {
 export async function checkTool(input: UpdateAssistantToolInput, faultOfParams: (params: unknown) => Promise<string | null>) {
   const details: Detail[] = []
   const refuse = (path: string, message: string | null | undefined) => message && details.push({ path, message })
-  const { name, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
+  const { name, type, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
+  if (type === "mcp") refuse("type", "must be another one: tools of MCP servers are enabled with setAssistantMcpTools")
   if (name != null && !/^[A-Za-z0-9_-]+$/.test(name)) refuse("name", "must be letters, digits, _ and - only")
   if (apiCallUrl) refuse("apiCallUrl", faultOfUrl(apiCallUrl))
   const { toolTimeoutMinSeconds: min, toolTimeoutMaxSeconds: max } = schemaLimits
