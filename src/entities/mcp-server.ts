@@ -29,8 +29,8 @@ export interface McpClientCredentials {
   clientSecret: string
   /** Space-separated scopes; null for those that the server names. */
   scope: string | null
-  /** The only authorization server that may get the secret; null for the one that the server names. */
-  issuer: string | null
+  /** Issuer identifier of the only authorization server that gets the secret, whatever the server names. */
+  issuer: string
 }
 
 /** Credentials for a server: headers of every request, and those for its authorization server. */

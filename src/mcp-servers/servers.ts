@@ -58,7 +58,7 @@ const none: McpCredentials = { headers: {}, client: null }
 function given(before: McpCredentials, { headers, clientCredentials: client }: UpdateMcpServerInput): McpCredentials {
   return {
     headers: headers === undefined ? before.headers : (headers ?? {}),
-    client: client === undefined ? before.client : client && { ...client, scope: client.scope ?? null, issuer: client.issuer ?? null },
+    client: client === undefined ? before.client : client && { ...client, scope: client.scope ?? null },
   }
 }
 

@@ -31,10 +31,9 @@ export class McpClientCredentialsInput {
   scope?: string | null
 
   @Field(() => WebAddress, {
-    nullable: true,
-    description: "The only authorization server that may get the secret: its issuer identifier. Default: the one that the server names.",
+    description: "Issuer identifier of the authorization server, the only one that gets the secret, whatever the MCP server names.",
   })
-  issuer?: string | null
+  issuer!: string
 }
 
 @InputType()

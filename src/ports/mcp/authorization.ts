@@ -35,32 +35,42 @@ export class McpTokens {
 /** A token belongs to one server and its credentials: changed ones need another. */
 const keyOf = ({ id, url, client }: McpAccount) => hash("sha256", JSON.stringify([id, url, client]), "base64")
 
-async function requestToken(sdk: McpSdk, account: McpAccount, exchange: Exchange): Promise<Token> {
-  const { clientId, clientSecret, scope, issuer } = account.client!
-  const provider = new sdk.ClientCredentialsProvider({
-    clientId,
-    clientSecret,
-    ...(scope !== null && { scope }),
-    ...(issuer !== null && { expectedIssuer: issuer }),
-  })
+async function requestToken(sdk: McpSdk, { url, client }: McpAccount, exchange: Exchange): Promise<Token> {
+  const { clientId, clientSecret, scope, issuer } = client!
+  const fetchFn = exchange.fetch
+  const provider = new sdk.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: issuer })
   try {
-    await sdk.auth(provider, { serverUrl: account.url, fetchFn: exchange.fetch, ...(scope !== null && { scope }) })
+    const {
+      authorizationServerUrl,
+      authorizationServerMetadata: metadata,
+      resourceMetadata,
+    } = await sdk.discoverOAuthServerInfo(url, { fetchFn })
+    if (!isSameIssuer(metadata?.issuer ?? authorizationServerUrl, issuer)) throw otherIssuer()
+    const resource = await sdk.selectResourceURL(url, provider, resourceMetadata)
+    const scopes = scope ?? resourceMetadata?.scopes_supported?.join(" ")
+    const options = { fetchFn, ...(metadata && { metadata }), ...(resource && { resource }), ...(scopes && { scope: scopes }) }
+    const { access_token: value, expires_in: life = portLimits.mcpTokenDefaultSeconds } = await sdk.fetchToken(
+      provider,
+      authorizationServerUrl,
+      options,
+    )
+    return { value, until: performance.now() + Math.max(0, life - portLimits.mcpTokenMarginSeconds) * 1000 }
   } catch (error) {
     throw noToken(sdk, error, exchange)
   }
-  const tokens = provider.tokens()
-  if (!tokens) throw new McpFailure("unauthorized", "The authorization server gave no token for the client credentials")
-  const seconds = tokens.expires_in ?? portLimits.mcpTokenDefaultSeconds
-  const until = performance.now() + Math.max(0, seconds - portLimits.mcpTokenMarginSeconds) * 1000
-  return { value: tokens.access_token, until }
 }
 
+/** The secret is for one authorization server: an MCP server that names another one does not get it there. */
+const otherIssuer = () =>
+  new McpFailure("unauthorized", "The server names another authorization server than the issuer of the client credentials")
+
+const isSameIssuer = (one: string, other: string) => one.replace(/\/$/, "") === other.replace(/\/$/, "")
+
 function noToken(sdk: McpSdk, error: unknown, exchange: Exchange): McpFailure {
+  if (error instanceof McpFailure) return error
   if (exchange.fault) return new McpFailure("unreachable", `The authorization server gave no token: ${exchange.fault.message}`)
   if (error instanceof sdk.OAuthError)
     return new McpFailure("unauthorized", `The authorization server refused the client credentials: ${short(error.code)}`)
-  if (error instanceof sdk.AuthorizationServerMismatchError)
-    return new McpFailure("unauthorized", "The server names another authorization server than the issuer of the client credentials")
   return new McpFailure("unauthorized", `No token for the client credentials: ${short(error instanceof Error ? error.message : "")}`)
 }
 
@@ -71,7 +81,8 @@ export async function refusal(sdk: McpSdk, account: McpAccount, exchange: Exchan
   if (Object.keys(account.headers).length > 0) return say("The server does not accept the headers that are set (status 401)")
   const asked = await signInOf(sdk, account, exchange)
   if (!asked) return say("The server asks for credentials (status 401): set a header, such as Authorization")
-  if (asked.allowsClients) return say(`The server asks for client credentials of ${asked.issuer} (OAuth): set clientCredentials`)
+  if (asked.allowsClients)
+    return say(`The server asks for client credentials of ${asked.issuer} (OAuth): set clientCredentials with this issuer`)
   return say(
     `The server asks for a person's consent at ${asked.issuer} (OAuth), which is not supported: set the header Authorization with a token of the server, if it gives one`,
   )

@@ -77,6 +77,7 @@ function endSession({ client, transport }: Connection) {
 }
 
 async function listed({ client }: Connection): Promise<McpListing> {
+  if (!client.getServerCapabilities()?.tools) return { tools: [], protocol: protocolOf(client) }
   const { tools } = await client.listTools(undefined, { timeout: portLimits.mcpListMs })
   return { tools: tools.map(toolOf), protocol: protocolOf(client) }
 }
