@@ -21,7 +21,7 @@ const executors: Record<AssistantToolType, Executor> = {
     // A test asks the endpoint, where there is one: no client waits for it.
     return call.chatId ? awaitClient(context, tool, call) : webhook(context, tool, call, signal)
   },
-  mcp: (context, tool, call, signal) => callMcpTool(context, tool, call.id, call.params as ToolArguments, signal),
+  mcp: (context, tool, call, signal) => callMcpTool(context, tool, call, signal),
 }
 
 /** Executes a logged call of a tool of any type: in a chat, on a voice call, or as a test. */

@@ -4,6 +4,7 @@ import type { UnitOfWork } from "../database/unit-of-work.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { Chat } from "../entities/chat.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
+import { Media } from "../entities/media.js"
 import { outputFrame } from "../entities/message.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
 import { append } from "../messages/append.js"
@@ -54,7 +55,10 @@ export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool
 export async function record(unit: UnitOfWork, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
   call.complete(outcome)
   if (!chat?.closeToolCall(call.id)) return
-  await append(unit, outputFrame(chat.id, call.id, outcomeStatus(outcome), output))
+  const { mediaIds = [] } = outcome
+  const files = await unit.em.find(Media, { id: { $in: mediaIds } }, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: "asc" } })
+  for (const file of files) file.attach()
+  await append(unit, { ...outputFrame(chat.id, call.id, outcomeStatus(outcome), output), mediaIds: files.map(({ id }) => id) })
 }
 
 /** The status of a call with this outcome. */

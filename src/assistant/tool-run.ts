@@ -89,7 +89,8 @@ async function runExternal(
   const { row, call } = noted
   const attributes = { "gen_ai.tool.name": row.name, "gen_ai.tool.type": row.type }
   const came = await traced("tool", attributes, () => execute(context, row, call))
-  const recorded = came && (await recordAtOnce(context, turn, call, came, shownToModel(came)))
+  // A result with files locks them, in a transaction.
+  const recorded = came && !came.mediaIds && (await recordAtOnce(context, turn, call, came, shownToModel(came)))
   if (recorded) return recorded.holds ? { output: shownToModel(came) } : null
   return context.transaction(async (tx) => {
     const chat = await lockedChat(tx.unit, turn.chatId)

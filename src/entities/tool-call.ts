@@ -24,6 +24,8 @@ export interface ToolOutcome {
   body: unknown
   /** Why the call failed, in one sentence; null when it succeeded. */
   error: string | null
+  /** IDs of stored files that belong to the result; the message with the result gets them. */
+  mediaIds?: string[]
 }
 
 /** The error of a call whose worker was lost, or whose client never answered. */

@@ -2,10 +2,11 @@ import type { RequestContext } from "../context/request-context.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import type { AssistantTool } from "../entities/assistant-tool.js"
-import type { ToolOutcome } from "../entities/tool-call.js"
+import type { ToolCall, ToolOutcome } from "../entities/tool-call.js"
 import { McpFailure } from "../ports/mcp.js"
 import { accountOf } from "./account.js"
 import { failed, outcomeOf } from "./outcome.js"
+import { storePictures } from "./pictures.js"
 
 type ServerRow = RowOf<"McpServer", "id" | "company_id" | "url" | "sealed_credentials" | "protocol">
 
@@ -21,8 +22,7 @@ const serverOf: Statement<ServerRow> = {
 export async function callMcpTool(
   context: RequestContext,
   tool: AssistantTool,
-  callId: string,
-  args: Record<string, unknown>,
+  call: ToolCall,
   signal?: AbortSignal,
 ): Promise<ToolOutcome> {
   const [row] = await context.statement(serverOf, [tool.mcpServerId, context.companyIds])
@@ -32,13 +32,16 @@ export async function callMcpTool(
   try {
     const server = { id: row.id, companyId: row.company_id, url: row.url, sealedCredentials: row.sealed_credentials }
     const result = await context.services.mcp.call(accountOf(context.services, server), row.protocol, {
-      id: callId,
+      id: call.id,
       tool: { name: tool.mcpToolName!, inputSchema: tool.params },
-      args,
+      args: call.params as Record<string, unknown>,
       timeoutMs: tool.timeoutSeconds * 1000,
       ...(signal && { signal }),
     })
-    return outcomeOf(result, latencyMs())
+    const took = latencyMs()
+    // Only a chat shows files.
+    const pictures = call.chatId ? await storePictures(context, tool.companyId, result.pictures) : []
+    return outcomeOf(result, pictures, took)
   } catch (error) {
     if (error instanceof McpFailure) return failed(error, latencyMs())
     throw error

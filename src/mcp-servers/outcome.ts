@@ -1,13 +1,21 @@
 import { isDeepStrictEqual } from "node:util"
 import { storableJson, storableText } from "../entities/kit/storable.js"
+import type { Media } from "../entities/media.js"
 import type { ToolOutcome } from "../entities/tool-call.js"
 import type { McpFailure, McpResult } from "../ports/mcp.js"
 import { mcpServerLimits } from "./limits.js"
 
-/** The outcome of a call whose result arrived. */
-export function outcomeOf({ isError, text, structured, status }: McpResult, latencyMs: number): ToolOutcome {
+/** The outcome of a call whose result arrived, with its pictures that are stored. */
+export function outcomeOf(result: McpResult, pictures: Media[], latencyMs: number): ToolOutcome {
+  const { isError, text, structured, status } = result
   const error = isError ? "The tool reported an error" : null
-  return { success: !isError, status, latencyMs, body: bodyOf(cut(storableText(text)), storableJson(structured)), error }
+  const body = bodyOf(cut(storableText(text)), storableJson(structured))
+  const outcome = { success: !isError, status, latencyMs, error }
+  if (result.pictures.length === 0) return { ...outcome, body }
+  const shown = pictures.map(({ id, mimeType }) => ({ mediaId: id, mimeType }))
+  const left = result.pictures.length - pictures.length
+  const withPictures = { ...(body !== null && { result: body }), pictures: shown, ...(left > 0 && { picturesLeftOut: left }) }
+  return { ...outcome, body: withPictures, ...(pictures.length > 0 && { mediaIds: pictures.map(({ id }) => id) }) }
 }
 
 /** The outcome of a call without a result. */

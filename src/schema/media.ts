@@ -16,7 +16,8 @@ const links = hasMany(
   (query, ids) => query.where("t.message_id", "=", ids).orderBy("t.position"),
 )
 
-const mayHaveMedia = ({ type }: MessageRow) => type !== undefined && ["Photo", "Video", "Audio", "Document"].includes(type)
+const mayHaveMedia = ({ type }: MessageRow) =>
+  type !== undefined && ["Photo", "Video", "Audio", "Document", "FunctionCallOutput"].includes(type)
 
 /** Reads files once although they are selected as `messageMedia` and as `mediaIds`. Texts have none; snapshots contain theirs. */
 const loadLinks = (rows: MessageRow[], reader: Reader, ofMessage: Selection) =>

@@ -80,7 +80,7 @@ async function use(url: string, name: string, args: object) {
   expect((await said(chat)).at(-1)).toBe("Assistant: Here you are.")
   const told = openAi.requests.at(-1)!.body.messages.filter(({ role }: { role: string }) => role === "tool")
   await rest.as(acme.token).delete(`/api/companies/${acme.id}/mcp-servers/${server.id}`).expect(200)
-  return { server, told: told.map(({ content }: { content: string }) => unwrapped(content)) }
+  return { server, chat, told: told.map(({ content }: { content: string }) => unwrapped(content)) }
 }
 
 describe("a server on the SDK of before (2025-11-25)", () => {
@@ -127,6 +127,15 @@ describe("the reference server of the registry, as it is", () => {
     expect(echo.told).toEqual(["Echo: hello"])
     expect(echo.server.tools.map(({ name, fault }: { name: string; fault: null }) => [name, fault])).toContainEqual(["get-sum", null])
     expect((await use(url, "get-sum", { a: 2, b: 3 })).told[0]).toContain("5")
+    const picture = await use(url, "get-tiny-image", {})
+    const { result, pictures } = JSON.parse(picture.told[0])
+    expect(result).toContain("MCP logo")
+    expect(pictures).toEqual([{ mediaId: expect.any(String), mimeType: "image/png" }])
+    // The picture is a file of the chat.
+    const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${picture.chat.id}`).expect(200)
+    const frame = body.data.find(({ type }: { type: string }) => type === "FunctionCallOutput")
+    expect(frame.messageMedia).toMatchObject([{ mediaId: pictures[0].mediaId, media: { mimeType: "image/png", status: "ready" } }])
+    expect((await fetch(frame.messageMedia[0].media.url)).status).toBe(200)
     const weather = await use(url, "get-structured-content", { location: "Chicago" })
     expect(JSON.parse(weather.told[0])).toMatchObject({ temperature: expect.any(Number) })
   })
