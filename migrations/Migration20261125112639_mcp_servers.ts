@@ -22,6 +22,9 @@ export class Migration20261125112639_mcp_servers extends Migration {
     this.addSql(`alter table "mcp_tool" add constraint "mcp_tool_name_unique" unique ("server_id", "name");`)
     this.addSql(`alter table "mcp_tool" add constraint "mcp_tool_company_id_id_unique" unique ("company_id", "id");`)
 
+    // A migration before this one may have inserted tools in the same transaction; their references are checked now, not at its end.
+    this.addSql("set constraints all immediate;")
+    this.addSql("set constraints all deferred;")
     this.addSql(
       `alter table "assistant_tool" add "mcp_server_id" uuid null, add "mcp_tool_name" text null, add "mcp_digest" text null, add "mcp_state" text null;`,
     )

@@ -9,6 +9,7 @@ import { resendSimulation } from "./chats/resend.js"
 import type { Connection, OpenSimulation, Simulation } from "./chats/simulation.js"
 import { telegramBotSimulation } from "./chats/telegram-bot.js"
 import { callFaults, Faults, faultRatesOf, hookFaults } from "./kit/faults.js"
+import { mcpUsage, simulateMcp } from "./mcp/main.js"
 
 /** The messengers that can be simulated. */
 const simulations: Record<string, OpenSimulation> = {
@@ -24,7 +25,8 @@ const simulations: Record<string, OpenSimulation> = {
 const faultNames = [...new Set([...Object.keys(callFaults), ...Object.keys(hookFaults)])].join(", ")
 const usage = `npm run simulate -- ${Object.keys(simulations).join("|")} [--company ID [--assistant ID]] [--port PORT] [--hook-url URL] [--secret TEXT] [--faults NAME=PROBABILITY,…] [--seed NUMBER]
 With --company the stand-in is connected to this company; the server has to be started with the printed environment.
-faults: ${faultNames}`
+faults: ${faultNames}
+${mcpUsage}`
 
 const text = { type: "string" } as const
 const options = { company: text, assistant: text, port: text, "hook-url": text, secret: text, faults: text, seed: text }
@@ -82,6 +84,7 @@ async function chat({ commands, write }: Simulation) {
 }
 
 async function main() {
+  if (process.argv[2] === "mcp") return simulateMcp(process.argv.slice(3))
   const { simulation, company, assistant } = await start(process.argv.slice(2), (line) => print(`< ${line}`))
   const { connection, hooks } = simulation
   if (hooks)

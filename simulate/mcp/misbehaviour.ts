@@ -33,7 +33,7 @@ interface ListedTool {
 /** Makes an MCP server misbehave, on demand. */
 export class Misbehaviour {
   /** What is wrong with each list from now on. */
-  list: ListFault | null = null
+  private list: ListFault | null = null
   private readonly planned: Planned[] = []
   private readonly described = new Map<string, string>()
   private readonly vanished = new Set<string>()
@@ -43,6 +43,11 @@ export class Misbehaviour {
   /** Makes the next request of a method fail; several calls count one after the other. */
   on(method: "tools/call" | "tools/list" | "any", fault: McpFault, until: Promise<unknown> | null = null) {
     this.planned.push({ fault, method, until })
+  }
+
+  /** Lists wrongly from now on. */
+  listWith(fault: ListFault) {
+    this.list = fault
   }
 
   /** Describes a tool in other words from now on. */

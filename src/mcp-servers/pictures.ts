@@ -17,8 +17,10 @@ export async function storePictures(context: RequestContext, companyId: string, 
       const media = await storePicture(context, companyId, picture, `picture-${at + 1}`)
       if (media) stored.push(media)
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      context.request.log.warn({ companyId, reason: error.message }, "a picture of a tool could not be stored")
+      // Whatever the fault is, the result must not be lost.
+      const { log } = context.request
+      if (error instanceof ApiError) log.warn({ companyId, reason: error.message }, "a picture of a tool could not be stored")
+      else log.error({ err: error, companyId }, "a picture of a tool could not be stored")
     }
   }
   return stored

@@ -73,6 +73,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
     "test/media/media.test.ts",
     "that its sender aborts leaves nothing",
   ],
+  "src/mcp-servers/pictures.ts: Readable.from": ["Reads from memory; a picture that cannot be written is left out, and a line is logged."],
   "src/context/rate-limit.ts: new Redis": [
     "A line is logged; each instance counts alone until the connection is made again.",
     "test/events/wake-up.test.ts",

@@ -96,7 +96,7 @@ describe("an MCP server that is created", () => {
     ["huge", /sent more than 1 MB/],
     ["endless", /list/],
   ] as const)("with a list that is %s is invalid", async (list, reason) => {
-    book.faults.list = list
+    book.faults.listWith(list)
     expect(await create()).toMatchObject({ status: "invalid", reason: expect.stringMatching(reason) })
   })
 

@@ -157,6 +157,16 @@ describe("the offline model", () => {
     expect(await does("turnOffAiMode is what? Do you take returns?", { tools })).toEqual([])
   })
 
+  it("calls a tool that looks something up by its number, and none that changes something, unless that is said", async () => {
+    const parameters = { type: "object", properties: { number: { type: "integer" } }, required: ["number"] }
+    const find: ModelTool = { name: "shop_find_order", description: "Says where an order is.", parameters }
+    const cancel: ModelTool = { name: "shop_cancel_order", description: "Cancels an order.", parameters }
+    const tools = [cancel, find, turnOff]
+    expect(await does("Where is my order 1042?", { tools })).toEqual([["shop_find_order", { number: 1042 }]])
+    expect(await does("I want to order a lamp.", { tools })).not.toContainEqual(["shop_find_order", expect.anything()])
+    expect(await does("Where is my order 1042?", { tools: [cancel, turnOff] })).not.toContainEqual(["shop_cancel_order", expect.anything()])
+  })
+
   it.each([
     [{ status: "shipped", eta: "Friday" }, "Get order status: status: shipped, eta: Friday."],
     [{ success: true, status: 200, body: { message: "Your order left on Monday" } }, "Your order left on Monday."],

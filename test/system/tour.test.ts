@@ -42,6 +42,7 @@ let environment: Record<string, string>
 let url: string
 let server: ChildProcess | null = null
 let printed = ""
+let bookPort: number
 let tour: Promise<Ran>
 
 /** The README's second command, in its own process group like in a terminal. Only address and folder are configured. */
@@ -113,7 +114,9 @@ interface Ran {
 /** Pastes the whole tour into bash. */
 function runTour(): Promise<Ran> {
   const pasted = tourOf(readme).map(({ title, commands }) => `echo '## ${title}'\n${commands}`)
-  return paste(instead(instead(pasted.join("\n"), "URL=http://127.0.0.1:4000", `URL=${url}`), "DATA=./data", `DATA=${data}`))
+  const here = instead(instead(pasted.join("\n"), "URL=http://127.0.0.1:4000", `URL=${url}`), "DATA=./data", `DATA=${data}`)
+  // The order book runs until the terminal is closed.
+  return paste(`trap 'kill $(jobs -p)' EXIT\n${here.replaceAll("4100", String(bookPort))}`)
 }
 
 /** Runs commands in bash. */
@@ -144,6 +147,7 @@ async function paste(commands: string): Promise<Ran> {
 beforeAll(async () => {
   await telegram.listen()
   const port = await freePort()
+  bookPort = await freePort()
   url = `http://127.0.0.1:${port}`
   const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env
   environment = { PATH, HOME, NODE_COMPILE_CACHE, PORT: String(port), DATA_DIR: data, TELEGRAM_BASE_URL: telegram.server.url }
@@ -223,6 +227,9 @@ describe("the README", () => {
     expect(shown["Take over."]).toMatch(new RegExp(`^manual\nUser\n${uuid}\nCustomer: And what does delivery cost\\?$`))
     expect(shown["Give it back."]).toMatch(/^true\n(.*\n)*live: ASSISTANT: .*warranty of 3 years/)
     expect(shown["Call me."]).toMatch(/^Agent: Hello! I am Lumen's assistant\..*\nCustomer: (.*\n)+Customer: Thank you, goodbye\./)
+    expect(shown["Connect a tool server."]).toMatch(
+      /^cancel_order: available\nfind_order: enabled\nlist_orders: available\n(.*\n)*live: ASSISTANT: .*Order 1042 .* arrives tomorrow/,
+    )
     expect(JSON.parse(shown["List chats over GraphQL."]!)).toMatchObject({
       data: {
         chats: { totalCount: 3, nodes: [{ messenger: "WIDGET", isUnderAiControl: true, lastMessage: { role: "ASSISTANT" } }, {}, {}] },

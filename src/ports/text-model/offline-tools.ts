@@ -24,19 +24,31 @@ export function namedTools(sentences: string[], tools: ModelTool[]): ModelTool[]
   if (spelled.length) return spelled.sort((one, two) => one.at - two.at).map(({ tool }) => tool)
   const stated = sentences.map((sentence) => new Set(words(sentence).map(stem)))
   const meant = own
-    .map((tool) => ({ tool, wanted: subjectOf(tool.name) }))
-    .filter(({ wanted }) => wanted.length && stated.some((stems) => wanted.every((word) => stems.has(stem(word)))))
+    .map((tool) => ({ tool, wanted: subjectOf(tool, text) }))
+    .filter(({ wanted }) => wanted.length && stated.some((stems) => wanted.every((word) => stems.has(word))))
     .sort((one, two) => two.wanted.length - one.wanted.length)
   return meant.slice(0, 1).map(({ tool }) => tool)
 }
 
-// Customers write "my order status", without "get" or "fetch".
-function subjectOf(name: string) {
-  const all = nameWords(name)
-  const subject = all.filter(
-    (word, at) => !(at === 0 && /^(?:get|fetch|find|check|look|lookup|show|list|read)$/.test(word)) && !isStopWord(word),
-  )
-  return subject.length > 1 ? subject : all
+const looking = /^(?:get|fetch|find|check|look|lookup|show|list|read)$/
+
+/**
+ * The words, by their stems, that a sentence must have to mean a tool. Customers write "my order status", without "get" or "fetch", or what is
+ * before that: the name of an MCP server. One word alone is too common, unless the text has all that the tool needs, such as an order's number.
+ */
+function subjectOf(tool: ModelTool, text: string): string[] {
+  const all = nameWords(tool.name)
+  const stems = (list: string[]) => [...new Set(list.map(stem))]
+  const verb = all.findLastIndex((word) => looking.test(word))
+  const subject = stems(all.slice(verb + 1).filter((word) => !isStopWord(word)))
+  return subject.length > 1 || (subject.length === 1 && hasAllOf(tool, text)) ? subject : stems(all)
+}
+
+/** Whether a text has a value for each required argument, of which there is at least one; not just any text. */
+function hasAllOf(tool: ModelTool, text: string): boolean {
+  const { properties = {}, required } = tool.parameters as Schema
+  const names = Array.isArray(required) ? required.map(String) : []
+  return names.length > 0 && names.every((name) => Object.hasOwn(properties, name) && unnamed(name, properties[name]!, text) !== null)
 }
 
 interface Schema {
