@@ -16,7 +16,7 @@ import { rollingRestartCampaign } from "./rolling-restart.js"
 import { type Campaign, kills, smallOutbound, someCalls } from "./sizes.js"
 import { slowEndpointsCampaign } from "./slow-endpoints.js"
 import { takeOverCampaign } from "./take-over.js"
-import { toolCampaign } from "./tools.js"
+import { mcpToolCampaign, toolCampaign } from "./tools.js"
 import { writeCampaign } from "./write.js"
 
 /** Campaigns that are chosen by one name. */
@@ -78,6 +78,8 @@ export function campaigns(seed: number, isFull: boolean): Record<string, Group> 
       campaigns: {
         "kill -9 during turns with a tool, first half": (...args) => toolCampaign(...args, { lane: "first", ...toolSize }),
         "kill -9 during turns with a tool, second half": (...args) => toolCampaign(...args, { lane: "second", ...toolSize }),
+        "kill -9 during turns with a tool of an MCP server that cuts connections and vanishes": (...args) =>
+          mcpToolCampaign(...args, { lane: "mcp", ...toolSize }),
       },
     },
     "kill-one-of-two": {

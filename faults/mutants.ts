@@ -8,7 +8,7 @@ import { comesToAnEnd, knowledgeCampaign } from "./knowledge.js"
 import { outboundCampaign } from "./outbound.js"
 import { type Campaign, kills, smallOutbound, someCalls } from "./sizes.js"
 import { nothingAfter, takeOverCampaign } from "./take-over.js"
-import { framesInPairs, toolCampaign } from "./tools.js"
+import { calledOnce, framesInPairs, mcpToolCampaign, toolCampaign } from "./tools.js"
 
 /** A campaign that has to notice that something was taken out. */
 export interface Mutant {
@@ -45,6 +45,11 @@ export const mutants: Record<MutationName, Mutant> = {
     campaign: (...args) => toolCampaign(...args, { lane: "frames", kills: 5, customers: 4 }),
     file: "tools.ts",
     notices: framesInPairs,
+  },
+  "mcp-call-once": {
+    campaign: (...args) => mcpToolCampaign(...args, { lane: "mcp-call-once", kills: 4, customers: 4 }),
+    file: "tools.ts",
+    notices: calledOnce,
   },
 }
 

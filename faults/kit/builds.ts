@@ -66,6 +66,12 @@ export const mutations = {
     line: "dialedAt: clock.now(), dynamicVariables: variables",
     instead: "dynamicVariables: variables",
   },
+  /** A call of a tool of an MCP server is repeated when it failed, as if nothing had been done. */
+  "mcp-call-once": {
+    file: "dist/src/assistant/execute.js",
+    line: "callMcpTool(context, tool, call, signal)",
+    instead: "callMcpTool(context, tool, call, signal).then((came) => came.success ? came : callMcpTool(context, tool, call, signal))",
+  },
   /** A message is sent although a take-over has cancelled it since its delivery began. */
   withdrawal: {
     file: "dist/src/channels/deliver.js",

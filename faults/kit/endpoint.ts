@@ -2,12 +2,22 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { sleep } from "../../test/kit/campaign/wait.js"
 
-/** An integrator's endpoint: it writes down every request that reaches it, and takes its time to answer. */
-export class Endpoint {
+/** What a tool calls. */
+export interface ToolEndpoint {
+  readonly url: string
   /** What reached it: the call's id, and the customer's question among its arguments. */
+  readonly requests: { callId: string; question: string }[]
+  /** Requests that wait for their answer. */
+  readonly inHands: number
+  /** How long it is to take for a question. */
+  thinks(question: string, ms: number): void
+  close(): void
+}
+
+/** An integrator's endpoint: it writes down every request that reaches it, and takes its time to answer. */
+export class Endpoint implements ToolEndpoint {
   readonly requests: { callId: string; question: string }[] = []
   readonly #thinksMs = new Map<string, number>()
-  /** Requests that wait for their answer. */
   inHands = 0
 
   private constructor(private readonly server: Server) {
@@ -33,7 +43,6 @@ export class Endpoint {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`
   }
 
-  /** How long it is to take for a question. */
   thinks(question: string, ms: number) {
     this.#thinksMs.set(question, ms)
   }

@@ -5,6 +5,7 @@ import { extraction } from "./extraction.js"
 import { hangingPages } from "./hanging-pages.js"
 import { hookFlood } from "./hook-flood.js"
 import { hooks } from "./hooks.js"
+import { mcpServers } from "./mcp-servers.js"
 import { pipelining } from "./pipelining.js"
 import { schemaBombs } from "./schema-bombs.js"
 import { socketIo } from "./socket-io.js"
@@ -26,6 +27,7 @@ export const attacks: Record<string, Attack> = {
   pipelining,
   analysis,
   "hanging-pages": hangingPages,
+  "mcp-servers": mcpServers,
   hooks,
   "hook-flood": hookFlood,
 }

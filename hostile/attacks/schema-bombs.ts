@@ -6,7 +6,7 @@ const fields = (count: number, value: (n: number) => object) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, value(n)]))
 
 /** A JSON Schema of 6 KB that takes almost a second to compile, since references to a definition are replaced with it. */
-function bomb(seed: number) {
+export function bomb(seed: number) {
   const definition = { properties: fields(40, (n) => ({ type: "string", minLength: seed * 100 + n })) }
   return { type: "object", $defs: { a: definition }, properties: fields(140, () => ({ $ref: "#/$defs/a" })) }
 }

@@ -87,7 +87,7 @@ export async function createCompany(
   values.readToken = (await post(tokens, values.owner!, { name: "Reader", readOnly: true })).token
   const more = Array.from({ length: furtherTokens }, (_, n) => post(tokens, values.owner!, { name: `Further ${n}` }))
   const furthers: { token: string }[] = await Promise.all(more)
-  const assistantId = await createData(url, values.token!, marker, pools)
+  const assistantId = await createData(url, values.token!, { id, marker }, pools)
   pools.keep("voice assistant", assistantId)
   pools.keep("tool secret", voice.toolSecret(assistantId))
   const connect = ["--messenger", "widget", "--external-id", marker, "--name", `Site ${marker}`, "--assistant", assistantId]
@@ -129,7 +129,7 @@ export async function createCompany(
 const signIn = (url: string, email: string) => post(`${url}/api/auth/sign-in`, null, { email, password })
 
 /** Creates data of every kind over REST and GraphQL; returns the assistant of the company's widget. */
-async function createData(url: string, token: string, marker: string, pools: Pools): Promise<string> {
+async function createData(url: string, token: string, { id: companyId, marker }: Pick<Company, "id" | "marker">, pools: Pools) {
   const make = async (kind: string, path: string, body: object) => {
     const { id } = await post(`${url}${path}`, token, body)
     pools.keep(kind, id)
@@ -150,6 +150,8 @@ async function createData(url: string, token: string, marker: string, pools: Poo
   for (const { id } of toolCalls.nodes) pools.keep("ToolCall", id)
   const knowledge = { assistantId, ...named("Knowledge"), kind: "text", resourceContent: `Opening hours ${marker}`, isVector: true }
   await make("Knowledge", "/api/assistant-knowledge-new", knowledge)
+  for (const n of [1, 2])
+    await make("McpServer", `/api/companies/${companyId}/mcp-servers`, { ...named(`Server ${n}`), url: "http://127.0.0.1:9/mcp" })
   const webhookId = await make("EventWebhook", "/api/event-webhooks", { url: `http://127.0.0.1:9/${marker}`, types: ["CHAT_DELETED"] })
   await make("ChatFolder", "/api/chat-folders", named("Folder"))
   for (const n of [1, 2, 3]) await make("ChatTag", "/api/chat-tags", named(`Tag ${n}`))

@@ -33,6 +33,7 @@ const ownerOfPart: Record<string, string> = {
   "chat-tags": "ChatTag",
   messages: "Message",
   "event-webhooks": "EventWebhook",
+  "mcp-servers": "McpServer",
 }
 
 /** The types of the objects that routes create. */
@@ -47,6 +48,7 @@ const made: Record<string, string> = {
   "POST /api/chat-tags": "ChatTag",
   "POST /api/companies/{companyId}/access-tokens": "AccessToken",
   "POST /api/event-webhooks": "EventWebhook",
+  "POST /api/companies/{companyId}/mcp-servers": "McpServer",
 }
 
 /** Every route of the OpenAPI document that takes JSON or nothing; uploads are generated elsewhere. */

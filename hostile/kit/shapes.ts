@@ -43,6 +43,7 @@ const typeOfId: Record<string, string> = {
   commentId: "ChatComment",
   replyToMessageId: "Message",
   tokenId: "AccessToken",
+  serverId: "McpServer",
   webhookId: "EventWebhook",
   deliveryId: "EventDelivery",
 }

@@ -29,6 +29,7 @@ const texts: Record<string, Arbitrary<unknown>> = {
   apiCallUrl: fc.constant("http://127.0.0.1:9/tool"),
   resourceUrl: fc.constant("http://127.0.0.1:9/page"),
   url: fc.constant("http://127.0.0.1:9/events"),
+  issuer: fc.constant("https://auth.example.com"),
   query: fc.constantFrom("{ id type payload }", "When do you open?"),
   include: fc.constantFrom("lastMessage", "assistant,manager"),
   gte: day(),
@@ -53,6 +54,12 @@ const schemaOfTool = {
   required: ["order"],
 }
 
+/** JSON that must have a certain form, by the name of its field. */
+const json: Record<string, Arbitrary<unknown>> = {
+  params: fc.constantFrom<unknown>(schemaOfTool, { order: "A-1", count: 2 }),
+  headers: fc.constantFrom<unknown>({ Authorization: "Bearer token" }, {}),
+}
+
 /** Values of a shape that a well-meaning client would send; IDs are references. */
 export function validOf(shape: Shape): Arbitrary<unknown> {
   switch (shape.kind) {
@@ -67,7 +74,7 @@ export function validOf(shape: Shape): Arbitrary<unknown> {
     case "time":
       return fc.nat(1_000_000).map((seconds) => new Date(Date.now() + 60_000 + seconds * 1_000).toISOString())
     case "json":
-      return shape.name === "params" ? fc.constantFrom<unknown>(schemaOfTool, { order: "A-1", count: 2 }) : fc.jsonValue({ maxDepth: 2 })
+      return json[shape.name] ?? fc.jsonValue({ maxDepth: 2 })
     case "file":
       return fc.constant(null)
     case "list":
