@@ -5,8 +5,8 @@ import { type BuildOptions, build, type Plugin } from "esbuild"
 /** The programs of a build, and the compiled files that they begin with. */
 const programs = { main: "./src/main.js", admin: "./src/admin/main.js" }
 
-/** Native packages, and one that type-graphql would import if it were used. */
-const absent = /^(@node-rs\/|class-validator$)/
+/** Native packages; one that type-graphql would import if it were used; and one that loads a part of itself later, whose errors it knows by their class. */
+const absent = /^(@node-rs\/|class-validator$|file-type$)/
 
 /** What modules do not have and libraries in CommonJS use, and the address of a file by its place beside the bundle. */
 const banner = [

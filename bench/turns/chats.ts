@@ -9,7 +9,7 @@ import { question, tagOf } from "./words.js"
 export interface ChatOptions {
   count: number
   /** Who answers; without an assistant AI is off. */
-  answeredBy: "assistant" | "toolAssistant" | null
+  answeredBy: "assistant" | "toolAssistant" | "mcpAssistant" | null
   /** When the reply to the last message is due; null when the last message is the assistant's. */
   dueAt: Date | null
   /** The channel of the chats; the widget when absent. */
@@ -39,7 +39,7 @@ export async function createChats({ companies }: Deployment, { client }: Side, o
   const batch = ++batches
   const rows = Array.from({ length: count }, (_, place) => {
     const company = companies[place % companies.length]!
-    const assistantId = answeredBy && (answeredBy === "assistant" ? company.assistantId : company.toolAssistantId)
+    const assistantId = answeredBy && company[`${answeredBy}Id`]
     const tag = tagOf(batch, place)
     const site = over !== "widget" ? over : answeredBy ? "site" : "silent"
     const connectionId = over !== "widget" ? company.connectionIds[over] : answeredBy ? company.widgetId : company.silentWidgetId

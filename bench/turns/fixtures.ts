@@ -1,15 +1,16 @@
 import pg from "pg"
 import { execute } from "../../src/admin/command-line.js"
 import { type HookMessenger, hookSecret } from "./hook-request.js"
-import { toolName } from "./words.js"
+import { listedTool, mcpServerName, toolName } from "./words.js"
 
 /** A company of the benchmark with its two assistants and its two widgets. */
 export interface BenchCompany {
   id: string
   token: string
-  /** Without and with a tool that calls an endpoint. */
+  /** Without a tool, with one that calls an endpoint, and with the same of an MCP server. */
   assistantId: string
   toolAssistantId: string
+  mcpAssistantId: string
   /** The widget whose new chats get the first assistant, and one without an assistant. */
   widgetId: string
   silentWidgetId: string
@@ -40,11 +41,14 @@ export async function createCompanies(environment: NodeJS.ProcessEnv, url: strin
     await post("/api/assistant-tools-new", {
       assistantId: equipped.id,
       name: toolName,
-      description: "Looks up where an order is.",
-      params: { type: "object", properties: { question: { type: "string" } }, required: ["question"] },
+      description: listedTool.description,
+      params: listedTool.inputSchema,
       apiCallUrl: `${standInUrl}/tool`,
       timeoutSeconds: 60,
     })
+    const connected = await post("/api/assistants-new", { name: "Assistant with a tool server", ...assistant })
+    const server = await post(`/api/companies/${id}/mcp-servers`, { name: mcpServerName, url: `${standInUrl}/mcp` })
+    await enable(url, token, connected.id, server.id)
     const connect = (site: string, ...more: string[]) =>
       admin("channel:connect", "--company", id, "--messenger", "widget", "--external-id", site, "--name", site, ...more)
     const widget = await connect("site", "--assistant", plain.id)
@@ -58,9 +62,23 @@ export async function createCompanies(environment: NodeJS.ProcessEnv, url: strin
       "telegram-bot": await over("telegram-bot", { botToken: `${place + 1}:bench`, secretToken: hookSecret }),
     }
     const widgets = { widgetId: widget.id, silentWidgetId: silent.id }
-    return { id, token, assistantId: plain.id, toolAssistantId: equipped.id, ...widgets, connectionIds }
+    return { id, token, assistantId: plain.id, toolAssistantId: equipped.id, mcpAssistantId: connected.id, ...widgets, connectionIds }
   }
   return Promise.all(Array.from({ length: companies }, (_, place) => create(place)))
+}
+
+/** Enables the tool of the MCP server, with the time limit of the webhook. */
+async function enable(url: string, token: string, assistantId: string, serverId: string) {
+  const headers = { "Content-Type": "application/json", "X-Access-Token": token }
+  const send = async (method: string, path: string, body: object) => {
+    const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) })
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+    return response.json()
+  }
+  const tools = (await send("PUT", `/api/assistants/${assistantId}/mcp-tools`, { tools: [{ serverId, name: toolName }] })) as {
+    tool: { id: string }
+  }[]
+  await send("PATCH", `/api/assistant-tools-new/${tools[0]!.tool.id}`, { timeoutSeconds: 60 })
 }
 
 async function posted(url: string, token: string, body: object): Promise<{ id: string }> {

@@ -6,7 +6,7 @@ import type { TurnOptions, TurnWorkload } from "./options.js"
 import { countDeliveries, measureDeliveries } from "./outbound.js"
 import { turnReport } from "./report.js"
 import type { TurnFindings } from "./targets.js"
-import { countTurns, measureThroughput } from "./throughput.js"
+import { countTurns, measureThroughput, type Workload } from "./throughput.js"
 
 /** Measures customers' messages and assistants' turns; returns the report. What was measured before a workload failed is told all the same. */
 export async function measureTurns(options: TurnOptions, say: (line: string) => void): Promise<string> {
@@ -26,7 +26,7 @@ export async function measureTurns(options: TurnOptions, say: (line: string) => 
 
 async function measureAll(deployment: Deployment, options: TurnOptions, found: TurnFindings) {
   const has = (name: TurnWorkload) => options.workloads.includes(name)
-  const throughputs = (["T2", "T3"] as const).filter(has)
+  const throughputs: Workload[] = [...(has("T2") ? (["T2"] as const) : []), ...(has("T3") ? (["T3", "T3 MCP"] as const) : [])]
   if (has("T1")) {
     Object.assign(found.statements, await countInbound(deployment), await countDeliveries(deployment))
     found.measurements.push(...(await measureInbound(deployment, options)))

@@ -12,6 +12,7 @@ export const rows = [
   "T1 out",
   "T2",
   "T3",
+  "T3 MCP",
   "L10",
   "L100",
   "L500",

@@ -13,6 +13,7 @@ const titles: Record<Row, string> = {
   "T1 out": "deliveries over the bridge, whose connector answers at once",
   T2: "turns, the model answers at once",
   T3: "turns with a call of a webhook, both answer at once",
+  "T3 MCP": "turns with a call of an MCP server, both answer at once",
   L10: "10 turns at once, 4 s of debounce, a model of 2 s",
   L100: "100 turns at once",
   L500: "500 turns at once, 250 a second offered",
@@ -25,16 +26,20 @@ type Figure = "perSecond" | "p50" | "p99" | "serverCpu" | "databaseCpu" | "faile
 function table(figures: Figures<TurnMeasurement>, title: string, which: Row[], columns: [Figure, string, number][], more: Columns = {}) {
   const head = ["", "", "", ...columns.map(([, name]) => name), ...Object.keys(more), "of reference"]
   const lines = which.flatMap((row) =>
-    contestants.map((contestant) => {
+    contestants.flatMap((contestant) => {
+      if (Number.isNaN(figures.median(row, contestant, "perSecond"))) return []
       const values = columns.map(([figure, , digits]) => figures.median(row, contestant, figure).toFixed(digits))
       const others = Object.values(more).map((of) => of(row, contestant))
       const isOurs = contestant === "ours"
-      const ratio = isOurs ? figures.ratio([row, "ours"], [row, "reference"]).toFixed(2) : ""
-      return [isOurs ? row : "", isOurs ? titles[row] : "", contestant, ...values, ...others, ratio]
+      const ratio = isOurs ? shareOf(figures.ratio([row, "ours"], [row, "reference"])) : ""
+      return [[isOurs ? row : "", isOurs ? titles[row] : "", contestant, ...values, ...others, ratio]]
     }),
   )
   return `${title}\n${tableOf([head, ...lines], 3)}`
 }
+
+/** The reference does not do everything. */
+const shareOf = (ratio: number) => (Number.isNaN(ratio) ? "" : ratio.toFixed(2))
 
 type Columns = Record<string, (row: Row, contestant: string) => string>
 

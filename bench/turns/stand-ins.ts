@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { createMcpHandler, Server } from "@modelcontextprotocol/server"
 import { answerOrders } from "./helper.js"
-import { tagIn, toolName } from "./words.js"
+import { listedTool, mcpToolName, tagIn, toolName } from "./words.js"
 
 /** What the model, the endpoint of the tool and the connector saw since the last reset. */
 export interface Seen {
@@ -27,8 +28,26 @@ let thinkMs = 0
 const nothing = (): Seen => ({ asked: 0, concluded: 0, called: 0, delivered: 0, firstDeliveryAt: 0, tookMs: {} })
 let seen = nothing()
 
+const mcp = createMcpHandler(() => {
+  const instance = new Server({ name: "orders", version: "1.0.0" }, { capabilities: { tools: {} } })
+  instance.setRequestHandler("tools/list", async () => ({ tools: [listedTool as never] }))
+  instance.setRequestHandler("tools/call", async ({ params }) => {
+    seen.called += 1
+    const found = { status: "shipped", carrier: "Northwind Express", number: String(params.arguments?.["question"]) }
+    return { content: [{ type: "text", text: JSON.stringify(found) }] }
+  })
+  return instance
+})
+
+async function answerMcp(request: IncomingMessage, body: string, response: ServerResponse) {
+  const headers = request.headers as Record<string, string>
+  const answer = await mcp.fetch(new Request("http://127.0.0.1/mcp", { method: request.method!, headers, body: body || null }))
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()))
+}
+
 const server = createServer(async (request, response) => {
   const body = await bodyOf(request)
+  if (request.url === "/mcp") return answerMcp(request, body, response)
   if (request.url === "/tool") {
     seen.called += 1
     return send(response, { status: "shipped", carrier: "Northwind Express", number: tagIn(body) })
@@ -50,8 +69,9 @@ async function answer(body: string, response: ServerResponse) {
   if (thinkMs > 0) await sleep(thinkMs)
   const tag = tagIn(body)
   if (!tag || body.includes('"stream":true')) return response.writeHead(400).end()
-  const calls = body.includes(`"${toolName}"`) && !body.includes('"role":"tool"')
-  const call = { id: `call-${tag}`, type: "function", function: { name: toolName, arguments: JSON.stringify({ question: tag }) } }
+  const name = [mcpToolName, toolName].find((each) => body.includes(`"${each}"`))
+  const calls = name !== undefined && !body.includes('"role":"tool"')
+  const call = { id: `call-${tag}`, type: "function", function: { name, arguments: JSON.stringify({ question: tag }) } }
   const message = { role: "assistant", ...(calls ? { content: null, tool_calls: [call] } : { content: text }) }
   const choices = [{ index: 0, message, finish_reason: calls ? "tool_calls" : "stop" }]
   send(response, { id: `chatcmpl-${tag}`, object: "chat.completion", created: 1_750_000_000, model: "stand-in", choices, usage })

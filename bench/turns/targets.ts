@@ -74,6 +74,12 @@ const targets: TurnTarget[] = [
     value: (figures) => figures.ratio(["T3", "ours"], ["T2", "ours"], "serverCpu"),
     atMost: 2.2,
   },
+  {
+    row: "T3 MCP",
+    says: "server CPU of a turn, of T3's",
+    value: (figures) => figures.ratio(["T3 MCP", "ours"], ["T3", "ours"], "serverCpu"),
+    atMost: 1.3,
+  },
   isLate("L100", "p50", 20),
   isLate("L100", "p99", 80),
   isLate("L50ms", "p50", 30),

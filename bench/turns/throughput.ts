@@ -8,16 +8,27 @@ import { awaitAnswers, proveAnswered } from "./proof.js"
 import { interleaved } from "./rounds.js"
 import { contestants, type Side, tidy } from "./sides.js"
 
+/** The rows of these workloads. The reference calls no MCP server. */
+export type Workload = "T2" | "T3" | "T3 MCP"
+
+/** What answers the chats of each, and who is measured. */
+const kinds = {
+  T2: { answeredBy: "assistant", calls: 0, contestants: ["ours", "reference"] },
+  T3: { answeredBy: "toolAssistant", calls: 1, contestants: ["ours", "reference"] },
+  "T3 MCP": { answeredBy: "mcpAssistant", calls: 1, contestants: ["ours"] },
+} as const
+
+const sidesOf = (sides: Side[], workload: Workload) =>
+  sides.filter(({ contestant }) => (kinds[workload].contestants as readonly string[]).includes(contestant))
+
 /** T2 and T3, with the memory of our server in MB. */
 export interface Throughput {
   measurements: TurnMeasurement[]
-  memory: { after: "T2" | "rest" | "T3"; megabytes: number }[]
+  memory: { after: Workload | "rest"; megabytes: number }[]
 }
 
 /** Statements of a turn, by workload and contestant. */
 export type TurnStatements = Record<string, number>
-
-type Workload = "T2" | "T3"
 
 /** V8 has optimised the code of a turn after some thousand of them; before, it costs up to twice as much. */
 const warmUpTurns = 3_000
@@ -36,11 +47,12 @@ export async function measureThroughput(deployment: Deployment, workloads: Workl
   const remember = (after: Throughput["memory"][number]["after"]) => found.memory.push({ after, megabytes: residentMb(ours!.pid) })
   for (const workload of workloads) {
     const counts = new Map<Side, number>()
-    await interleaved(sides, 1, async (side) => {
+    const measured = sidesOf(sides, workload)
+    await interleaved(measured, 1, async (side) => {
       const { perSecond } = await runBatch(deployment, side, workload, warmUpTurns)
       counts.set(side, Math.round(Math.min(mostTurns, Math.max(leastTurns, perSecond * options.seconds))))
     })
-    await interleaved(sides, options.rounds, async (side, round) => {
+    await interleaved(measured, options.rounds, async (side, round) => {
       await tidy(side)
       const figures = await runBatch(deployment, side, workload, counts.get(side)!)
       found.measurements.push({ workload, contestant: side.contestant, p50: Number.NaN, p99: Number.NaN, ...figures })
@@ -63,7 +75,7 @@ export async function measureThroughput(deployment: Deployment, workloads: Workl
 async function runBatch(deployment: Deployment, side: Side, workload: Workload, count: number) {
   await deployment.standIns.ask({ reset: { thinkMs: 0 } })
   const dueAt = new Date(Date.now() + 1_000 + count / 2)
-  const answeredBy = workload === "T3" ? "toolAssistant" : "assistant"
+  const { answeredBy, calls } = kinds[workload]
   const chats = await createChats(deployment, side, { count, answeredBy, dueAt })
   const ahead = dueAt.getTime() - Date.now()
   if (ahead < 200) throw new Error(`Storing ${count} due chats took longer than planned`)
@@ -71,7 +83,7 @@ async function runBatch(deployment: Deployment, side: Side, workload: Workload, 
   const cpu = cpuWatch(deployment, side)
   await awaitAnswers(deployment, side, chats, 120)
   const used = cpu(count)
-  const { answered, failed } = await proveAnswered(deployment, side, chats, workload === "T3" ? 1 : 0)
+  const { answered, failed } = await proveAnswered(deployment, side, chats, calls)
   const begin = Math.min(...answered.map(({ turnBeganAt }) => turnBeganAt))
   const end = Math.max(...answered.map(({ storedAt }) => storedAt))
   return { perSecond: (count * 1000) / (end - begin), failed, ...used }
@@ -81,8 +93,9 @@ async function runBatch(deployment: Deployment, side: Side, workload: Workload, 
 export async function countTurns(deployment: Deployment, workloads: Workload[]): Promise<TurnStatements> {
   await using stack = new AsyncDisposableStack()
   const counts: TurnStatements = {}
-  for (const side of await deployment.start(stack, contestants, {}, true)) {
-    for (const workload of workloads) {
+  const sides = await deployment.start(stack, contestants, {}, true)
+  for (const workload of workloads) {
+    for (const side of sidesOf(sides, workload)) {
       await runBatch(deployment, side, workload, warmUpTurns)
       const before = await side.statements()
       await runBatch(deployment, side, workload, warmUpTurns)

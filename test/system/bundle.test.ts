@@ -29,6 +29,9 @@ it("a built server works with what it loads only where it is configured: models,
     expect([...s3.objects.keys()]).toEqual([`media/${acme.id}/${body.id}`])
     const { pathname, search } = new URL(body.url)
     expect((await api.get(pathname + search).expect(200)).body).toEqual(samples.png)
+    // A ZIP file that was cut off: the end of the file was an unexpected error, because the bundle had a second copy of its class.
+    const cut = Buffer.from("PK\x03\x04\x14\x00\x00", "latin1")
+    await api.post("/api/media/upload").set("x-access-token", acme.token).attach("file", cut, "cut.zip").expect(201)
     const query = { query: "{ textModels { name } }" }
     const models = await api.post("/graphql").set("x-access-token", acme.token).send(query).expect(200)
     expect(models.body.data.textModels).toHaveLength(3)
