@@ -84,6 +84,6 @@ function isFault(line: string): boolean {
   try {
     return errorLevels.includes((JSON.parse(line) as { level?: unknown }).level)
   } catch {
-    return !/ExperimentalWarning|--trace-warnings|^\(node:/.test(line)
+    return !/ExperimentalWarning|--trace-warnings|--trace-deprecation|^\(node:/.test(line)
   }
 }
