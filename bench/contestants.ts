@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { startArguments } from "../scripts/start-arguments.js"
+import { startArguments, unbundled } from "../scripts/start-arguments.js"
 import type { BenchDatabase } from "./database.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "./processes.js"
 import { type Contestant, earlierVersion } from "./requests.js"
@@ -45,7 +45,7 @@ export async function startProgram(name: Program, database: BenchDatabase, befor
   const { directory, args, env } = programs[name]
   const port = await freePort()
   const environment = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
-  const child = startNode(cores.server, [...before, ...args], environment, { ipc: Boolean(hear), directory })
+  const child = startNode(cores.server, [...before, ...(hear ? unbundled(args) : args)], environment, { ipc: Boolean(hear), directory })
   if (hear) child.on("message", hear)
   const url = `http://127.0.0.1:${port}`
   await untilAnswers(child, `${url}/chats`).catch(async (error) => {

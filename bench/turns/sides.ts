@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process"
 import pg from "pg"
-import { startArguments } from "../../scripts/start-arguments.js"
+import { startArguments, unbundled } from "../../scripts/start-arguments.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "../processes.js"
 import { vacuumed } from "./fixtures.js"
 
@@ -32,7 +32,8 @@ export async function startSide(
   const port = await freePort()
   const program = contestant === "ours" ? startArguments(root) : ["--import", "tsx", "bench/turns/reference.ts"]
   const counter = isCounting ? ["--import", "./bench/count.ts"] : []
-  const child = startNode(cores.server, [...counter, ...program], { ...environment, PORT: String(port) }, { ipc: isCounting })
+  const args = [...counter, ...(isCounting ? unbundled(program) : program)]
+  const child = startNode(cores.server, args, { ...environment, PORT: String(port) }, { ipc: isCounting })
   stack.defer(() => end(child))
   const url = `http://127.0.0.1:${port}`
   await untilAnswers(child, `${url}/health/ready`)
