@@ -28,12 +28,14 @@ interface Planned {
 interface ListedTool {
   name: string
   description: string
+  inputSchema: object
 }
 
 /** Makes an MCP server misbehave, on demand. */
 export class Misbehaviour {
   /** What is wrong with each list from now on. */
   private list: ListFault | null = null
+  private isReversed = false
   private readonly planned: Planned[] = []
   private readonly described = new Map<string, string>()
   private readonly vanished = new Set<string>()
@@ -48,6 +50,11 @@ export class Misbehaviour {
   /** Lists wrongly from now on. */
   listWith(fault: ListFault) {
     this.list = fault
+  }
+
+  /** Lists the properties of each schema in another order from now on, as servers do that do not keep it. */
+  reverse() {
+    this.isReversed = true
   }
 
   /** Describes a tool in other words from now on. */
@@ -67,6 +74,7 @@ export class Misbehaviour {
   /** Does from now on everything as it should be. */
   clear() {
     this.list = null
+    this.isReversed = false
     this.planned.length = 0
     this.described.clear()
     this.vanished.clear()
@@ -86,6 +94,13 @@ export class Misbehaviour {
     if (this.list === "endless") return { tools: [], nextCursor: `page ${Number(cursor?.slice(5) ?? 0) + 1}` }
     if (this.list === "huge") return { tools: tools.map((tool) => ({ ...tool, description: "x".repeat(10 * 1024 * 1024) })) }
     const left = tools.filter(({ name }) => !this.vanished.has(name))
-    return { tools: left.map((tool) => ({ ...tool, description: this.described.get(tool.name) ?? tool.description })) }
+    const { isReversed } = this
+    return {
+      tools: left.map(({ inputSchema, ...tool }) => ({
+        ...tool,
+        description: this.described.get(tool.name) ?? tool.description,
+        inputSchema: isReversed ? Object.fromEntries(Object.entries(inputSchema).reverse()) : inputSchema,
+      })),
+    }
   }
 }

@@ -64,6 +64,11 @@ export class McpTool extends CompanyOwned {
   }
 }
 
-/** Fingerprint of what a person accepts. */
-const digestOf = ({ description, inputSchema }: McpToolDefinition) =>
-  hash("sha256", JSON.stringify([description, inputSchema]), "base64url")
+/** Fingerprint of what a person accepts, whatever the order of the properties: not every server keeps it, and neither does the database. */
+export const digestOf = ({ description, inputSchema }: Pick<McpToolDefinition, "description" | "inputSchema">): string =>
+  hash("sha256", JSON.stringify([description, inputSchema], inOrder), "base64url")
+
+const inOrder = (_name: string, value: unknown) =>
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value

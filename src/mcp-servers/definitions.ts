@@ -1,7 +1,7 @@
 import type { Services } from "../context/services.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
-import type { McpToolDefinition } from "../entities/mcp-tool.js"
+import { digestOf, type McpTool, type McpToolDefinition } from "../entities/mcp-tool.js"
 import { RateLimited } from "../errors.js"
 import { type ListedTool, McpFailure } from "../ports/mcp.js"
 import { mcpServerLimits } from "./limits.js"
@@ -13,13 +13,13 @@ const notChecked = "Its arguments could not be checked yet: refresh the server i
 
 /**
  * Checks what a server lists. A tool that no assistant can use keeps its place with the reason; a list that is ambiguous or too long makes the
- * server invalid. `known` are the definitions of before, so that what did not change is not checked again.
+ * server invalid. `known` are the tools of before, so that what did not change is not checked again.
  */
 export async function definitionsOf(
   { toolSchemas }: Pick<Services, "toolSchemas">,
   companyId: string,
   tools: ListedTool[],
-  known: ReadonlyMap<string, McpToolDefinition>,
+  known: ReadonlyMap<string, Pick<McpTool, "digest" | "fault">>,
 ): Promise<McpToolDefinition[]> {
   mustBeUsable(tools)
   const definitions: McpToolDefinition[] = []
@@ -38,8 +38,7 @@ export async function definitionsOf(
 
   async function faultOf({ name, description }: { name: string; description: string }, inputSchema: Record<string, unknown>) {
     const before = known.get(name)
-    const isSame = before?.description === description && JSON.stringify(before.inputSchema) === JSON.stringify(inputSchema)
-    if (before && isSame && before.fault !== notChecked) return before.fault
+    if (before?.digest === digestOf({ description, inputSchema }) && before.fault !== notChecked) return before.fault
     try {
       const fault = await toolSchemas.faultOfParams(inputSchema, async () => companyId)
       return fault && `Its inputSchema ${fault}`

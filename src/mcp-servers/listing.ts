@@ -15,7 +15,7 @@ export async function listTools(
   { services }: RequestContext,
   companyId: string,
   account: McpAccount,
-  known: readonly McpToolDefinition[] = [],
+  known: readonly McpTool[] = [],
   signal: AbortSignal = services.stopping,
 ): Promise<Listing> {
   try {
