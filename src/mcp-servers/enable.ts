@@ -4,7 +4,7 @@ import { Assistant } from "../entities/assistant.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { McpServer } from "../entities/mcp-server.js"
 import { McpTool } from "../entities/mcp-tool.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput, NotFound } from "../errors.js"
 import type { McpToolInput } from "../schema/mcp-server.js"
 import { mcpServerLimits } from "./limits.js"
 import { nameFor } from "./names.js"
@@ -16,19 +16,20 @@ export async function setMcpTools(tx: RequestContext, assistantId: string, input
   const wanted = [...new Map(input.map((each, at) => [keyOf(each.serverId, each.name), { ...each, at }])).values()]
   const { enabledPerAssistant: most } = mcpServerLimits
   if (wanted.length > most) throw refused("tools", `must be at most ${most}`)
-  // Locked in the order of a listing: servers, then assistants and their tools.
-  const ids = [...new Set(wanted.map(({ serverId }) => serverId))]
+  const named = await tx.em.findOne(Assistant, { id: assistantId })
+  if (!named) throw new NotFound("Assistant")
+  // All servers of the company first, also those whose tools are switched off: a listing locks its server before tools and assistants.
   const lock = { lockMode: LockMode.PESSIMISTIC_READ, orderBy: { id: "asc" } } as const
-  const servers = new Map((await tx.em.find(McpServer, { id: { $in: ids } }, lock)).map((server) => [server.id, server]))
+  const servers = new Map((await tx.em.find(McpServer, { companyId: named.companyId }, lock)).map((server) => [server.id, server]))
   const assistant = await tx.find(Assistant, assistantId)
-  const listed = await tx.em.find(McpTool, { serverId: { $in: ids }, companyId: assistant.companyId })
+  const listed = await tx.em.find(McpTool, { serverId: { $in: [...new Set(wanted.map(({ serverId }) => serverId))] } })
   const tools = new Map(listed.map((tool) => [keyOf(tool.serverId, tool.name), tool]))
   const rows = await tx.em.find(AssistantTool, { assistantId })
   const own = new Map(rows.flatMap((row) => (row.mcpServerId ? [[keyOf(row.mcpServerId, row.mcpToolName!), row] as const] : [])))
   const taken = new Set(rows.map(({ name }) => name))
   for (const each of wanted) {
     const server = servers.get(each.serverId)
-    if (server?.companyId !== assistant.companyId) throw refused(`tools.${each.at}.serverId`, "does not exist in this company")
+    if (!server) throw refused(`tools.${each.at}.serverId`, "does not exist in this company")
     const key = keyOf(each.serverId, each.name)
     const row = own.get(key)
     own.delete(key)

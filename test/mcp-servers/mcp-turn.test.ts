@@ -193,6 +193,29 @@ describe("a tool that its server describes in other words", () => {
     expect(await states()).toContain("find_order enabled")
   })
 
+  it("is the same tool when its server lists the properties of its schema in another order", async () => {
+    book.faults.reverse()
+    await refresh()
+    expect(await states()).toContain("find_order enabled")
+  })
+
+  it("is switched off after a listing that is being stored, which locks the server first: otherwise each could wait for the other", async () => {
+    const listing = await w.services.database.pool.connect()
+    await listing.query("begin")
+    await listing.query("select 1 from mcp_server where id = $1 for update", [server.id])
+    const off = enable().expect(200)
+    const ended = off.then(() => "ended")
+    const waits = until("the change waits for the listing", async () => {
+      const text = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+      return (await w.sql(text)).length > 0 && "waits"
+    })
+    expect(await Promise.race([ended, waits])).toBe("waits")
+    await listing.query("commit")
+    listing.release()
+    await ended
+    expect(await states()).toContain("find_order available")
+  })
+
   it("is noticed by the hourly listing, without anybody", async () => {
     book.faults.describe("find_order", "Other.")
     time.pass(70 * 60_000)
