@@ -4,7 +4,7 @@ import type { Call } from "../entities/call.js"
 import type { CallReply } from "../entities/call-row.js"
 import { Media } from "../entities/media.js"
 import { ApiError } from "../errors.js"
-import { receiveUpload } from "../media/upload.js"
+import { receiveContent } from "../media/upload.js"
 import { VoiceFailure } from "../ports/voice.js"
 import { callLimits } from "./limits.js"
 import { providerOf } from "./line.js"
@@ -22,9 +22,7 @@ export async function fetchRecording(lease: Lease<Call>, record: ClaimedRecord, 
     const recording = await provider.recording({ callId, providerCallId, replies }, signal)
     if (!recording) return null
     const left = await quotaLeft(context, companyId)
-    const { content, filename } = recording
-    const upload = { filename, createReadStream: () => content, mimetype: "", encoding: "" }
-    await using arrived = await receiveUpload(services.arrivals, upload as never, left)
+    await using arrived = await receiveContent(services.arrivals, recording.filename, recording.content, left)
     const media = Media.arrived(companyId, arrived)
     media.attach()
     await services.storage.put(media.storageKey, arrived.path)

@@ -7,7 +7,7 @@ import type { Failure } from "../entities/kit/work-state.js"
 import type { Media, MediaSource } from "../entities/media.js"
 import { ApiError } from "../errors.js"
 import { rootLimits } from "../limits.js"
-import { receiveUpload } from "../media/upload.js"
+import { receiveContent } from "../media/upload.js"
 import { type Account, ChannelFailure, type Download } from "../ports/channel.js"
 import { GuardedRequestError } from "../ports/kit/guarded-http-client.js"
 import { accountOf } from "./account.js"
@@ -41,8 +41,7 @@ export async function fetchFile(lease: Lease<Media>, task: Fetch): Promise<void>
   const { storage, arrivals } = context.services
   const left = await quotaLeft(context, task.companyId)
   const { bytes, filename } = await contentOf(context, task, AbortSignal.any([signal, AbortSignal.timeout(channelLimits.fetchMs)]))
-  const upload = { filename: filename ?? task.filename, createReadStream: () => Readable.from([bytes]), mimetype: "", encoding: "" }
-  await using arrived = await receiveUpload(arrivals, upload as never, left)
+  await using arrived = await receiveContent(arrivals, filename ?? task.filename, Readable.from([bytes]), left)
   await storage.put(task.storageKey, arrived.path)
   await lease
     .store(async (media, tx) => {

@@ -3,7 +3,7 @@ import { mustBeWithinQuota, quotaLeft } from "../context/media-quota.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Media } from "../entities/media.js"
 import { ApiError } from "../errors.js"
-import { receiveUpload } from "../media/upload.js"
+import { receiveContent } from "../media/upload.js"
 import type { McpPicture } from "../ports/mcp.js"
 
 /**
@@ -28,8 +28,7 @@ export async function storePictures(context: RequestContext, companyId: string, 
 
 async function storePicture(context: RequestContext, companyId: string, { bytes }: McpPicture, filename: string): Promise<Media | null> {
   const { services } = context
-  const upload = { filename, createReadStream: () => Readable.from([bytes]), mimetype: "", encoding: "" }
-  await using arrived = await receiveUpload(services.arrivals, upload as never, await quotaLeft(context, companyId))
+  await using arrived = await receiveContent(services.arrivals, filename, Readable.from([bytes]), await quotaLeft(context, companyId))
   if (!arrived.mimeType.startsWith("image/")) return null
   const media = Media.arrived(companyId, arrived)
   await services.storage.put(media.storageKey, arrived.path)

@@ -55,6 +55,10 @@ export async function receiveUpload(folder: string, upload: FileUpload, left: Qu
   }
 }
 
+/** The same for a file that the server itself has, or reads from a service. */
+export const receiveContent = (folder: string, filename: string, content: Readable, left: QuotaLeft | null): Promise<TempUpload> =>
+  receiveUpload(folder, { filename, createReadStream: () => content } as unknown as FileUpload, left)
+
 function streamOf(upload: FileUpload): Readable {
   try {
     return upload.createReadStream()
