@@ -9,7 +9,6 @@ import { type McpSdk, mcpSdk } from "./sdk.js"
 
 /** A connection to a server for one listing or one call; it holds no socket between requests. */
 interface Connection {
-  sdk: McpSdk
   client: Client
   transport: StreamableHTTPClientTransport
 }
@@ -65,7 +64,7 @@ function connectionOf(sdk: McpSdk, account: McpAccount, exchange: Exchange, toke
     authProvider: { token: async () => token },
     onInsufficientScope: "throw",
   })
-  return { sdk, client, transport }
+  return { client, transport }
 }
 
 /** Ends the session that an older server may have given; its response is not awaited, since a result must not wait for it. */
