@@ -5,6 +5,7 @@ import { extraction } from "./extraction.js"
 import { hangingPages } from "./hanging-pages.js"
 import { hookFlood } from "./hook-flood.js"
 import { hooks } from "./hooks.js"
+import { mcp } from "./mcp.js"
 import { pipelining } from "./pipelining.js"
 import { schemaBombs } from "./schema-bombs.js"
 import { socketIo } from "./socket-io.js"
@@ -23,6 +24,7 @@ export const attacks: Record<string, Attack> = {
   extraction,
   subscriptions,
   bounds,
+  mcp,
   pipelining,
   analysis,
   "hanging-pages": hangingPages,

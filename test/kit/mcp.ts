@@ -1,30 +1,7 @@
 import supertest from "supertest"
 import { type Credential, headersOf } from "./clients.js"
+import { client, dressed, messageIn, type Revision } from "./mcp-messages.js"
 import { happens } from "./wait.js"
-
-/** The revisions of the protocol that the platform speaks. */
-export const revisions = ["2026-07-28", "2025-11-25", "2025-06-18"] as const
-export type Revision = (typeof revisions)[number]
-
-const client = { name: "tests", version: "1.0" }
-
-/** What a client of a revision sends with each message besides its method and parameters. */
-function dressed(
-  revision: Revision,
-  method: string,
-  params: Record<string, unknown>,
-): { headers: Record<string, string>; params: Record<string, unknown> } {
-  const accept = { Accept: "application/json, text/event-stream" }
-  if (revision !== "2026-07-28") return { headers: { ...accept, "MCP-Protocol-Version": revision }, params }
-  const name: Record<string, string> = typeof params["name"] === "string" ? { "Mcp-Name": params["name"] } : {}
-  const envelope = {
-    "io.modelcontextprotocol/protocolVersion": revision,
-    "io.modelcontextprotocol/clientInfo": client,
-    "io.modelcontextprotocol/clientCapabilities": {},
-  }
-  const meta = { ...envelope, ...(params["_meta"] as object | undefined) }
-  return { headers: { ...accept, "MCP-Protocol-Version": revision, "Mcp-Method": method, ...name }, params: { ...params, _meta: meta } }
-}
 
 /** An answer over HTTP: the status, the headers, and the one JSON-RPC message in it. */
 export interface McpAnswer {
@@ -32,14 +9,6 @@ export interface McpAnswer {
   headers: Record<string, string>
   // biome-ignore lint/suspicious/noExplicitAny: as JSON-RPC has it.
   body: any
-}
-
-/** The JSON-RPC message of a response, which a server sends as JSON or as the one event of a stream. */
-export function messageIn(type: string | undefined, text: string): unknown {
-  if (!text) return null
-  if (!type?.startsWith("text/event-stream")) return JSON.parse(text)
-  const [, data] = /^data: (.*)$/m.exec(text) ?? []
-  return JSON.parse(data!)
 }
 
 /** Posts a body as it is to an address with `/mcp`. */

@@ -1,5 +1,6 @@
 import supertest from "supertest"
-import { type McpAnswer, mcpClient, postMcp, revisions } from "../kit/mcp.js"
+import { type McpAnswer, mcpClient, postMcp } from "../kit/mcp.js"
+import { revisions } from "../kit/mcp-messages.js"
 import { promised } from "../kit/promise.js"
 import { world } from "../kit/world.js"
 

@@ -55,7 +55,9 @@ function argumentSchema(tool: Tool, name: string, place: VariablePlace | undefin
   const type = text ? (isNonNullType(declared) ? new GraphQLNonNull(text) : text) : declared
   const full = inputSchema(type, inPlace)
   // An argument that is not wanted is left out.
-  const schema = tool.nullable?.includes(name) ? full : withoutNull(full)
+  const bare = tool.nullable?.includes(name) ? full : withoutNull(full)
+  // JSON of any kind has no type, which models need; what tools take as JSON is an object.
+  const schema = Object.keys(bare).length > 0 ? bare : { type: "object" }
   const isPageSize = place?.isArgument && ["first", "take"].includes(place.at.name)
   const description = tool.arguments?.[name] ?? (place && descriptionOf(place.at, place.beside))
   if (!description) throw new Error(`MCP tool ${tool.name}: the argument ${name} needs a description`)
