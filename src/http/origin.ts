@@ -6,11 +6,11 @@ import { Forbidden } from "../errors.js"
  * Throws for a request from a page of an origin that is neither this server's nor in `CORS_ORIGINS`. The header Host proves nothing: a page
  * whose name was made to lead to this machine (DNS rebinding) has its own name in both.
  */
-export function mustBeKnownOrigin(config: Pick<Config, "corsOrigins" | "publicUrl" | "host" | "port">, ctx: Context) {
+export function mustBeKnownOrigin(config: Config, ctx: Context) {
   const origin = ctx.get("Origin")
   const { corsOrigins } = config
   if (!origin || corsOrigins.includes("*") || corsOrigins.includes(origin)) return
-  if (!isOwn(origin, publicUrl(config as Config, ctx.req.socket.localPort)))
+  if (!isOwn(origin, publicUrl(config, ctx.req.socket.localPort)))
     throw new Forbidden("Pages of this origin may not use the server; its operator lists those that may in CORS_ORIGINS")
 }
 

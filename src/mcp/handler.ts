@@ -1,6 +1,7 @@
 import type { McpHttpHandler, Server } from "@modelcontextprotocol/server"
 import { isReadOnly } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
+import { shownName } from "./kit/arguments.js"
 import { callTool } from "./kit/call.js"
 import { type ListedTool, listedTool } from "./kit/schemas.js"
 import { onlyReads, type Tool } from "./kit/tool.js"
@@ -67,7 +68,7 @@ export class McpHandler {
       })
       server.setRequestHandler("tools/call", ({ params }) => {
         const tool = this.#tools.get(params.name)
-        if (!tool) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(params.name)}`)
+        if (!tool) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool ${shownName(params.name)}`)
         return callTool(tool, context, params.arguments ?? {}, params._meta)
       })
       return server

@@ -2,4 +2,6 @@
 export const mcpLimits = {
   /** How long a client may keep the list of tools, which changes only with the version of the server; ours. */
   toolListMs: 5 * 60_000,
+  /** So much of an unknown name is shown in an error; ours. */
+  shownNameCharacters: 100,
 } as const

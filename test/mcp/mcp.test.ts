@@ -199,6 +199,13 @@ describe("HTTP", () => {
     expect(body.result.protocolVersion).toBe("2025-11-25")
   })
 
+  it("an unknown tool is an error of the protocol, and a long name is not repeated", async () => {
+    for (const name of ["nothing", "__proto__", "x".repeat(100_000)]) {
+      const { body } = await mcpClient(url, acme.token, "2025-11-25").request(name)
+      expect(body.error).toEqual({ code: -32602, message: `There is no tool ${name.slice(0, 100)}` })
+    }
+  })
+
   it("what the server does not have is an unknown method", async () => {
     for (const method of ["resources/list", "prompts/list", "logging/setLevel", "completion/complete", "nonsense"]) {
       const { body } = await mcpClient(url, acme.token, "2025-11-25").send(method)

@@ -1,3 +1,4 @@
+import supertest from "supertest"
 import { toolTable } from "../../src/mcp/tools.js"
 import { indexAll } from "../kit/knowledge.js"
 import { mcpClient } from "../kit/mcp.js"
@@ -63,6 +64,14 @@ it("what a tool does is an event of the company, as of the operation", async () 
   await call("label_chat", { chatId: chat.id, label: "VIP" })
   const events = await sql("select type from event where chat_id = $1", [chat.id])
   expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["MESSAGE_CREATED", "CHAT_UPDATED"]))
+})
+
+it("a call is measured as an operation of its own transport", async () => {
+  await call("read_chat", { chatId: (await acme.chat()).id })
+  const { text } = await supertest(w.url).get("/metrics")
+  const labels = 'transport="mcp",kind="query",field="chat",outcome="OK"'
+  expect(Number(new RegExp(`^platform_operation_duration_seconds_count\\{${labels}\\} (\\d+)$`, "m").exec(text)?.[1])).toBeGreaterThan(0)
+  expect(text).toMatch(/^platform_http_request_duration_seconds_count\{method="POST",route="\/mcp",status="200"\} \d+$/m)
 })
 
 it("chats are found by each condition, and in pages", async () => {

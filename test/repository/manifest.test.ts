@@ -24,6 +24,7 @@ const ofAll = importers(() => true)
 const usedOtherwise: Record<string, string> = {
   "@biomejs/biome": "npm run check",
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
+  "@modelcontextprotocol/conformance": "a command, test/system/mcp-conformance.test.ts",
   "axe-core": "test/kit/inbox-page.ts reads it",
   graphiql: "a page, src/pages/browser/libraries.json",
   jest: "test/kit/run.ts",
