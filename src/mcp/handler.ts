@@ -8,7 +8,7 @@ import { onlyReads, type Tool } from "./kit/tool.js"
 import { mcpLimits } from "./limits.js"
 
 /** Revisions of the protocol, newest first. Those with sessions are served without: each request stands alone. */
-export const protocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18"]
+const protocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18"]
 
 const instructions = `Chats of a company's customers, which AI assistants answer until a person takes over. Find a chat with search_chats and read it with
 read_chat before you change it. Before you write to a customer with send_message, take the chat over with take_over; give it back with give_back.

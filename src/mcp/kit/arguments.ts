@@ -4,7 +4,7 @@ import { mcpLimits } from "../limits.js"
 import { keyVariable, type Tool } from "./tool.js"
 
 /** Key of `_meta` of a call for the idempotency key, named like the header of REST. */
-export const idempotencyMeta = "Idempotency-Key"
+const idempotencyMeta = "Idempotency-Key"
 
 /** A name that a client has sent, cut to a length that an error may have. */
 export const shownName = (name: string): string => name.slice(0, mcpLimits.shownNameCharacters)
