@@ -5,6 +5,7 @@ import { allRequests, generate } from "./kit/all-requests.js"
 import { Client } from "./kit/client.js"
 import type { Generated } from "./kit/generated.js"
 import { isDeep, Judge, type Tally } from "./kit/judge.js"
+import { toolsOf } from "./kit/mcp-requests.js"
 import { type Medians, median, mediansOf, timesAtRest } from "./kit/neighbor.js"
 import type { TestBed } from "./kit/test-bed.js"
 import { callsOfCompany } from "./kit/voice.js"
@@ -38,7 +39,7 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   const { server, watch, neighbor, attacker, victim } = bed
   const judge = new Judge(victim.marker, (await readOpenApi(server.url)).fits)
   const client = new Client(server.url, attacker, judge)
-  const { arbitrary, keys } = allRequests()
+  const { arbitrary, keys } = allRequests(await toolsOf(server.url, attacker))
   const generated = generate(arbitrary, seed)
   const callsBefore = await bed.sql(callsOfCompany, [victim.id])
   await send(generated, client, Math.min(limits.warmUp, requests / 4))
@@ -66,7 +67,7 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   await judgeService(report, quiet, seen)
   report.promise(`memory returns to ${limits.moreMemory} MB above the level before`, memory.faults)
   report.promise(
-    "every root field, every route and every hook was run",
+    "every root field, every route, every tool and every hook was run",
     keys.filter((key) => !wasReached(judge.tallies.get(key))),
   )
   await report.pace("all requests", seen.seconds, limits.longestSeconds, "s")

@@ -15,6 +15,7 @@ import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
 import { LastResponses } from "./http/last-responses.js"
 import { httpLimits } from "./http/limits.js"
+import { mcpRouter } from "./http/mcp.js"
 import { mediaRouter } from "./http/media.js"
 import { metricsRouter, observeRequests } from "./http/metrics.js"
 import { oneAtATime } from "./http/pipeline.js"
@@ -25,6 +26,8 @@ import { versionRouter } from "./http/version.js"
 import { acceptWaiting } from "./http/waiting-connections.js"
 import { widgetFinder } from "./http/widget-page.js"
 import { Running } from "./jobs/kit/running.js"
+import { prepareTools } from "./mcp/kit/tool.js"
+import { toolTable } from "./mcp/tools.js"
 import { SampledLog } from "./observability/sampled-log.js"
 import { operatorError } from "./operator-error.js"
 import { type DemoAccess, pages } from "./pages/pages.js"
@@ -35,7 +38,7 @@ import type { Operation } from "./rest/kit/operation.js"
 /** Path of Socket.IO, as its clients write it. */
 const socketIoPath = "/socket.io/"
 
-/** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, hooks. */
+/** The HTTP application: pages, health, GraphQL over HTTP and sockets, REST, MCP, hooks. */
 export async function createApp(
   services: Services,
   engine: OperationEngine,
@@ -55,12 +58,13 @@ export async function createApp(
   const health = healthRouter(services)
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
+  const mcp = mcpRouter(prepareTools(engine, restSchema, toolTable), contexts, services)
 
   app.use(observeRequests(services.metrics, log, config.requestLog ? "info" : "debug"))
   app.use(requestMiddleware(log))
   app.use(crossOrigin(config.corsOrigins))
   const version = versionRouter(await lastMigration(services.database))
-  const routers = [rest, documents, health, version, metricsRouter(services.metrics, config.metricsToken), hooks, media]
+  const routers = [rest, documents, health, version, metricsRouter(services.metrics, config.metricsToken), hooks, media, mcp]
   const metrics = routers.some((router) => router.match("/metrics", "GET").route)
   const { serve, unknownPath } = pages({
     hasPages: config.pages,

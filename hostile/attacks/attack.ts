@@ -8,6 +8,8 @@ export interface Attack {
   isLoad?: boolean
   /** Whether the other company's median may not exceed three times its median at rest; its client pauses between two queries then. */
   mustNotDelay?: boolean
+  /** Runs before memory is measured, so that code is compiled and caches are filled. */
+  warmUp?(bed: TestBed): Promise<void>
   /** Attacks, and checks what the attacker was answered. */
   run(bed: TestBed, report: Report): Promise<void>
 }

@@ -5,6 +5,7 @@ import { extraction } from "./extraction.js"
 import { hangingPages } from "./hanging-pages.js"
 import { hookFlood } from "./hook-flood.js"
 import { hooks } from "./hooks.js"
+import { mcp } from "./mcp.js"
 import { mcpServers } from "./mcp-servers.js"
 import { pipelining } from "./pipelining.js"
 import { schemaBombs } from "./schema-bombs.js"
@@ -24,6 +25,7 @@ export const attacks: Record<string, Attack> = {
   extraction,
   subscriptions,
   bounds,
+  mcp,
   pipelining,
   analysis,
   "hanging-pages": hangingPages,

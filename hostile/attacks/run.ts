@@ -22,6 +22,7 @@ const limits = {
 /** Runs an attack while another company's client sends its small query again and again. */
 export async function runAttack(bed: TestBed, attack: Attack, report: Report) {
   const { server, watch, neighbor, attacker, victim } = bed
+  await attack.warmUp?.(bed)
   await neighbor.begin(server.url, victim, attacker, attack.mustNotDelay ? limits.pauseMs : 0)
   await sleep(limits.quietMs)
   const quiet = await neighbor.read()

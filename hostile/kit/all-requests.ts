@@ -5,6 +5,7 @@ import type { Generated } from "./generated.js"
 import { rootFields } from "./graphql-operations.js"
 import { documentRequests, fieldRequests } from "./graphql-requests.js"
 import { hookRequests, vendorRequests } from "./hook-requests.js"
+import { keyOfTool, type ListedTool, messageRequests, toolRequests } from "./mcp-requests.js"
 import { signingMessengers } from "./messengers.js"
 import { mediaRequests, pathRequests } from "./other-requests.js"
 import { rawRequests } from "./raw-requests.js"
@@ -16,12 +17,12 @@ import { voiceHooks, voiceRequests } from "./voice-requests.js"
 /** What a campaign sends, and what of it must be reached. */
 export interface Requests {
   arbitrary: Arbitrary<Generated>
-  /** Every root field, every route and every hook; each has to be run at least once. */
+  /** Every root field, every route, every tool and every hook; each has to be run at least once. */
   keys: string[]
 }
 
-/** All requests: those of every root field and route, and noise on every transport. */
-export function allRequests(): Requests {
+/** All requests: those of every root field, route and tool, and noise on every transport. */
+export function allRequests(tools: ListedTool[]): Requests {
   const fields = rootFields(buildSchema(readFileSync("schema.graphql", "utf8")))
   const routes = restRoutes(JSON.parse(readFileSync("openapi.json", "utf8")))
   // It would end the session of a credential that others use; over HTTP it has credentials of its own.
@@ -30,6 +31,8 @@ export function allRequests(): Requests {
   const arbitrary = fc.oneof(
     { arbitrary: fc.oneof(...overHttp.map(fieldRequests)), weight: 30 },
     { arbitrary: fc.oneof(...routes.map(({ requests }) => requests)), weight: 30 },
+    { arbitrary: fc.oneof(...tools.map(toolRequests)), weight: 8 },
+    { arbitrary: messageRequests, weight: 2 },
     { arbitrary: documentRequests, weight: 6 },
     { arbitrary: hookRequests, weight: 5 },
     { arbitrary: vendorRequests, weight: 5 },
@@ -45,6 +48,7 @@ export function allRequests(): Requests {
     arbitrary,
     keys: [
       ...[...fields, ...routes].map(({ key }) => key),
+      ...tools.map(keyOfTool),
       "REST POST /api/media/upload",
       ...["widget", ...signingMessengers].map((messenger) => `Hook ${messenger}`),
       ...voiceHooks,

@@ -1,3 +1,4 @@
+import { messageIn } from "../../test/kit/mcp-messages.js"
 import type { FitsOpenApi } from "../../test/kit/openapi.js"
 import type { HttpAnswer, HttpRequest } from "./client.js"
 
@@ -60,6 +61,7 @@ export class Judge {
     this.text(key, text)
     if (status >= 500) this.fault(key, `${status} for ${asked}: ${text.slice(0, 200)}`)
     if (!headers["x-request-id"]) this.fault(key, `no X-Request-Id for ${asked}`)
+    if (method === "POST" && path === "/mcp") return this.mcpMessage(key, answer, asked)
     const isGraphql = path.split("?")[0] === "/graphql"
     if (isGraphql && Array.isArray(body?.errors)) this.graphqlErrors(key, body.errors, asked)
     else if (status >= 400 && method !== "HEAD") this.restError(key, answer, asked)
@@ -72,6 +74,22 @@ export class Judge {
     if (errors.length === 0) this.fault(key, `an empty list of errors for ${asked}`)
     for (const error of errors as { message?: unknown; extensions?: ErrorFields }[])
       this.error(key, { ...error.extensions, message: error.message }, asked)
+  }
+
+  /** Judges the one message of JSON-RPC in a response: a result, whose error has the contract's shape, or an error of the protocol. */
+  private mcpMessage(key: string, { status, headers, text }: HttpAnswer, asked: string) {
+    // biome-ignore lint/suspicious/noExplicitAny: a message of JSON-RPC.
+    const message = messageIn(headers["content-type"], text) as any
+    if (message === null && status === 202) return this.count(key, "accepted")
+    const { jsonrpc, result, error } = message ?? {}
+    const isProtocolError = error && Number.isInteger(error.code) && typeof error.message === "string" && error.message !== ""
+    if (jsonrpc !== "2.0" || (!isProtocolError && !result) || (status >= 400 && !isProtocolError))
+      this.fault(key, `${status} is no message of JSON-RPC for ${asked}: ${text.slice(0, 200)}`)
+    if (isProtocolError && internals.test(error.message) && !internals.test(asked))
+      this.fault(key, `shows internals for ${asked}: ${error.message}`)
+    if (error?.data?.statusCode) this.error(key, error.data, asked)
+    if (result?.isError) this.error(key, result.structuredContent ?? {}, asked)
+    this.count(key, result?.isError ? result.structuredContent?.code : result ? "ok" : (error?.data?.code ?? `BAD_USER_INPUT`))
   }
 
   private restError(key: string, { status, body, text, headers }: HttpAnswer, asked: string) {

@@ -59,8 +59,11 @@ export function mustBeKnown(rule: AccessRule, context: RequestContext) {
 
 /** Throws for a read-only access token, which runs no mutation and no REST method but GET and HEAD. */
 export function mustBeAbleToWrite({ identity }: RequestContext) {
-  if (identity.kind === "token" && identity.readOnly) throw new Forbidden("This access token is read-only")
+  if (isReadOnly(identity)) throw new Forbidden("This access token is read-only")
 }
+
+/** Whether an identity is that of a read-only access token. */
+export const isReadOnly = (identity: Identity): boolean => identity.kind === "token" && identity.readOnly
 
 /** The access rule of a root field. */
 export const accessOf = (field: { extensions?: unknown } | undefined): AccessExtension | undefined =>

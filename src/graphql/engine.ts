@@ -22,7 +22,7 @@ import type { TrustedDocuments } from "./trusted-documents.js"
 import { InvalidDocument, parseDocument, refuseCircles, validationErrors, withinStack } from "./validation.js"
 
 /** Transport of an operation. */
-export type Transport = "http" | "rest" | "graphql-ws"
+export type Transport = "http" | "rest" | "mcp" | "graphql-ws"
 
 /** A validated operation within the limits of its shape, ready to run. */
 export interface PreparedOperation {

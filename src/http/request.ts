@@ -12,7 +12,7 @@ import { httpLimits } from "./limits.js"
 export const currentRequest = new AsyncLocalStorage<RequestInfo>()
 
 /** Paths of the API; their answers hold data of a credential, which no cache may keep (contract, section 1). The router ignores case. */
-const apiPath = /^\/(api|graphql)(\/|$)/i
+const apiPath = /^\/(api|graphql|mcp)(\/|$)/i
 
 const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharacters}}$`)
 

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { getIntrospectionQuery, parse, print } from "graphql"
 import supertest from "supertest"
 import { folderOfItsOwn, samples, uploadMutation } from "../kit/files.js"
+import { mcpClient } from "../kit/mcp.js"
 import { rawSocket, subscribe } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -167,6 +168,11 @@ describe("with a manifest, what is not listed", () => {
     const body = { query: "{ chatFolders { id } }" }
     expect((await post(body, open.url).expect(200)).body).toEqual(runs)
     await post(body).expect(400)
+  })
+
+  it("runs as a tool of an agent", async () => {
+    const { structuredContent } = await mcpClient(() => w.url, acme.token).call("list_assistants")
+    expect(structuredContent.nodes.map(({ id }: { id: string }) => id)).toEqual([acme.assistant.id])
   })
 
   it("runs as a REST route", async () => {

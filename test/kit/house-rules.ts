@@ -101,6 +101,14 @@ export const restKnowsDocuments = imports(
     isOurs(imported) && !/^src\/(rest\/|graphql\/|context\/(limits|access|refuse-nul)\.ts$|errors\.ts$|once-per\.ts$)/.test(imported),
 )
 
+export const mcpKnowsDocuments = imports(
+  "src/mcp/",
+  "A tool of the MCP server is data: a name, a description and a GraphQL document. It has no other access to data than its operation.",
+  (imported) =>
+    isOurs(imported) &&
+    !/^src\/(mcp\/|rest\/kit\/|graphql\/|context\/(limits|access|request-context)\.ts$|errors\.ts$|once-per\.ts$)/.test(imported),
+)
+
 const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunInTransaction\(/g, /\bnew UnitOfWork\(/g, /\binTransaction\(/g]
 
 export const resolversOpenNoTransaction = words(
@@ -411,6 +419,8 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/ports/voice/simulated-sound": /^(440|330|128)$/,
   // Statuses of SIP responses.
   "src/calls/outcome": /^(486|600|480)$/,
+  // Codes of errors of JSON-RPC.
+  "src/http/mcp": /^32[67]\d\d$|^32000$/,
   // The longest duration of a stop.
   "src/start": /^15_000$/,
 }
@@ -506,11 +516,16 @@ export const nothingIsLeftOver: Rule = {
   ],
 }
 
+/** Pages that show how to configure clients of MCP, with the names of these. */
+const namesClients = ["README.md", "docs/mcp-server.md"]
+
 export const nothingOfThisMachine: Rule = {
   teaches: "The repository has no path of a developer's machine and no mention of who or what wrote it. Tests create folders with mkdtemp.",
-  finds: ({ text }) =>
-    [
+  finds: ({ path, text: whole }) => {
+    const text = namesClients.includes(path) ? whole.replace(/\bClaude[ ]Code\b/g, "") : whole
+    return [
       ...text.matchAll(/(?<![\w.:*-])\/(?:work|tmp|root|home|Users)\/[\w.-]+/g),
       ...text.matchAll(/\b(?:co[- ]authored[- ]by|generated\swith|claude\s(?:code|opus)|chat\s?gpt|(?:work|helper|agent)\ssession)\b/gi),
-    ].map(([found]) => `has ${found}`),
+    ].map(([found]) => `has ${found}`)
+  },
 }

@@ -62,6 +62,21 @@ describe("directions", () => {
       ),
     ],
   })
+  rule("a tool of the MCP server imports documents, no resolver and no entity", {
+    of: rules.mcpKnowsDocuments,
+    breaks: [
+      made("src/mcp/kit/call.ts", 'import { createMessage } from "../../messages/create.js"'),
+      made("src/mcp/tools.ts", 'import type { Chat } from "../entities/chat.js"'),
+    ],
+    keeps: [
+      made(
+        "src/mcp/kit/call.ts",
+        'import type { RequestContext } from "../../context/request-context.js"',
+        'import { rootValue } from "../../rest/kit/operation.js"',
+        'import { onlyReads } from "./tool.js"',
+      ),
+    ],
+  })
   describe("folders have no circular imports, type imports included", () => {
     it("holds", () => expect(rules.folderCircles(code)).toEqual([]))
     it("is reported when it is broken", () => {

@@ -24,7 +24,7 @@ const ofAll = importers(() => true)
 const usedOtherwise: Record<string, string> = {
   "@biomejs/biome": "npm run check",
   "@mikro-orm/cli": "the command mikro-orm, which writes migrations",
-  "@modelcontextprotocol/conformance": "test/mcp-servers/mcp-client-conformance.test.ts runs it",
+  "@modelcontextprotocol/conformance": "a command of test/mcp-servers/mcp-client-conformance.test.ts, test/system/mcp-conformance.test.ts",
   "@modelcontextprotocol/server-everything": "test/mcp-servers/mcp-servers-of-others.test.ts runs it",
   "axe-core": "test/kit/inbox-page.ts reads it",
   graphiql: "a page, src/pages/browser/libraries.json",

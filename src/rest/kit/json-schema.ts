@@ -30,6 +30,12 @@ const builtIn: Record<string, JsonSchema> = {
 const leaf = (type: GraphQLNamedType): JsonSchema =>
   (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
 
+/** Gives the schemas of objects their place: as components of a document, by name, or where they are used. */
+export type ObjectSchemas = Pick<Components, "reference">
+
+/** Leaves the schemas of objects where they are used. */
+export const inPlace: ObjectSchemas = { reference: (_names, schema) => schema }
+
 interface Described {
   description?: string | null
   type: GraphQLOutputType | GraphQLInputType
@@ -50,13 +56,13 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: "null" }] }
 }
 
-/** The schema of an input type; input objects are components, without the idempotency key, which REST takes from a header. */
-export function inputSchema(type: GraphQLInputType, components: Components): JsonSchema {
+/** The schema of an input type, without the idempotency key, which is no part of a body. */
+export function inputSchema(type: GraphQLInputType, components: ObjectSchemas): JsonSchema {
   if (isNonNullType(type)) return bareInput(type.ofType, components)
   return orNull(bareInput(type, components))
 }
 
-function bareInput(type: GraphQLInputType, components: Components): JsonSchema {
+function bareInput(type: GraphQLInputType, components: ObjectSchemas): JsonSchema {
   if (isNonNullType(type)) return bareInput(type.ofType, components)
   if (isListType(type)) return { type: "array", items: inputSchema(type.ofType, components) }
   if (!isInputObjectType(type)) return leaf(type)
@@ -76,12 +82,12 @@ function bareInput(type: GraphQLInputType, components: Components): JsonSchema {
 
 /** Where a selection is: the components, names for a selection other than the type's resource, and fields that are always null. */
 export interface OutputPlace {
-  components: Components
+  components: ObjectSchemas
   names?: string[]
   nulls?: string[]
 }
 
-/** The schema of a selection on an output type; every selected field is required, and objects are components. */
+/** The schema of a selection on an output type; every field that is always selected is required. */
 export function outputSchema(type: GraphQLOutputType, selection: SelectionSetNode | undefined, place: OutputPlace): JsonSchema {
   if (isNonNullType(type)) return bareOutput(type.ofType, selection, place)
   return orNull(bareOutput(type, selection, place))
@@ -107,6 +113,8 @@ export function objectSchema(type: GraphQLObjectType, selection: SelectionSetNod
   for (const name of nulls) {
     if (!properties[name]) properties[name] = { type: "null", description: descriptionOf(type.getFields()[name]!, beside) }
   }
+  const conditional = fields.filter((node) => node.directives?.length && !nulls.includes(node.name.value)).map((node) => node.name.value)
   const { description } = type
-  return { type: "object", ...(description && { description }), properties, required: Object.keys(properties) }
+  const required = Object.keys(properties).filter((name) => !conditional.includes(name))
+  return { type: "object", ...(description && { description }), properties, required }
 }

@@ -10,17 +10,17 @@ import {
   getNullableType,
   isNonNullType,
   isObjectType,
-  Kind,
   type OperationDefinitionNode,
   parse,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
 import { textOf } from "../../graphql/text-arguments.js"
+import { oncePer } from "../../once-per.js"
 import { resources } from "../resources.js"
 import { asTypeName, Components } from "./components.js"
 import { resourceOf, withFields } from "./fragments.js"
 import { descriptionOf, inputSchema, type JsonSchema, objectSchema, outputSchema } from "./json-schema.js"
-import type { Operation } from "./operation.js"
+import { type Operation, placesOf } from "./operation.js"
 import { isBesideFile } from "./variables.js"
 
 const errorDetail: JsonSchema = {
@@ -172,11 +172,12 @@ const hasInput = ({ variables }: Operation) => variables.size > 0
 const nameOf = ({ route }: Operation, variable: string) => route.rename?.[variable] ?? variable
 const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
 
+const placesByOperation = oncePer(placesOf)
+
 /** The argument of the root field that a variable of the operation is passed to. */
-function argumentOf({ document, root }: Operation, variable: string) {
-  const [field] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections as FieldNode[]
-  const match = field!.arguments?.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable)
-  return root.args.find((arg) => arg.name === match?.name.value)
+function argumentOf(operation: Operation, variable: string) {
+  const place = placesByOperation(operation).get(variable)
+  return operation.root.args.find((arg) => arg === place?.at)
 }
 
 function parameters(operation: Operation, components: Components): JsonSchema[] {

@@ -1,8 +1,7 @@
 import { Readable } from "node:stream"
 import type { RouterContext } from "@koa/router"
-import type { ExecutionResult } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import type { Operation } from "./operation.js"
+import { type Operation, rootValue } from "./operation.js"
 import type { Route } from "./routes.js"
 import { variablesOf } from "./variables.js"
 
@@ -29,12 +28,8 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
     : Buffer.from(JSON.stringify(shaped(route, value)))
 }
 
-async function rootField(operation: Operation, context: unknown, variables: Record<string, unknown>): Promise<unknown> {
-  const result: ExecutionResult = await operation.run(context, variables)
-  const [error] = result.errors ?? []
-  if (error) throw error
-  return result.data?.[Object.keys(result.data)[0]!]
-}
+const rootField = async (operation: Operation, context: unknown, variables: Record<string, unknown>): Promise<unknown> =>
+  rootValue(await operation.run(context, variables))
 
 /** Streams all pages of a list as one JSON text, with one page in memory at a time. */
 async function* wholeList(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {

@@ -1,16 +1,7 @@
-import {
-  coerceInputValue,
-  type GraphQLError,
-  type GraphQLInputType,
-  getNamedType,
-  getNullableType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-  isScalarType,
-} from "graphql"
+import { type GraphQLInputType, getNamedType, getNullableType, isInputObjectType, isListType } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import { BadUserInput, type Detail, missingField } from "../../errors.js"
+import type { Detail } from "../../errors.js"
+import { checkInput, refuseDetails } from "./check-input.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"
 
@@ -47,9 +38,9 @@ export function variablesOf({ route, variables }: Operation, parts: RequestParts
   Object.assign(values, included(route, query["include"], details))
   for (const [variable, { type, required }] of variables) {
     const name = variable === route.body ? "" : (route.rename?.[variable] ?? variable)
-    if (values[variable] !== undefined || required) check(values[variable], type, name, details)
+    if (values[variable] !== undefined || required) checkInput(values[variable], type, name, details)
   }
-  if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`.trim()).join("; "), details)
+  refuseDetails(details)
   return values
 }
 
@@ -114,41 +105,4 @@ function pruned(value: unknown, type: GraphQLInputType): unknown {
   if (!isInputObjectType(bare) || !value || typeof value !== "object" || Array.isArray(value)) return value
   const known = Object.values(bare.getFields()).filter((field) => Object.hasOwn(value, field.name))
   return Object.fromEntries(known.map((field) => [field.name, pruned((value as Record<string, unknown>)[field.name], field.type)]))
-}
-
-function check(value: unknown, type: GraphQLInputType, name: string, details: Detail[]) {
-  const report = (path: readonly (string | number)[], error: GraphQLError) => {
-    const missing = missingField(error.message)
-    const full = [name, ...path, missing ?? ""].filter((part) => part !== "")
-    details.push({ path: full.join("."), message: missing ? "is required" : messageOf(error, path, type) })
-  }
-  mustBeLists(value, type, name ? [name] : [], details)
-  if (value === undefined && isNonNullType(type)) details.push({ path: name, message: "is required" })
-  else coerceInputValue(value, type, (path, _invalid, error) => report(path, error))
-}
-
-/** Refuses a single item for a list, which GraphQL would accept but the REST schema does not. */
-function mustBeLists(value: unknown, type: GraphQLInputType, path: string[], details: Detail[]) {
-  const bare = getNullableType(type)
-  if (value == null) return
-  if (isListType(bare) && !Array.isArray(value)) details.push({ path: path.join("."), message: "must be a list" })
-  if (!isInputObjectType(bare)) return
-  for (const field of Object.values(bare.getFields()))
-    mustBeLists((value as Record<string, unknown>)[field.name], field.type, [...path, field.name], details)
-}
-
-/** Translates graphql-js's message for a mistyped value, without GraphQL type names. */
-function messageOf(error: GraphQLError, path: readonly (string | number)[], type: GraphQLInputType): string {
-  if (error.originalError instanceof BadUserInput) return error.originalError.message
-  if (/not to be null/.test(error.message)) return "must not be null"
-  const scalar =
-    /^(\w+) cannot represent/.exec(error.message)?.[1] ??
-    (path.length === 0 && isScalarType(getNamedType(type)) ? getNamedType(type).name : null)
-  const words: Record<string, string> = {
-    String: "must be a string",
-    Int: "must be a whole number",
-    Float: "must be a number",
-    Boolean: "must be true or false",
-  }
-  return (scalar && words[scalar]) ?? "has the wrong type"
 }
