@@ -82,6 +82,21 @@ export const attach = (page: Page, name: string, bytes: Buffer) =>
     field.dispatchEvent(new Event("change", { bubbles: true }))
   }`)
 
+/** Elements that reach out of the page, or scroll from side to side where a text should wrap, in a direction of writing. */
+export const tooWide = (page: Page, direction: "ltr" | "rtl"): Promise<string[]> =>
+  page.run(`(() => {
+    document.documentElement.dir = "${direction}"
+    return [...document.querySelectorAll("body *")].filter((each) => {
+      const box = each.getBoundingClientRect()
+      const isHidden = each.closest("details:not([open]), .unseen, select") && !each.matches("details")
+      let around = each.parentElement
+      while (around && getComputedStyle(around).overflowX === "visible") around = around.parentElement
+      const isOutside = !around && (box.left < -1 || box.right > innerWidth + 1)
+      const scrolls = getComputedStyle(each).overflowX === "auto" && each.scrollWidth > each.clientWidth + 1
+      return !isHidden && box.width > 0 && (isOutside || (scrolls && !each.matches(".scroll, .table, pre, table")))
+    }).map((each) => each.tagName + "." + each.className)
+  })()`)
+
 let axe: string | undefined
 
 /** What axe-core, with its default rules (WCAG 2.2 AA among them), finds wrong on a page in light and in dark colours. */

@@ -15,9 +15,9 @@ const words = Object.values(buildSchema(readFileSync(`${root}schema.graphql`, "u
 
 /** The texts of a language by their English words. */
 function textsOf(language: string): Map<string, string> {
-  const lines = readFileSync(`${folder}/words/${language}.ts`, "utf8").matchAll(
-    /^ {2}(?:(\w+)|"((?:[^"\\]|\\.)+)"):\s+"((?:[^"\\]|\\.)+)",$/gm,
-  )
+  const files = readdirSync(`${folder}/words`).filter((name) => name.startsWith(language))
+  const text = files.map((name) => readFileSync(`${folder}/words/${name}`, "utf8")).join("\n")
+  const lines = text.matchAll(/^ {2}(?:(\w+)|"((?:[^"\\]|\\.)+)"):\s+"((?:[^"\\]|\\.)+)",$/gm)
   return new Map([...lines].map(([, word, text, translated]) => [word ?? text!, translated!]))
 }
 

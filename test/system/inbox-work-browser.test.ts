@@ -1,6 +1,6 @@
 import { chromium, type Page } from "../kit/browser.js"
 import { samples } from "../kit/files.js"
-import { fill, inboxBed, pressButton, shows, violations } from "../kit/inbox-page.js"
+import { fill, inboxBed, pressButton, shows, tooWide, violations } from "../kit/inbox-page.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -151,7 +151,7 @@ inBrowser(`work in the inbox${chromium ? "" : " (skipped: there is no Chromium)"
     await acme.message({ chatId: chat.id, text: `${long} \`${long}\``, role: "Customer" })
     await acme.tag({ name: "w".repeat(60) })
     const views = [`chats/${chat.id}`, "chats", "assistants", `assistants/${acme.assistant.id}`].concat(
-      ["tokens", "webhooks", "channels", "members", "audit"].map((name) => `settings/${name}`),
+      ["tokens", "webhooks", "tool-servers", "channels", "members", "audit"].map((name) => `settings/${name}`),
     )
     for (const width of [320, 360, 1_900]) {
       const page = await inbox(acme.owner.email, "/inbox", { width, height: 700 })
@@ -161,19 +161,8 @@ inBrowser(`work in the inbox${chromium ? "" : " (skipped: there is no Chromium)"
           page.run("!document.querySelector('[aria-busy=true]') && !/^$|Reading …/.test(document.querySelector('main')?.innerText ?? '')"),
         )
         if (view.startsWith("chats/")) await pressButton(page, "Details")
-        for (const direction of ["ltr", "rtl"]) {
-          const wide = await page.run(`(() => {
-            document.documentElement.dir = "${direction}"
-            return [...document.querySelectorAll("body *")].filter((each) => {
-              const box = each.getBoundingClientRect()
-              const isHidden = each.closest("details:not([open]), .unseen, select") && !each.matches("details")
-              let around = each.parentElement
-              while (around && getComputedStyle(around).overflowX === "visible") around = around.parentElement
-              const isOutside = !around && (box.left < -1 || box.right > innerWidth + 1)
-              const scrolls = getComputedStyle(each).overflowX === "auto" && each.scrollWidth > each.clientWidth + 1
-              return !isHidden && box.width > 0 && (isOutside || (scrolls && !each.matches(".scroll, .table, pre, table")))
-            }).map((each) => each.tagName + "." + each.className)
-          })()`)
+        for (const direction of ["ltr", "rtl"] as const) {
+          const wide = await tooWide(page, direction)
           expect({ width, view, direction, wide }).toEqual({ width, view, direction, wide: [] })
         }
         if (width === 320) expect(await violations(page)).toEqual([])

@@ -29,7 +29,7 @@ export function AssistantPage({ id }: { id: string }) {
         </h1>
         <Prompt assistant={assistant} textModels={textModels} form={form} />
         <KnowledgeSection assistant={assistant} changed={trial.forget} />
-        <ToolsSection assistantId={id} changed={trial.forget} />
+        <ToolsSection assistant={assistant} changed={trial.forget} />
         <HandOff assistant={assistant} changed={trial.forget} />
         <Voice assistant={assistant} />
       </div>

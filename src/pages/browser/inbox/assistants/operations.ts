@@ -12,13 +12,20 @@ const knowledgeFields = graphql(
 )
 const toolFields = graphql(`
   fragment ToolFields on AssistantTool {
-    id name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
+    id name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem mcpState
   }
 `)
+const mcpToolFields = graphql(
+  `fragment McpToolFields on AssistantMcpTool {
+    server { id } name title description inputSchema state fault digest tool { ...ToolFields }
+  }`,
+  [toolFields],
+)
 
 export type Assistant = FragmentOf<typeof assistantFields>
 export type Knowledge = FragmentOf<typeof knowledgeFields>
 export type Tool = FragmentOf<typeof toolFields>
+export type McpTool = FragmentOf<typeof mcpToolFields>
 
 export const assistantsQuery = graphql(
   `query Assistants($companyId: UUID!, $q: String) { assistants(companyId: $companyId, q: $q, take: 100) { nodes { id name isDraft } totalCount } }`,
@@ -82,6 +89,16 @@ export const toolCallsQuery = graphql(
   `query ToolCalls($toolId: UUID!) {
     toolCalls(toolId: $toolId, take: 20) { nodes { id chatId params response responseStatus status latencyMs error createdAt } totalCount }
   }`,
+)
+export const mcpToolsQuery = graphql(
+  `query McpTools($assistantId: UUID!, $companyId: UUID!) {
+    mcpServers(companyId: $companyId) { id name status reason }
+    assistant(id: $assistantId) { mcpTools { ...McpToolFields } }
+  }`,
+  [mcpToolFields],
+)
+export const setMcpTools = graphql(
+  `mutation SetMcpTools($assistantId: UUID!, $tools: [McpToolInput!]!) { setAssistantMcpTools(assistantId: $assistantId, tools: $tools) { id } }`,
 )
 /** A chat is assigned to a draft by a change of its field alone: what assigns an assistant refuses drafts. */
 export const assignForTrial = graphql(

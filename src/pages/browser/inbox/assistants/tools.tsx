@@ -4,13 +4,14 @@ import { useRead } from "../kit/forms.js"
 import { useMutate } from "../kit/notices.js"
 import { wordOf } from "../kit/texts.js"
 import { t } from "../kit/words.js"
-import { deleteTool, type Tool, toolsQuery } from "./operations.js"
-import { ToolCalls } from "./tool-calls.js"
+import { McpTools } from "./mcp-tools.js"
+import { type Assistant, deleteTool, type Tool, toolsQuery } from "./operations.js"
 import { ToolForm } from "./tool-form.js"
-import { ToolTest } from "./tool-test.js"
+import { ToolUse } from "./tool-use.js"
 
 /** What an assistant can do: its tools, with their form, a test call and the log of their calls. */
-export function ToolsSection({ assistantId, changed }: { assistantId: string; changed(): void }) {
+export function ToolsSection({ assistant, changed }: { assistant: Assistant; changed(): void }) {
+  const { id: assistantId } = assistant
   const { data, instead, again } = useRead(toolsQuery, { assistantId })
   const [created, setCreated] = useState(0)
   function readAgain() {
@@ -27,7 +28,7 @@ export function ToolsSection({ assistantId, changed }: { assistantId: string; ch
       <h2>{t("Tools")}</h2>
       {instead}
       <ul aria-label={t("Tools")}>
-        {data?.assistantTools.nodes.map((tool) => (
+        {data?.assistantTools.nodes.filter(isOfAssistant).map((tool) => (
           <li key={tool.id}>
             <ToolItem tool={tool} changed={readAgain} />
           </li>
@@ -37,14 +38,17 @@ export function ToolsSection({ assistantId, changed }: { assistantId: string; ch
         <summary>{t("Add a tool")}</summary>
         <ToolForm key={created} assistantId={assistantId} saved={added} />
       </details>
+      <McpTools assistant={assistant} changed={changed} />
     </section>
   )
 }
 
+/** Tools of MCP servers have a list of their own: the server decides what they are. */
+const isOfAssistant = ({ type }: Tool) => type !== "MCP"
+
 function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
   const mutate = useMutate()
   const [isOpen, setOpen] = useState(false)
-  const [calls, setCalls] = useState(0)
   async function remove() {
     if (await mutate(deleteTool, { id: tool.id })) changed()
   }
@@ -61,8 +65,7 @@ function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
         <>
           {!tool.isSystem && <ToolForm tool={tool} saved={changed} />}
           {tool.isSystem && <p className="hint">{tool.description}</p>}
-          {tool.apiCallUrl && <ToolTest tool={tool} called={() => setCalls(calls + 1)} />}
-          <ToolCalls toolId={tool.id} calls={calls} />
+          <ToolUse tool={tool} isTestable={tool.apiCallUrl !== null} />
           {!tool.isSystem && <Confirmed label={t("Delete {name}", { name: tool.name })} act={() => void remove()} />}
         </>
       )}

@@ -1,4 +1,4 @@
-import { memo, useRef } from "react"
+import { memo, type ReactNode, useRef } from "react"
 import { useClient } from "urql"
 import { here } from "../kit/here.js"
 import { useMutate } from "../kit/notices.js"
@@ -18,8 +18,13 @@ export const MessageArticle = memo(function MessageArticle({
   const { role, text, createdAt, replyTo, messageMedia, sources, functionCall, functionCallOutput } = message
   const isCustomer = role === "CUSTOMER"
   if (functionCall) return <Folded title={titleOfCall(functionCall)} content={functionCall.arguments} />
+  const files = messageMedia.map(({ id, media }) => <File key={id} media={media} messageId={message.id} />)
   if (functionCallOutput)
-    return <Folded title={t("Output of a tool: {status}", { status: functionCallOutput.status })} content={functionCallOutput.output} />
+    return (
+      <Folded title={t("Output of a tool: {status}", { status: functionCallOutput.status })} content={functionCallOutput.output}>
+        {files}
+      </Folded>
+    )
   return (
     <article className={`bubble ${isCustomer ? "theirs" : role === "SYSTEM" ? "system" : "ours"}`}>
       <p className="byline">
@@ -41,9 +46,7 @@ export const MessageArticle = memo(function MessageArticle({
         ) : (
           <Markdown text={text} />
         ))}
-      {messageMedia.map(({ id, media }) => (
-        <File key={id} media={media} messageId={message.id} />
-      ))}
+      {files}
       {sources.length > 0 && (
         <details>
           <summary>{t("Sources: {count}", { count: new Set(sources.map(({ knowledgeId }) => knowledgeId)).size })}</summary>
@@ -79,8 +82,8 @@ function titleOfCall({ name, arguments: given }: NonNullable<Message["functionCa
   return typeof reason === "string" && reason ? t("Handed to a person: {reason}", { reason }) : t("Tool call: {name}", { name })
 }
 
-/** A tool call or its output, folded. */
-function Folded({ title, content }: { title: string; content: unknown }) {
+/** A tool call or its output, folded; files of the output are shown below. */
+function Folded({ title, content, children }: { title: string; content: unknown; children?: ReactNode }) {
   return (
     <article className="bubble tool">
       <details>
@@ -89,6 +92,7 @@ function Folded({ title, content }: { title: string; content: unknown }) {
         </summary>
         <pre dir="ltr">{typeof content === "string" ? content : JSON.stringify(content, null, 2)}</pre>
       </details>
+      {children}
     </article>
   )
 }
@@ -129,7 +133,8 @@ function File({ media: { filename, mimeType, url }, messageId }: { media: Media;
   const name = filename || t("File")
   return (
     <p className="file">
-      {/^image\/(?!svg)/.test(mimeType) && <img src={address} alt={name} loading="lazy" onError={renew} />}
+      {/* The link below it has its name. */}
+      {/^image\/(?!svg)/.test(mimeType) && <img src={address} alt={t("Photo")} loading="lazy" onError={renew} />}
       {/* biome-ignore-start lint/a11y/useMediaCaption: customers send no captions. */}
       {mimeType.startsWith("audio/") && <audio controls src={address} aria-label={name} preload="none" onError={renew} />}
       {mimeType.startsWith("video/") && <video controls src={address} aria-label={name} preload="none" onError={renew} />}

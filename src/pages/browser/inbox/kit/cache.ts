@@ -4,6 +4,7 @@ import { type Cache, cacheExchange } from "@urql/exchange-graphcache"
 const embeddedTypes = [
   "AnswerProgress",
   "Assistant",
+  "AssistantMcpTool",
   "AssistantPage",
   "AssistantToolPage",
   "AuditEntryConnection",

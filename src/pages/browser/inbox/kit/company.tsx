@@ -14,6 +14,13 @@ export const PlaceContext = createContext<Place>({ me: { id: "", name: "", email
 
 export const usePlace = () => useContext(PlaceContext)
 
+/** Whether the user is an owner or administrator of the company; only they may change what connects it with other systems. */
+export function useIsManager(): boolean {
+  const { me, companyId } = usePlace()
+  const role = me.companies.find(({ id }) => id === companyId)?.role
+  return role === "OWNER" || role === "ADMIN"
+}
+
 /** Members, folders and tags of the company; empty until they are read. */
 export function useChoices(): Choices {
   const { companyId } = usePlace()

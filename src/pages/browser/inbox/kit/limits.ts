@@ -36,6 +36,8 @@ export const inboxLimits = {
   voiceDuration: { max: 14_400, usual: 600 },
   /** Characters of a chat's ID by which a customer without a name is told from others. */
   shortId: 4,
+  /** A text of a foreign server that has more characters or lines than this is folded. */
+  unfolded: { characters: 300, lines: 6 },
   /** Height of a chat in the list, as in `style/list.css`, in pixels. */
   itemHeight: 76,
 }

@@ -37,6 +37,13 @@ export function authorOf({ role, author }: Pick<Message, "role" | "author">): st
   return role === "SYSTEM" ? t("System") : (author?.name ?? t("Integration"))
 }
 
+/** Characters that nobody sees, or that reorder others. Those of texts remain: line breaks, and joiners of letters and emoji. */
+const unseen = /(?!\t|\n|\r|\u200c|\u200d)(?:\p{Cc}|\p{Cf}|\p{Co}|[\u{e0100}-\u{e01ef}])/gu
+
+/** A text of a foreign server, with a code in place of each character that nobody would see: what is hidden there, a model would read. */
+export const plainly = (text: string): string =>
+  text.replace(unseen, (each) => `[U+${each.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`)
+
 /** A message in one line. */
 export function previewOf({ text, type }: { text: string | null; type: string }): string {
   return text?.replace(/\s+/g, " ").slice(0, 200) || wordOf(type)

@@ -23,6 +23,7 @@ const views = [
   ["/assistants", "Assistants"],
   ["/settings/tokens", "Access tokens"],
   ["/settings/webhooks", "Event webhooks"],
+  ["/settings/tool-servers", "Tool servers"],
   ["/settings/channels", "Channels"],
   ["/settings/members", "Members"],
   ["/settings/audit", "Audit trail"],

@@ -9,9 +9,13 @@ const deliveryFields = graphql(`
     id createdAt type status nextAttemptAt attempts { attemptedAt responseStatus responseBody latencyMs error }
   }
 `)
+const toolServerFields = graphql(`
+  fragment ToolServerFields on McpServer { id name url hasCredentials status reason refreshedAt tools { id isGone } }
+`)
 
 export type Webhook = FragmentOf<typeof webhookFields>
 export type Delivery = FragmentOf<typeof deliveryFields>
+export type ToolServer = FragmentOf<typeof toolServerFields>
 
 export const tokensQuery = graphql(
   `query Tokens($companyId: UUID!) { accessTokens(companyId: $companyId) { id name tokenPrefix readOnly createdAt lastUsedAt expiresAt } }`,
@@ -53,6 +57,23 @@ export const redeliver = graphql(
   }`,
   [deliveryFields],
 )
+
+export const toolServersQuery = graphql(
+  `query ToolServers($companyId: UUID!) { mcpServers(companyId: $companyId) { ...ToolServerFields } }`,
+  [toolServerFields],
+)
+export const createToolServer = graphql(
+  `mutation CreateToolServer($input: CreateMcpServerInput!) { createMcpServer(input: $input) { ...ToolServerFields } }`,
+  [toolServerFields],
+)
+export const updateToolServer = graphql(
+  `mutation UpdateToolServer($id: UUID!, $input: UpdateMcpServerInput!) { updateMcpServer(id: $id, input: $input) { ...ToolServerFields } }`,
+  [toolServerFields],
+)
+export const refreshToolServer = graphql(`mutation RefreshToolServer($id: UUID!) { refreshMcpServer(id: $id) { ...ToolServerFields } }`, [
+  toolServerFields,
+])
+export const deleteToolServer = graphql(`mutation DeleteToolServer($id: UUID!) { deleteMcpServer(id: $id) { id deleted } }`)
 
 export const channelsQuery = graphql(
   `query Channels($companyId: UUID!) {

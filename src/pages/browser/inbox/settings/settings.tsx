@@ -7,6 +7,7 @@ import { Audit } from "./audit.js"
 import { Channels } from "./channels.js"
 import { Members } from "./members.js"
 import { Tokens } from "./tokens.js"
+import { ToolServers } from "./tool-servers.js"
 import { Webhooks } from "./webhooks.js"
 
 interface Section {
@@ -32,6 +33,13 @@ const sections: Section[] = [
     View: Webhooks,
     graphql: "eventWebhooks, createEventWebhook, updateEventWebhook, testEventWebhook, eventDeliveries, redeliverEvent",
     rest: "GET, POST /api/event-webhooks",
+  },
+  {
+    path: "/settings/tool-servers",
+    title: "Tool servers",
+    View: ToolServers,
+    graphql: "mcpServers, createMcpServer, updateMcpServer, refreshMcpServer, deleteMcpServer, setAssistantMcpTools",
+    rest: "GET, POST /api/companies/{companyId}/mcp-servers",
   },
   { path: "/settings/channels", title: "Channels", View: Channels, graphql: "channels" },
   {

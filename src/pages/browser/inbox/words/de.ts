@@ -1,3 +1,5 @@
+import { germanOfToolServers } from "./de-tool-servers.js"
+
 /** The texts in a language. */
 export type Dictionary = Readonly<Record<keyof typeof german, string>>
 
@@ -321,4 +323,5 @@ export const german = {
   "{name} is now the manager of this chat.": "{name} ist jetzt für diesen Chat zuständig.",
   "{name}: all": "{name}: alle",
   "{seconds} s": "{seconds} s",
+  ...germanOfToolServers,
 }
