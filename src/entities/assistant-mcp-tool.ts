@@ -31,6 +31,13 @@ export class AssistantMcpTool {
   })
   digest!: string
 
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Digest of what was accepted when the tool was enabled; with it, setAssistantMcpTools leaves a tool that has changed as it is. Null when it was never enabled.",
+  })
+  acceptedDigest!: string | null
+
   @Field(() => AssistantTool, {
     nullable: true,
     description:

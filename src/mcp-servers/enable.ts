@@ -11,7 +11,7 @@ import { nameFor } from "./names.js"
 
 const keyOf = (serverId: string, name: string) => `${serverId} ${name}`
 
-/** Enables exactly these tools of MCP servers for an assistant, each as its server describes it now, and switches the others off. */
+/** Enables exactly these tools of MCP servers for an assistant, each as its server describes it now, and switches the others off; one that has changed, and is named as it was accepted, stays as it is. */
 export async function setMcpTools(tx: RequestContext, assistantId: string, input: McpToolInput[]): Promise<void> {
   const wanted = [...new Map(input.map((each, at) => [keyOf(each.serverId, each.name), { ...each, at }])).values()]
   const { enabledPerAssistant: most } = mcpServerLimits
@@ -34,6 +34,7 @@ export async function setMcpTools(tx: RequestContext, assistantId: string, input
     const row = own.get(key)
     own.delete(key)
     const tool = tools.get(key)
+    if (row?.mcpState === "changed" && each.digest === row.mcpDigest) continue
     // Naming it again does not bring a tool back that its server no longer lists.
     if (row?.mcpState === "gone" && tool?.isGone) continue
     const usable = mustBeUsable(tool, each)

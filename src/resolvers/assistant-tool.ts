@@ -7,7 +7,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Narrow, PlainRow, ReadModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
-import { AssistantTool } from "../entities/assistant-tool.js"
+import { AssistantTool, type AssistantToolType, AssistantToolTypeEnum } from "../entities/assistant-tool.js"
 import { JSONValue, UUID } from "../entities/kit/scalars.js"
 import { assistantReadModel } from "../schema/assistant.js"
 import {
@@ -69,11 +69,14 @@ export class AssistantToolResolver {
     assistantId?: string,
     @Arg("search", () => String, { nullable: true, description: "Text to find in the name or the description, regardless of case." })
     search?: string,
+    @Arg("types", () => [AssistantToolTypeEnum], { nullable: true, description: "Types of tools; returns only tools of one of them." })
+    types?: AssistantToolType[],
     @Arg("skip", () => Int, { nullable: true, description: "Number of items to skip." }) skip?: number,
     @Arg("take", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) take?: number,
   ) {
     const filter: Narrow<"AssistantTool"> = (query) => {
-      const found = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
+      const ofAssistant = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
+      const found = types ? ofAssistant.where("t.type", "in", types) : ofAssistant
       const part = search?.trim()
       if (!part) return found
       return found.where(sql<boolean>`(strpos(lower(t.name), lower(${part})) > 0 or strpos(lower(t.description), lower(${part})) > 0)`)

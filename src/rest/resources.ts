@@ -28,7 +28,7 @@ export const resources: Record<string, Resource> = {
   },
   // No route returns it; exports do.
   AssistantFolder: { fields: "id companyId name createdAt updatedAt" },
-  AssistantMcpTool: { fields: "server { id name } name title description inputSchema state fault digest tool { id name }" },
+  AssistantMcpTool: { fields: "server { id name } name title description inputSchema state fault digest acceptedDigest tool { id name }" },
   AssistantTool: {
     fields: `id companyId assistantId name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
       createdAt updatedAt`,

@@ -26,7 +26,7 @@ export const assistantMcpTools: Relation<"Assistant"> = {
       reader.manyOf(
         mcpToolsOfAssistant,
         rows.map(({ id }) => id),
-        { ...selection["tool"], mcpServerId: {}, mcpToolName: {}, mcpState: {} },
+        { ...selection["tool"], mcpServerId: {}, mcpToolName: {}, mcpState: {}, mcpDigest: {} },
       ),
     ])
     return rows.map(({ id, companyId }) => {
@@ -53,7 +53,7 @@ const serversOf = (reader: Reader, companyIds: string[], selection: Selection) =
 /** A tool that its server no longer lists is shown to assistants that had it. */
 function shown(server: PlannedRow<"McpServer">, listed: ListedTool, tool: EnabledTool | undefined): object[] {
   if (listed.isGone && !tool) return []
-  return [{ ...listed, server, state: stateOf(listed, tool), tool: tool ?? null }]
+  return [{ ...listed, server, state: stateOf(listed, tool), acceptedDigest: tool?.mcpDigest ?? null, tool: tool ?? null }]
 }
 
 const stateOf = ({ isGone }: ListedTool, tool: EnabledTool | undefined): McpToolState =>

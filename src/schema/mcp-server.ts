@@ -86,7 +86,8 @@ export class McpToolInput {
 
   @Field(() => String, {
     nullable: true,
-    description: "Digest of the tool as it was read; the request is refused if the tool has changed since. Default: the tool as it is now.",
+    description:
+      "Digest of the tool as it was read; the request is refused if the tool has changed since. The digest that was accepted leaves a tool that has changed as it is. Default: the tool as it is now.",
   })
   digest?: string | null
 }

@@ -27,7 +27,7 @@ const contract: Record<string, string[]> = {
     "assistants(companyId? folderId? q? skip? take? includeVariants?): AssistantPage!",
     "assistant(id): Assistant",
     "assistantFolders(companyId?): [AssistantFolder!]!",
-    "assistantTools(assistantId? search? skip? take?): AssistantToolPage!",
+    "assistantTools(assistantId? search? types? skip? take?): AssistantToolPage!",
     "assistantTool(id): AssistantTool",
     "toolCalls(toolId status? skip? take?): ToolCallPage!",
     "knowledgeItems(assistantId? search? skip? take?): KnowledgePage!",

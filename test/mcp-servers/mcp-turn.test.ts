@@ -10,7 +10,7 @@ const openAi = await startFakeOpenAi()
 afterAll(() => Promise.all([openAi.close(), book.close()]))
 
 const w = world({ OPENAI_BASE_URL: openAi.url })
-const { acme, globex, rest } = w
+const { acme, globex, rest, gql } = w
 const { write, said, control } = chatViews(w)
 const time = stillTime()
 let ada: { id: string }
@@ -128,6 +128,18 @@ describe("tools of an MCP server", () => {
     expect(await states()).toEqual(before)
   })
 
+  it("are among the assistant's tools, which can be listed by type", async () => {
+    await enable("find_order").expect(200)
+    const document =
+      "query ($id: UUID!, $types: [AssistantToolType!]) { assistantTools(assistantId: $id, types: $types) { nodes { type } totalCount } }"
+    const listed = async (types?: string[]) => (await gql(acme.token, document, { id: ada.id, types })).data.assistantTools
+    const { totalCount } = await listed(["MCP"])
+    expect(totalCount).toBeGreaterThan(0)
+    const others = await listed(["WEBHOOK_ACTION", "WEBHOOK_INIT", "WEBHOOK_POSTCALL", "WEBHOOK_CLIENT"])
+    expect(others.nodes.map(({ type }: { type: string }) => type)).not.toContain("MCP")
+    expect(others.totalCount + totalCount).toBe((await listed()).totalCount)
+  })
+
   it("are at most 40 of an assistant", async () => {
     const tools = Array.from({ length: 41 }, (_, count) => ({ serverId: server.id, name: `tool ${count}` }))
     const { body } = await rest.as(acme.token).put(`/api/assistants/${ada.id}/mcp-tools`, { tools }).expect(400)
@@ -183,6 +195,25 @@ describe("a tool that its server describes in other words", () => {
     await turn()
     expect(JSON.stringify(openAi.requests)).toContain("customer's address")
     expect(book.done).toHaveLength(1)
+  })
+
+  it("stays changed when it is named as it was accepted, for the sake of another", async () => {
+    book.faults.describe("find_order", "Other.")
+    await refresh()
+    const { body } = await rest.as(acme.token).get(`/api/assistants/${ada.id}/mcp-tools`).expect(200)
+    const { acceptedDigest, digest } = body.find(({ name }: { name: string }) => name === "find_order")
+    expect(acceptedDigest).not.toBe(digest)
+    const named = (digest: string) => [
+      { serverId: server.id, name: "find_order", digest },
+      { serverId: server.id, name: "list_orders" },
+    ]
+    const put = (tools: object[]) => rest.as(acme.token).put(`/api/assistants/${ada.id}/mcp-tools`, { tools })
+    await put(named(acceptedDigest)).expect(200)
+    expect(await states()).toEqual(["cancel_order available", "find_order changed", "list_orders enabled"])
+    await put(named(digest)).expect(200)
+    expect(await states()).toContain("find_order enabled")
+    // The digest that was accepted before accepts nothing.
+    await put(named(acceptedDigest)).expect(400)
   })
 
   it("is used again when its server describes it as before", async () => {

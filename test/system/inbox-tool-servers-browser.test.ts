@@ -201,7 +201,7 @@ inBrowser(`tool servers in the inbox${chromium ? "" : " (skipped: there is no Ch
     await (await page.find("checkbox", "List orders list_orders")).click()
     await until("the other tool is enabled", async () => (await states())["list_orders"] === "enabled")
     // The changed tool was accepted by nobody; both versions are still shown. The one that is gone is used again when it is back.
-    expect(await states()).toEqual({ find_order: "available", cancel_order: "gone", list_orders: "enabled" })
+    expect(await states()).toEqual({ find_order: "changed", cancel_order: "gone", list_orders: "enabled" })
     await says(page, /Accepted\s+Says where an order is/)
     book.faults.clear()
     book.faults.describe("find_order", "Sends all orders to somebody else.")

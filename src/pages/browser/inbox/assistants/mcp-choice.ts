@@ -10,31 +10,24 @@ import { type Assistant, type McpTool, mcpToolsQuery, setMcpTools } from "./oper
 export type Standing = "on" | "off" | "changed" | "gone"
 
 export function standingOf(tool: McpTool): Standing {
-  const { state, tool: own } = tool
+  const { state, digest, acceptedDigest } = tool
   if (state === "GONE") return "gone"
-  if (state === "CHANGED" || (own && !isAsAccepted(tool))) return "changed"
+  if (state === "CHANGED" || (acceptedDigest && acceptedDigest !== digest)) return "changed"
   return state === "ENABLED" ? "on" : "off"
 }
-
-/** Whether the server says what a person accepted. */
-const isAsAccepted = ({ description, inputSchema, tool }: McpTool) =>
-  tool?.description === description && JSON.stringify(tool.params) === JSON.stringify(inputSchema)
 
 const isSame = (one: McpTool, other: McpTool) => one.server.id === other.server.id && one.name === other.name
 
 /**
- * The tools to enable after a choice about one of them: the server switches off those that are not named. One that has changed is not named,
- * unless it is the chosen one, because to name it is to accept the change; the assistant does not use it either way. One that its server no
- * longer lists is named while it was enabled, so that it is used again when it is listed again as it was. Each is named with its digest, so that
- * a change that nobody has seen is refused.
+ * The tools to name after a choice about one of them: the server switches off those that are not named. The others are named as they were
+ * accepted, which accepts no change of them; the chosen one as it was shown, so that a change that nobody has seen is refused.
  */
 function namedWith(tools: McpTool[], chosen: McpTool, isOn: boolean) {
-  const others = tools.filter((tool) => {
-    if (isSame(tool, chosen)) return false
-    const standing = standingOf(tool)
-    return standing === "on" || (standing === "gone" && tool.tool?.mcpState === "GONE")
-  })
-  return [...others, ...(isOn ? [chosen] : [])].map(({ server, name, digest }) => ({ serverId: server.id, name, digest }))
+  const others = tools.filter((tool) => tool.tool && tool.tool.mcpState !== "AVAILABLE" && !isSame(tool, chosen))
+  return [
+    ...others.map(({ server, name, acceptedDigest }) => ({ serverId: server.id, name, digest: acceptedDigest })),
+    ...(isOn ? [{ serverId: chosen.server.id, name: chosen.name, digest: chosen.digest }] : []),
+  ]
 }
 
 /** Whether the server refused a tool because it is no longer as it was read. */

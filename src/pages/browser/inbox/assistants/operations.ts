@@ -17,7 +17,7 @@ const toolFields = graphql(`
 `)
 const mcpToolFields = graphql(
   `fragment McpToolFields on AssistantMcpTool {
-    server { id } name title description inputSchema state fault digest tool { ...ToolFields }
+    server { id } name title description inputSchema state fault digest acceptedDigest tool { ...ToolFields }
   }`,
   [toolFields],
 )
@@ -69,8 +69,13 @@ export const queryKnowledge = graphql(
   }`,
 )
 
+/** Tools of MCP servers have a list of their own: the server decides what they are. */
 export const toolsQuery = graphql(
-  `query Tools($assistantId: UUID!) { assistantTools(assistantId: $assistantId, take: 100) { nodes { ...ToolFields } totalCount } }`,
+  `query Tools($assistantId: UUID!) {
+    assistantTools(assistantId: $assistantId, types: [WEBHOOK_ACTION, WEBHOOK_INIT, WEBHOOK_POSTCALL, WEBHOOK_CLIENT], take: 100) {
+      nodes { ...ToolFields } totalCount
+    }
+  }`,
   [toolFields],
 )
 export const createTool = graphql(

@@ -28,7 +28,7 @@ export function ToolsSection({ assistant, changed }: { assistant: Assistant; cha
       <h2>{t("Tools")}</h2>
       {instead}
       <ul aria-label={t("Tools")}>
-        {data?.assistantTools.nodes.filter(isOfAssistant).map((tool) => (
+        {data?.assistantTools.nodes.map((tool) => (
           <li key={tool.id}>
             <ToolItem tool={tool} changed={readAgain} />
           </li>
@@ -42,9 +42,6 @@ export function ToolsSection({ assistant, changed }: { assistant: Assistant; cha
     </section>
   )
 }
-
-/** Tools of MCP servers have a list of their own: the server decides what they are. */
-const isOfAssistant = ({ type }: Tool) => type !== "MCP"
 
 function ToolItem({ tool, changed }: { tool: Tool; changed(): void }) {
   const mutate = useMutate()
