@@ -76,7 +76,7 @@ export class AssistantToolResolver {
   ) {
     const filter: Narrow<"AssistantTool"> = (query) => {
       const ofAssistant = assistantId ? query.where("t.assistant_id", "=", assistantId) : query
-      const found = types ? ofAssistant.where("t.type", "in", types) : ofAssistant
+      const found = types ? ofAssistant.where(sql<boolean>`t.type = any(${types}::text[])`) : ofAssistant
       const part = search?.trim()
       if (!part) return found
       return found.where(sql<boolean>`(strpos(lower(t.name), lower(${part})) > 0 or strpos(lower(t.description), lower(${part})) > 0)`)

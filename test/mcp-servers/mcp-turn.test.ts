@@ -138,6 +138,8 @@ describe("tools of an MCP server", () => {
     const others = await listed(["WEBHOOK_ACTION", "WEBHOOK_INIT", "WEBHOOK_POSTCALL", "WEBHOOK_CLIENT"])
     expect(others.nodes.map(({ type }: { type: string }) => type)).not.toContain("MCP")
     expect(others.totalCount + totalCount).toBe((await listed()).totalCount)
+    // A list without items is no list of all: it was a fault of the statement.
+    expect(await listed([])).toEqual({ nodes: [], totalCount: 0 })
   })
 
   it("are at most 40 of an assistant", async () => {
