@@ -1,3 +1,4 @@
+import { sql } from "kysely"
 import type { RequestContext } from "../context/request-context.js"
 import { runQuery } from "../database/run-query.js"
 import { askedWords } from "./full-text.js"
@@ -64,11 +65,7 @@ async function read(context: RequestContext, assistantId: string, found: { id: s
   const query = reader
     .scoped(chunkReadModel)
     .innerJoin(items.as("item"), (join) => join.onRef("item.id", "=", "t.knowledge_id").onRef("item.index_generation", "=", "t.generation"))
-    .where(
-      "t.id",
-      "in",
-      found.map(({ id }) => id),
-    )
+    .where(sql<boolean>`t.id = any(${found.map(({ id }) => id)}::uuid[])`)
     .select(["t.id", "t.knowledge_id", "t.content", "t.position", "item.name"])
   const byId = new Map((await runQuery(reader, query)).map((row) => [row.id, row]))
   return found.flatMap(({ id, score }) => {

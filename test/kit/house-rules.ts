@@ -117,6 +117,12 @@ export const resolversOpenNoTransaction = words(
   transactions,
 )
 
+export const listsAreArrays = words(
+  "src/",
+  "An empty list would be `in ()`, a syntax error, and each length of a list would be another statement. Write sql`t.column = any(…)` with one array.",
+  [/"(?:not )?in",\s*(?![\s["])\S+/g],
+)
+
 export const resolversPublishNothing = words(
   "src/resolvers/",
   "Emit an event from the entity: it becomes an event row in the transaction and is published after the commit. Only revoked credentials are published directly.",

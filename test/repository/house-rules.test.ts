@@ -98,6 +98,17 @@ describe("directions", () => {
     ],
     keeps: [made("src/resolvers/chat.ts", "// never em.begin()", "await context.transaction(async (tx) => tx.em.persist(chat))")],
   })
+  rule("a condition on a list that a request gives is one array", {
+    of: rules.listsAreArrays,
+    breaks: [
+      made("src/resolvers/assistant-tool.ts", 'query.where("t.type", "in", types)'),
+      made("src/messages/list.ts", 'query.where("t.id", "not in", seen.ids)'),
+    ],
+    keeps: [
+      made("src/messages/list.ts", 'query.where("t.role", "in", ["Customer", "User"])'),
+      made("src/resolvers/assistant-tool.ts", "query.where(sql<boolean>`t.type = any($1)`)"),
+    ],
+  })
   rule("a resolver publishes nothing but the end of credentials", {
     of: rules.resolversPublishNothing,
     breaks: [
