@@ -55,10 +55,17 @@ export async function open(unit: UnitOfWork, chat: Chat, turn: CallingTurn, tool
 export async function record(unit: UnitOfWork, chat: Chat | null, call: ToolCall, outcome: ToolOutcome, output: unknown): Promise<void> {
   call.complete(outcome)
   if (!chat?.closeToolCall(call.id)) return
-  const { mediaIds = [] } = outcome
-  const files = await unit.em.find(Media, { id: { $in: mediaIds } }, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: "asc" } })
+  const frame = outputFrame(chat.id, call.id, outcomeStatus(outcome), output)
+  await append(unit, outcome.mediaIds ? { ...frame, mediaIds: await attached(unit, outcome.mediaIds) } : frame)
+}
+
+/** Locks files for the message that gets them; returns the IDs of those that are still there. */
+async function attached(unit: UnitOfWork, ids: string[]): Promise<string[]> {
+  const files = await unit.em.find(Media, { id: { $in: ids } }, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: "asc" } })
   for (const file of files) file.attach()
-  await append(unit, { ...outputFrame(chat.id, call.id, outcomeStatus(outcome), output), mediaIds: files.map(({ id }) => id) })
+  // Before the message is appended, whose event shows the files as they are stored.
+  await unit.flush()
+  return files.map(({ id }) => id)
 }
 
 /** The status of a call with this outcome. */
