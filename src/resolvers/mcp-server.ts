@@ -92,7 +92,7 @@ export class McpServerResolver {
     return deleted(context, await deleteServer(context, id, companyId))
   }
 
-  @Access("company", { transaction: "manual" })
+  @Access("company")
   @Mutation(() => Assistant, {
     description:
       "Enables exactly these tools of MCP servers for an assistant, at most 40, each as its server describes it now, and switches all others off.",
@@ -103,7 +103,8 @@ export class McpServerResolver {
     @Arg("assistantId", () => UUID, { description: "ID of the assistant." }) assistantId: string,
     @Arg("tools", () => [McpToolInput], { description: "The tools to enable." }) tools: McpToolInput[],
   ) {
-    await context.transaction((tx) => setMcpTools(tx, assistantId, tools))
+    await setMcpTools(context, assistantId, tools)
+    await context.unit.flush()
     return context.one(assistantReadModel, assistantId, info)
   }
 }
