@@ -54,13 +54,12 @@ export class McpTool extends CompanyOwned {
   @Property({ type: "text" })
   digest!: string
 
-  /** Takes over what the server lists now; returns whether something changed. */
-  define(definition: McpToolDefinition): boolean {
+  /** Takes over what the server lists now; what is as before is not written. */
+  define(definition: McpToolDefinition) {
     const digest = digestOf(definition)
     const { title, fault } = definition
-    if (this.digest === digest && this.title === title && this.fault === fault && !this.isGone) return false
+    if (this.digest === digest && this.title === title && this.fault === fault && !this.isGone) return
     Object.assign(this, { ...definition, digest, isGone: false })
-    return true
   }
 }
 
