@@ -58,6 +58,8 @@ export interface Config {
   readonly replyMaxWaitMs: number
   readonly contextWindowMs: number
   readonly autoResumeAfterMs: number
+  /** Hours without a message after which a stretch of a chat ends. */
+  readonly stretchQuietHours: number
   readonly callQueueWaitMs: number
   readonly jwtTtlSeconds: number
   /** Turns of assistants that this instance runs at once. */
@@ -200,6 +202,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     replyMaxWaitMs: values.REPLY_MAX_WAIT_MS,
     contextWindowMs: values.CONTEXT_WINDOW_MS,
     autoResumeAfterMs: values.AUTO_RESUME_AFTER_MS,
+    stretchQuietHours: values.STRETCH_QUIET_HOURS,
     callQueueWaitMs: values.CALL_QUEUE_WAIT_MS,
     jwtTtlSeconds: values.JWT_TTL_SECONDS,
     signInAttemptsPerMinute: values.SIGN_IN_ATTEMPTS_PER_MINUTE,

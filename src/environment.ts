@@ -75,6 +75,10 @@ const proxies = rule("off, on (one proxy) or the number of proxies in front, up 
 const ms = (fallback: number, min = 0) => whole(min, longestTimer).default(fallback)
 /** Age in days after which data is deleted; 0 is never. */
 const days = whole(0, rootLimits.retentionDaysMax)
+const hours = rule(`a number of hours above 0, up to ${rootLimits.stretchQuietHoursMax}`, (given) => {
+  const value = Number(given)
+  return /^\d{1,5}(\.\d{1,6})?$/.test(given) && value > 0 && value <= rootLimits.stretchQuietHoursMax ? value : undefined
+})
 const model = (name: string) => text.default(name)
 
 /** Every variable with its rule and its default, if any (contract, section 9). `NODE_ENV` decides which are required. */
@@ -119,6 +123,7 @@ const variables = z.object({
   REPLY_MAX_WAIT_MS: ms(rootLimits.replyMaxWaitMs),
   CONTEXT_WINDOW_MS: ms(rootLimits.contextWindowMs, 1),
   AUTO_RESUME_AFTER_MS: ms(rootLimits.autoResumeAfterMs, 1),
+  STRETCH_QUIET_HOURS: hours.default(rootLimits.stretchQuietHours),
   CALL_QUEUE_WAIT_MS: ms(rootLimits.callQueueWaitMs, 1),
   JWT_TTL_SECONDS: whole(1, rootLimits.refreshTokenSeconds).default(rootLimits.jwtSeconds),
   TURNS_AT_ONCE: whole(1, 1_000_000).default(rootLimits.turnsAtOnce),

@@ -24,6 +24,10 @@ export const rootLimits = {
   contextWindowMs: 10 * 60_000,
   /** Inactivity after which an automatic hand-off comes back; default of `AUTO_RESUME_AFTER_MS`. */
   autoResumeAfterMs: 10 * 60_000,
+  /** Hours without a message after which a stretch of a chat ends; default of `STRETCH_QUIET_HOURS`. */
+  stretchQuietHours: 24,
+  /** Most of these hours; ours, 30 days. */
+  stretchQuietHoursMax: 30 * 24,
   /** How long a call waits for a free line before it ends as `not_dialed`; default of `CALL_QUEUE_WAIT_MS`. */
   callQueueWaitMs: 5 * 60_000,
   /** Largest JSON body; beyond it 413. */

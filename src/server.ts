@@ -5,6 +5,7 @@ import { configurationOf, demoFacts } from "./admin/welcome.js"
 import { createApp, listen } from "./app.js"
 import { ToolSchemas } from "./assistant/tool-schemas.js"
 import { callGauges } from "./calls/gauges.js"
+import { setQuietHours } from "./chats/stretch.js"
 import { type Config, isLoopback, publicUrl } from "./config.js"
 import { rateLimits, redisForLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
@@ -41,6 +42,8 @@ import { addWorkGauges } from "./jobs/kit/work-gauges.js"
 import { lostToolCalls } from "./jobs/lost-tool-calls.js"
 import { pollChannelWork } from "./jobs/poll-channel.js"
 import { quietChats } from "./jobs/quiet-chats.js"
+import { quietStretches } from "./jobs/quiet-stretches.js"
+import { rebuildStretches } from "./jobs/rebuild-stretches.js"
 import { refreshMcpServer } from "./jobs/refresh-mcp-server.js"
 import { reply } from "./jobs/reply.js"
 import { retention } from "./jobs/retention.js"
@@ -85,6 +88,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
   stack.defer(() => database.close())
   await migrate(database)
+  await setQuietHours(database, config.stretchQuietHours)
 
   const schema = platformSchema(database.orm)
   const restSchema = inRestWords(schema)
@@ -105,7 +109,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => redis?.disconnect())
   await heartbeat.start()
   stack.defer(() => heartbeat.stop())
-  const sequencer = startSequencer(database, wakeUp, log, (count) => metrics.eventsPlaced.inc(count))
+  const sequencer = startSequencer(database, wakeUp, log, ({ count, outcomes }) => {
+    metrics.eventsPlaced.inc(count)
+    for (const outcome of outcomes) metrics.outcomes.inc({ outcome })
+  })
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
@@ -128,7 +135,16 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     call,
     callRecord,
   ]
-  const sweeps = [...work.map((each) => each.sweep), quietChats, callLines, lostToolCalls, retention, strayFiles]
+  const sweeps = [
+    ...work.map((each) => each.sweep),
+    quietChats,
+    quietStretches,
+    rebuildStretches,
+    callLines,
+    lostToolCalls,
+    retention,
+    strayFiles,
+  ]
   const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())

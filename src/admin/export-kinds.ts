@@ -20,6 +20,7 @@ export const companyKinds = [
   "ChatTag",
   "Chat",
   "Message",
+  "Stretch",
   "Call",
   "ToolCall",
   "Media",
@@ -28,7 +29,7 @@ export const companyKinds = [
 export type ExportedKind = (typeof companyKinds)[number]
 
 /** Types that an export of a customer has, in their order. */
-export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "Call", "ToolCall", "Media"]
+export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "Stretch", "Call", "ToolCall", "Media"]
 
 /** Fields that an export reads beside those of a snapshot: URLs, which lead to the copies, and the keys of the files to copy. */
 const more = (kind: ExportedKind): Selection => {
@@ -54,6 +55,7 @@ function conditionOf(kind: ExportedKind, { chatIds, callIds }: OfCustomer) {
   if (kind === "Media") return sql<boolean>`(${filesOf(chatIds)} or ${recordingsOf(callIds)})`
   if (kind === "Call") return isOneOf("t.id", callIds)
   if (kind === "Chat") return isOneOf("t.id", chatIds)
+  if (kind === "Stretch") return isOneOf("t.chat_id", chatIds)
   return sql<boolean>`(${isOneOf("t.chat_id", chatIds)} or ${isOneOf("t.call_id", callIds)})`
 }
 

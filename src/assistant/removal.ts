@@ -24,8 +24,8 @@ const detachIdleChats = {
         quiet_since = null, reply_first_at = null, reply_due_at = null, turn_failures = 0, turn_rounds = 0, turn_is_final = false
       from batch where chat.id = batch.id returning chat.id, chat.company_id, batch.is_news
     ), noted as (
-      insert into control_change (id, company_id, chat_id, is_under_ai_control, ai_disable_reason, actor_kind, actor_id, created_at)
-      select ($5::uuid[])[(row_number() over ())::integer], company_id, id, false, 'manual', $6::text, $7::uuid, $4 from freed where is_news
+      insert into control_change (id, company_id, chat_id, is_under_ai_control, ai_disable_reason, hand_off_reason, actor_kind, actor_id, created_at)
+      select ($5::uuid[])[(row_number() over ())::integer], company_id, id, false, 'manual', 'removed', $6::text, $7::uuid, $4 from freed where is_news
     ), told as (
       insert into event (company_id, chat_id, type, payload, created_at)
       select company_id, id, 'CHAT_MODE_CHANGED', jsonb_build_object('value',
@@ -55,7 +55,7 @@ function freeBusyChats(context: RequestContext, assistantId: string): Promise<bo
     )
     for (const chat of chats) {
       chat.setAssistant(null)
-      chat.turnAiOff("manual", tx.actor)
+      chat.turnAiOff("manual", tx.actor, "removed")
     }
     // Chats may lose the assistant while their lock is awaited: only an empty batch is the end.
     return chats.length > 0 || (await tx.em.count(Chat, { assistantId })) > 0

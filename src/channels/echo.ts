@@ -35,7 +35,7 @@ export async function isHandled(tx: RequestContext, connection: HookConnection, 
 
 /** Stores a message that a person wrote in the vendor's own app: the person has taken the chat over. */
 export async function appendEcho({ unit }: RequestContext, chat: Chat, draft: Omit<MessageDraft, "chatId" | "role">) {
-  if (chat.isUnderAiControl) chat.turnAiOff("auto", inVendorsApp)
+  if (chat.isUnderAiControl) chat.turnAiOff("auto", inVendorsApp, "person")
   await unit.flush()
   return append(unit, { ...draft, chatId: chat.id, role: "User", status: "sent" })
 }

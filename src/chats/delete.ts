@@ -5,6 +5,7 @@ import { clock } from "../entities/kit/clock.js"
 import { Media } from "../entities/media.js"
 import { type DeleteResult, deleted } from "../schema/kit/input.js"
 import { forgetEvents } from "./forget.js"
+import { endStretchOf } from "./stretch.js"
 
 /** Deletes a chat with everything that it holds, also while a turn runs in it; `before` is called with the locked chat, in the transaction. */
 export async function deleteChat(
@@ -16,6 +17,8 @@ export async function deleteChat(
     const chat = await tx.find(Chat, id)
     await before?.(tx, chat)
     await forgetAnswers(tx, [chat.id])
+    // Before the database takes the chat from its stretches.
+    await endStretchOf(tx, chat, "CHAT_DELETED")
     // What its visitor uploaded and never sent.
     await tx.em.nativeUpdate(
       Media,

@@ -30,6 +30,7 @@ import { McpTool } from "../entities/mcp-tool.js"
 import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
+import { Stretch, StretchSetting } from "../entities/stretch.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
 import { rootLimits } from "../limits.js"
@@ -60,6 +61,8 @@ export const entities = {
   ChatTagging,
   Chat,
   ControlChange,
+  Stretch,
+  StretchSetting,
   AssistantTurn,
   ToolCall,
   ToolCallTally,

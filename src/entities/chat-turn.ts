@@ -2,7 +2,7 @@ import { ObjectType } from "type-graphql"
 import { concludeTurn, type TurnOutcome } from "./assistant-turn.js"
 import { ChatRow } from "./chat-row.js"
 import type { Actor } from "./control-change.js"
-import type { AiDisableReason } from "./kit/chat-words.js"
+import type { AiDisableReason, HandOffReason } from "./kit/chat-words.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
 import { outputFrame } from "./message.js"
 import { resultLost } from "./tool-call.js"
@@ -11,7 +11,7 @@ import { resultLost } from "./tool-call.js"
 @ObjectType()
 export abstract class ChatTurn extends ChatRow {
   /** Turns AI off, so that a person answers. */
-  abstract turnAiOff(reason: AiDisableReason, by: Actor): void
+  abstract turnAiOff(reason: AiDisableReason, by: Actor, why?: HandOffReason): void
 
   get isGroup() {
     return this.chatType === "group"

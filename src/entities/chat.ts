@@ -4,8 +4,8 @@ import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
 import type { Assistant } from "./assistant.js"
 import { ChatTurn } from "./chat-turn.js"
-import { type Actor, ControlChange } from "./control-change.js"
-import type { AiDisableReason } from "./kit/chat-words.js"
+import { type Actor, ControlChange, handOffReasonOf } from "./control-change.js"
+import type { AiDisableReason, HandOffReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
 import { withdrawQueuedAnswers } from "./withdraw.js"
@@ -104,8 +104,8 @@ export class Chat extends ChatTurn {
   }
 
   /** Turns AI off, which is always allowed. After reason `auto` the server turns it on again. */
-  turnAiOff(reason: AiDisableReason, by: Actor) {
-    this.setAi(false, reason, by)
+  turnAiOff(reason: AiDisableReason, by: Actor, why: HandOffReason = handOffReasonOf(by)) {
+    this.setAi(false, reason, by, why)
   }
 
   /** Assigns the assistant of a new chat and turns AI on; the event of the creation reports both. */
@@ -138,14 +138,14 @@ export class Chat extends ChatTurn {
   }
 
   /** Sets the AI flag without the checks of `turnAiOn`, as the specification demands of `PATCH /api/chats/{id}`. */
-  setAi(on: boolean, reason: AiDisableReason | null, by: Actor) {
+  setAi(on: boolean, reason: AiDisableReason | null, by: Actor, why: HandOffReason | null = null) {
     if (this.isUnderAiControl === on && this.aiDisableReason === reason) return
     this.isUnderAiControl = on
     this.aiDisableReason = reason
     this.isAttended = false
     const change = new ControlChange()
     Object.assign(change, { companyId: this.companyId, chatId: this.id, isUnderAiControl: on, aiDisableReason: reason })
-    Object.assign(change, { actorKind: by.kind, actorId: by.id })
+    Object.assign(change, { actorKind: by.kind, actorId: by.id, handOffReason: why })
     this.alsoInTransaction(async (em) => {
       em.persist(change)
       // What the assistant wrote before it handed the chat over is still sent.

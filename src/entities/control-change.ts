@@ -1,7 +1,7 @@
 import { Entity, Index, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import { type AiDisableReason, AiDisableReasonEnum } from "./kit/chat-words.js"
+import { type AiDisableReason, AiDisableReasonEnum, type HandOffReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
 import { Timestamp, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
@@ -18,6 +18,16 @@ export interface Actor {
   /** The user, token or assistant; null for the system. */
   id: string | null
 }
+
+const reasonOfActor: Record<Actor["kind"], HandOffReason> = {
+  user: "person",
+  token: "integration",
+  assistant: "assistant",
+  system: "failure",
+}
+
+/** Why AI stops when this actor turns it off, unless the caller knows better. */
+export const handOffReasonOf = ({ kind }: Actor): HandOffReason => reasonOfActor[kind]
 
 @ObjectType({ description: "A change of AI control of a chat." })
 @Entity()
@@ -40,6 +50,10 @@ export class ControlChange {
   @Field(() => AiDisableReasonEnum, { nullable: true, description: "Why AI was turned off; null when it was turned on." })
   @Property({ type: "text", nullable: true })
   aiDisableReason!: AiDisableReason | null
+
+  /** Why AI stopped, for the facts of a stretch; null while AI is on, and in changes from before there were stretches. */
+  @Property({ type: "text", nullable: true })
+  handOffReason: HandOffReason | null = null
 
   @Field(() => ActorKindEnum, { description: "Kind of actor that made the change." })
   @Property({ type: "text" })

@@ -9,6 +9,13 @@ export interface Sequencer {
   poke(): Promise<void>
 }
 
+/** A batch of events that got their positions. */
+export interface Placed {
+  count: number
+  /** Outcomes of the stretches whose end is among them. */
+  outcomes: string[]
+}
+
 /** Key of the advisory lock under which one instance at a time assigns positions. */
 const sequencerLock = 7_304_212
 
@@ -25,16 +32,17 @@ const place = `
       where id = 1 and size.count > 0
       returning last_position, last_position - size.count as base, size.count
     ), placed as (
-      update event set position = log.base + batch.place from batch, log where event.id = batch.id returning 1
+      update event set position = log.base + batch.place from batch, log where event.id = batch.id
+      returning case when type = 'STRETCH_ENDED' then payload #>> '{stretch,outcome}' end as outcome
     )
-    select last_position, count::integer from log`
+    select last_position, count::integer, array(select outcome from placed where outcome is not null) as outcomes from log`
 
 /** Assigns positions in the log to committed events, one instance at a time, and notifies readers. */
 export function startSequencer(
   database: Database,
   wakeUp: Pick<WakeUp, "publish">,
   log: Logger,
-  onPlaced: (count: number) => void = () => {},
+  onPlaced: (placed: Placed) => void = () => {},
 ): Sequencer & { stop(): Promise<void> } {
   let running: Promise<void> | null = null
   let waiting: (() => void)[] = []
@@ -51,8 +59,9 @@ export function startSequencer(
       waiting = []
       try {
         do {
-          lately = await placeBatch(database, wakeUp)
-          onPlaced(lately)
+          const placed = await placeBatch(database, wakeUp)
+          lately = placed.count
+          onPlaced(placed)
         } while (lately === eventLimits.eventBatch && !stopped)
       } catch (error) {
         log.error({ err: error }, "positions could not be assigned; the next poll retries")
@@ -80,11 +89,11 @@ export function startSequencer(
   }
 }
 
-/** Assigns positions to one batch and returns its size. */
-async function placeBatch({ pool }: Database, wakeUp: Pick<WakeUp, "publish">): Promise<number> {
+/** Assigns positions to one batch. */
+async function placeBatch({ pool }: Database, wakeUp: Pick<WakeUp, "publish">): Promise<Placed> {
   // The lock is waited for, not tried: giving up could leave an event that the holder's last read did not see.
-  const [, placed] = (await pool.query(place)) as unknown as [unknown, { rows: { last_position: string; count: number }[] }]
+  const [, placed] = (await pool.query(place)) as unknown as [unknown, { rows: (Placed & { last_position: string })[] }]
   const [batch] = placed.rows
   if (batch) await wakeUp.publish("events", batch.last_position)
-  return batch?.count ?? 0
+  return batch ?? { count: 0, outcomes: [] }
 }

@@ -28,6 +28,7 @@ import { McpServerResolver } from "../resolvers/mcp-server.js"
 import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { SessionResolver } from "../resolvers/session.js"
+import { StretchResolver } from "../resolvers/stretch.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
 import { guardRootFields } from "./guard.js"
 import { checkObjectFields, skipDefaultResolvers } from "./object-fields.js"
@@ -54,6 +55,7 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   ChatListResolver,
   ChatResolver,
   MessageResolver,
+  StretchResolver,
   McpServerResolver,
   MediaResolver,
   CallResolver,

@@ -62,6 +62,10 @@ export const jobLimits = {
   lostToolCallSeconds: 180,
   /** Interval of the search for lost tool calls; ours. */
   lostToolCallSweepSeconds: 30,
+  /** Interval at which the server looks for chats whose stretches are still to be made of stored messages; ours. */
+  rebuildStretchesSeconds: 10,
+  /** Chats that are read at once for that; ours. */
+  rebuildStretchesBatch: 100,
   /** Interval of a sweep as a share of the time that it watches … */
   sweepShare: 1 / 10,
   /** … but at most this. */

@@ -99,6 +99,14 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  /** Ends of stretches whose events the sequencer of this instance placed. */
+  readonly outcomes = new Counter({
+    name: "platform_outcomes_total",
+    help: "Stretches of chats that ended, by outcome, counted by the instance that placed their event in the log.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  })
+
   constructor(private readonly log: Logger) {}
 
   /** All metrics in Prometheus's text format. */

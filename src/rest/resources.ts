@@ -71,6 +71,11 @@ export const resources: Record<string, Resource> = {
   Me: { fields: "id email name createdAt updatedAt companies { id name role }" },
   Media: { fields: "id companyId filename mimeType size status url createdAt updatedAt", expiring: ["url"] },
   Message: { fields: `${quotedMessage} replyTo { ${quotedMessage} }` },
+  Stretch: {
+    fields: `id companyId chatId messenger assistantId startedAt endedAt endReason outcome reopened messages { customer assistant user }
+      firstAnswerMs { ai people } medianAnswerMs { ai people } handedOffAt handOffReason personId returnedAt toolCalls toolFailures
+      knowledgeSearches knowledgeMisses inputTokens outputTokens rating ratingText createdAt updatedAt`,
+  },
   TokenPair: { fields: "accessToken refreshToken tokenType expiresIn" },
   ToolCall: { fields: "id toolId chatId callId params response responseStatus success status latencyMs error createdAt" },
   User: { fields: "id email name" },

@@ -13,6 +13,7 @@ import { mcpServerRoutes } from "./mcp-server.js"
 import { mediaRoutes } from "./media.js"
 import { messageRoutes } from "./message.js"
 import { sessionRoutes } from "./session.js"
+import { stretchRoutes } from "./stretch.js"
 
 /** Every REST route of the server. */
 export const routeTable = [
@@ -28,6 +29,7 @@ export const routeTable = [
   ...chatFolderRoutes,
   ...chatTagRoutes,
   ...messageRoutes,
+  ...stretchRoutes,
   ...mediaRoutes,
   ...callRoutes,
   ...eventWebhookRoutes,

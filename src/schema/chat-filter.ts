@@ -2,12 +2,12 @@ import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
 import type { RequestContext } from "../context/request-context.js"
 import type { Narrow } from "../database/read-model.js"
-import { type Messenger, MessengerEnum, messengers } from "../entities/channel.js"
+import { messengers } from "../entities/channel.js"
 import { type ChatType, ChatTypeEnum, chatTypes } from "../entities/kit/chat-words.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { type Condition, idOr, text, truth, wordOf } from "./kit/filter.js"
-import { DayFilter, days, IdFilter, ids } from "./kit/filter-inputs.js"
+import { BooleanFilter, DayFilter, days, IdFilter, ids, MessengerFilter } from "./kit/filter-inputs.js"
 import { type ListField, narrowedBy } from "./kit/filter-sql.js"
 
 const needsAttention = sql<boolean>`not t.is_under_ai_control and t.ai_disable_reason = 'auto' and not t.is_attended`
@@ -68,12 +68,6 @@ export const chatFilterFields: Record<string, ListField> = {
   },
 }
 
-@InputType({ description: "Condition on the channel." })
-class MessengerFilter {
-  @Field(() => MessengerEnum, { nullable: true, description: "Equals this value." }) eq?: Messenger | null
-  @Field(() => [MessengerEnum], { nullable: true, description: "Equals one of these values." }) in?: Messenger[] | null
-}
-
 @InputType({ description: "Condition on the type of a chat." })
 class ChatTypeFilter {
   @Field(() => ChatTypeEnum, { nullable: true, description: "Equals this value." }) eq?: ChatType | null
@@ -89,11 +83,6 @@ class WordOrIdFilter {
 @InputType({ description: "Condition on the folder. `null` means chats in no folder." })
 class FolderFilter {
   @Field(() => String, { nullable: true, description: "Equals this value." }) eq?: string | null
-}
-
-@InputType({ description: "Condition on a boolean." })
-class BooleanFilter {
-  @Field(() => Boolean, { nullable: true, description: "Equals this value." }) eq?: boolean | null
 }
 
 @InputType({ description: "Condition on a text, regardless of case." })

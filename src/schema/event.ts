@@ -4,6 +4,7 @@ import { Chat } from "../entities/chat.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { JSONValue, Timestamp } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
+import { Stretch } from "../entities/stretch.js"
 
 /** Events of the log, which `services.eventStream` reads in their order. */
 export const eventReadModel = readModel("Event")
@@ -20,12 +21,15 @@ export class EventShape {
   createdAt!: string
 
   @Field(() => JSONValue, {
-    description: "Details of the event; for a message, a chat or a call, its REST representation at the time of the event.",
+    description: "Details of the event; for a message, a chat, a stretch or a call, its REST representation at the time of the event.",
   })
   payload!: unknown
 
   @Field(() => Message, { nullable: true, description: "The message, for message events." })
   message?: Message | null
+
+  @Field(() => Stretch, { nullable: true, description: "The stretch, for the event of its end." })
+  stretch?: Stretch | null
 
   @Field(() => Chat, {
     nullable: true,

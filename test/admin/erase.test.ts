@@ -85,7 +85,7 @@ promised("erases every chat of the customer on all channels, with all that they 
   expect(filesWith(folder, word)).toHaveLength(2)
   const messages = (await rowsOfChat(first)).length + (await rowsOfChat(second)).length
 
-  const heard = await subscribe(w, acme.token)
+  const heard = await subscribe(w, acme.token, { types: ["CHAT_DELETED"] })
   const receipt = await done("customer:erase", { company: acme.id, customer: "ada-77" })
   expect(receipt).toEqual({
     command: "customer:erase",

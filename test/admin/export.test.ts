@@ -185,6 +185,7 @@ describe("company:export", () => {
       ChatTagging: "in the records of the chats",
       ControlChange: "REST does not show it",
       AssistantTurn: "REST does not show it; deleted after a while",
+      StretchSetting: "of all companies",
       ToolCallTally: "made from the tool calls",
       MediaTally: "made from the files",
       MessageMedia: "in the records of the messages",
@@ -302,7 +303,9 @@ describe("customer:export", () => {
     const messages = recordsOf(path, "Message")
     expect(new Set(messages.map(({ chatId }) => chatId))).toEqual(new Set(names.map((name) => chats[name])))
     const count = names.length + (names.includes("byId") ? 450 : 0)
-    expect(receipt.records).toEqual({ Chat: names.length, Message: count, Media: names.length })
+    expect(recordsOf(path, "Stretch").map(({ chatId }) => chatId)).toEqual(names.includes("byId") ? [chats.byId] : [])
+    const more = names.includes("byId") ? { Stretch: 1 } : {}
+    expect(receipt.records).toEqual({ Chat: names.length, Message: count, Media: names.length, ...more })
     expect(new Set(messages.map(({ id }) => id)).size).toBe(count)
     expect(receipt).toMatchObject({ command: "customer:export", customer, sha256: sha256(readFileSync(path)) })
   })

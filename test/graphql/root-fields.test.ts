@@ -29,6 +29,7 @@ const contract: Record<string, string[]> = {
     "assistantFolders(companyId?): [AssistantFolder!]!",
     "assistantTools(assistantId? search? types? skip? take?): AssistantToolPage!",
     "assistantTool(id): AssistantTool",
+    "stretches(companyId? chatId? from? to? filters? filter? first? after?): StretchConnection!",
     "toolCalls(toolId status? skip? take?): ToolCallPage!",
     "knowledgeItems(assistantId? search? skip? take?): KnowledgePage!",
     "knowledgeItem(id): Knowledge",
@@ -78,6 +79,7 @@ const contract: Record<string, string[]> = {
     "createChat(input): Chat!",
     "updateChat(id input): Chat!",
     "deleteChat(id): DeleteResult!",
+    "endStretch(chatId): Stretch!",
     "setAiControl(id isUnderAiControl aiDisableReason?): Chat!",
     "assignAssistant(id assistantId): Chat!",
     "unassignAssistant(id): Chat!",
@@ -169,8 +171,8 @@ describe("the types of the contract", () => {
 
   it("a deletion has the id and whether it happened", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
 
-  it("an event has six fields", () =>
-    expect(Object.keys(fieldsOf("Event")).sort()).toEqual(["chat", "createdAt", "id", "message", "payload", "type"]))
+  it("an event has seven fields", () =>
+    expect(Object.keys(fieldsOf("Event")).sort()).toEqual(["chat", "createdAt", "id", "message", "payload", "stretch", "type"]))
 
   const words: Record<string, string> = {
     Messenger:

@@ -10,6 +10,7 @@ import { Channel, type Messenger } from "../../src/entities/channel.js"
 import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus } from "../../src/entities/company.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { Knowledge } from "../../src/entities/knowledge.js"
+import { Stretch } from "../../src/entities/stretch.js"
 import { Session, User } from "../../src/entities/user.js"
 import { hashPassword } from "../../src/resolvers/kit/password.js"
 import { issueTokenPair } from "../../src/resolvers/kit/tokens.js"
@@ -75,6 +76,8 @@ export interface CompanyFixture extends CompanyRows {
   voice(fields: { balance?: number; lines?: number }): Promise<void>
   /** A finished call of the assistant. */
   call(fields?: Fields): Promise<{ id: string }>
+  /** An ended stretch of a chat. */
+  stretch(fields: { chatId: string } & Fields): Promise<{ id: string }>
   /** Sets the subscription; null removes it. */
   subscription(status: SubscriptionStatus | null, endsAt?: Date | null): Promise<void>
 }
@@ -201,6 +204,15 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
         const call = Object.assign(new Call(), of, finished, fields)
         em.persist(call)
         return { id: call.id }
+      }),
+    stretch: (fields) =>
+      inTransaction(async ({ em }) => {
+        const [startedAt, endedAt] = [clock.now(), clock.now()]
+        const times = { startedAt, endedAt, lastMessageAt: startedAt, checkAt: endedAt }
+        const made = { companyId: company.id, messenger: "playground", assistantId: null, endReason: "PERSON", isUnderAi: false }
+        const stretch = Object.assign(new Stretch(), made, times, fields)
+        em.persist(stretch)
+        return { id: stretch.id }
       }),
     subscription: (status, endsAt = null) =>
       inTransaction(async ({ unit }) => {

@@ -16,6 +16,7 @@ async function fill(company: CompanyFixture, own: Belongings) {
   await as.put(`/api/chats/${chatId}/tags`, { tagIds: [own["tags"]] }).expect(200)
   await company.rest.as(company.member.jwt).post(`/api/chats/${chatId}/meta/comments`, { text: "A note" }).expect(201)
   const { body: media } = await as.ask("post", "/api/media/upload").attach("file", samples.txt, "notes.txt").expect(201)
+  await company.stretch({ chatId: chatId! })
   await company.message({ chatId, mediaIds: [media.id], replyToMessageId: own["messages"] })
 }
 

@@ -289,6 +289,8 @@ describe("the separation of companies", () => {
     "chat.context_id": "names an archive of messages, which is the number that they share and no row",
     "chat.last_message_id": "written by the one statement that also inserts the message, from its own values",
     "chat.turn_id": "the fence of a turn, which is no row",
+    "stretch.assistant_id": "a fact of the past; kept after the assistant is gone",
+    "stretch.person_id": "a fact of the past; kept after the user is gone",
     "control_change.actor_id": "a user, a token or an assistant; kept after they are gone",
     "event.chat_id": "an event outlives its chat, to tell of its end",
     "event_delivery.chat_id": "a delivery outlives its chat, to tell of its end",

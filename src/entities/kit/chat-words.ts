@@ -7,6 +7,17 @@ export const AiDisableReasonEnum = words("AiDisableReason", "Why AI is off in a 
 })
 export type AiDisableReason = (typeof AiDisableReasonEnum)[string]
 
+/** Why AI stopped answering in a chat. */
+export const HandOffReasonEnum = words("HandOffReason", "Why AI stopped answering in a chat.", {
+  assistant: "The assistant handed the chat over.",
+  failure: "The assistant could not answer.",
+  person: "A person took the chat over, here or in the vendor's own app.",
+  integration: "An integration turned AI off.",
+  removed: "The assistant was deleted.",
+})
+export type HandOffReason = (typeof HandOffReasonEnum)[string]
+export const handOffReasons = Object.values(HandOffReasonEnum)
+
 /** Type of a chat; AI never answers in a group. */
 export const ChatTypeEnum = words("ChatType", "Type of a chat.", {
   private: "With one customer.",

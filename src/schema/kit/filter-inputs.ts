@@ -1,4 +1,5 @@
 import { Field, InputType, Int } from "type-graphql"
+import { type Messenger, MessengerEnum } from "../../entities/channel.js"
 import { UUID } from "../../entities/kit/scalars.js"
 import { day, type FilterField, idOr } from "./filter.js"
 
@@ -6,6 +7,23 @@ import { day, type FilterField, idOr } from "./filter.js"
 export class IdFilter {
   @Field(() => UUID, { nullable: true, description: "Equals this value." }) eq?: string | null
   @Field(() => [UUID], { nullable: true, description: "Equals one of these values." }) in?: string[] | null
+}
+
+@InputType({ description: "Condition on an ID. `null` means that no ID is set." })
+export class OptionalIdFilter {
+  @Field(() => String, { nullable: true, description: "Equals this value." }) eq?: string | null
+  @Field(() => [String], { nullable: true, description: "Equals one of these values." }) in?: string[] | null
+}
+
+@InputType({ description: "Condition on the channel." })
+export class MessengerFilter {
+  @Field(() => MessengerEnum, { nullable: true, description: "Equals this value." }) eq?: Messenger | null
+  @Field(() => [MessengerEnum], { nullable: true, description: "Equals one of these values." }) in?: Messenger[] | null
+}
+
+@InputType({ description: "Condition on a boolean." })
+export class BooleanFilter {
+  @Field(() => Boolean, { nullable: true, description: "Equals this value." }) eq?: boolean | null
 }
 
 @InputType({ description: "Condition on a time, by whole days in UTC (YYYY-MM-DD)." })
