@@ -36,6 +36,7 @@ import { deliver } from "./jobs/deliver.js"
 import { fetchMedia } from "./jobs/fetch-media.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
+import { keepOutcomes } from "./jobs/keep-outcomes.js"
 import { Running } from "./jobs/kit/running.js"
 import { makeScheduler } from "./jobs/kit/scheduler.js"
 import { addWorkGauges } from "./jobs/kit/work-gauges.js"
@@ -140,6 +141,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     quietChats,
     quietStretches,
     rebuildStretches,
+    keepOutcomes,
     callLines,
     lostToolCalls,
     retention,

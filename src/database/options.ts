@@ -30,6 +30,7 @@ import { McpTool } from "../entities/mcp-tool.js"
 import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
+import { OutcomeDay, OutcomeSum, OutcomeTime, OutcomeZone } from "../entities/outcome-day.js"
 import { Stretch, StretchSetting } from "../entities/stretch.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
@@ -63,6 +64,10 @@ export const entities = {
   ControlChange,
   Stretch,
   StretchSetting,
+  OutcomeZone,
+  OutcomeDay,
+  OutcomeSum,
+  OutcomeTime,
   AssistantTurn,
   ToolCall,
   ToolCallTally,

@@ -27,6 +27,7 @@ import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
 import { McpServerResolver } from "../resolvers/mcp-server.js"
 import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
+import { OutcomeResolver } from "../resolvers/outcome.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { StretchResolver } from "../resolvers/stretch.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
@@ -56,6 +57,7 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   ChatResolver,
   MessageResolver,
   StretchResolver,
+  OutcomeResolver,
   McpServerResolver,
   MediaResolver,
   CallResolver,

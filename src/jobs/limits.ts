@@ -66,6 +66,8 @@ export const jobLimits = {
   rebuildStretchesSeconds: 10,
   /** Chats that are read at once for that; ours. */
   rebuildStretchesBatch: 100,
+  /** Interval at which the sums of outcomes are made for days that lack them; ours. */
+  keepOutcomesSeconds: 30,
   /** Interval of a sweep as a share of the time that it watches … */
   sweepShare: 1 / 10,
   /** … but at most this. */

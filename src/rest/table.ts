@@ -12,6 +12,7 @@ import { knowledgeRoutes } from "./knowledge.js"
 import { mcpServerRoutes } from "./mcp-server.js"
 import { mediaRoutes } from "./media.js"
 import { messageRoutes } from "./message.js"
+import { outcomeRoutes } from "./outcome.js"
 import { sessionRoutes } from "./session.js"
 import { stretchRoutes } from "./stretch.js"
 
@@ -30,6 +31,7 @@ export const routeTable = [
   ...chatTagRoutes,
   ...messageRoutes,
   ...stretchRoutes,
+  ...outcomeRoutes,
   ...mediaRoutes,
   ...callRoutes,
   ...eventWebhookRoutes,

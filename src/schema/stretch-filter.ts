@@ -40,7 +40,8 @@ export const stretchFilterFields: Record<string, ListField> = {
   handOffReason: word(handOffReasons, "t.hand_off_reason"),
   isHandedOff: {
     ...yesOrNo("t.handed_off_at"),
-    sql: ({ values: [isHandedOff] }) => (isHandedOff ? sql`t.handed_off_at is not null` : sql`t.handed_off_at is null`),
+    // Set with the time, and kept sums have this column.
+    sql: ({ values: [isHandedOff] }) => (isHandedOff ? sql`t.hand_off_reason is not null` : sql`t.hand_off_reason is null`),
   },
   reopened: yesOrNo("t.reopened"),
   isEnded: {

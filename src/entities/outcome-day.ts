@@ -1,0 +1,115 @@
+import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
+import type { Messenger } from "./channel.js"
+import type { HandOffReason } from "./kit/chat-words.js"
+import { CompanyOwned } from "./kit/row.js"
+import type { StretchOutcome } from "./kit/stretch-words.js"
+
+const ofCompany = {
+  name: "company",
+  cond: (args: Record<string, unknown>) => ({ companyId: { $in: args["ids"] as string[] } }),
+  default: true,
+}
+
+/** A time zone in which reports over many stretches of a company are asked for, so that their sums are kept. */
+@Entity()
+@Unique({ properties: ["companyId", "timeZone"] })
+export class OutcomeZone extends CompanyOwned {
+  /** Name in the IANA database. */
+  @Property({ type: "text" })
+  timeZone!: string
+
+  @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  askedAt!: Date
+}
+
+/**
+ * A day of a time zone whose sums are kept. A change of an ended stretch that started on this day deletes this row in the same transaction
+ * (a trigger); its sums are valid only with it.
+ */
+@Entity()
+@Filter(ofCompany)
+@Index({ properties: ["companyId", "fromAt"] })
+export class OutcomeDay {
+  @PrimaryKey({ type: "uuid" })
+  companyId!: string
+
+  @PrimaryKey({ type: "text" })
+  timeZone!: string
+
+  @PrimaryKey({ type: "text", columnType: "date" })
+  day!: string
+
+  @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  fromAt!: Date
+
+  @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  toAt!: Date
+}
+
+/** What the stretches that are counted together have in common; the columns are named as in `stretch`. */
+abstract class OutcomeCell {
+  @PrimaryKey({ type: "uuid" })
+  companyId!: string
+
+  @PrimaryKey({ type: "text" })
+  timeZone!: string
+
+  @PrimaryKey({ type: "text", columnType: "date" })
+  day!: string
+
+  /** A number of the row in its day. */
+  @PrimaryKey({ type: "integer" })
+  place!: number
+
+  @Property({ type: "uuid", nullable: true })
+  assistantId!: string | null
+
+  @Property({ type: "text" })
+  messenger!: Messenger
+
+  @Property({ type: "uuid", nullable: true })
+  personId!: string | null
+
+  @Property({ type: "text", nullable: true })
+  handOffReason!: HandOffReason | null
+
+  @Property({ type: "text" })
+  outcome!: StretchOutcome
+
+  @Property({ type: "boolean" })
+  reopened!: boolean
+
+  /** Number of stretches. */
+  @Property({ type: "integer" })
+  count!: number
+}
+
+/** Sums over the ended stretches that started on a day. */
+@Entity()
+@Filter(ofCompany)
+export class OutcomeSum extends OutcomeCell {
+  @Property({ type: "bigint" })
+  inputTokens!: string
+
+  @Property({ type: "bigint" })
+  outputTokens!: string
+
+  /** Sum of the ratings. */
+  @Property({ type: "integer" })
+  rating!: number
+
+  @Property({ type: "integer" })
+  ratings!: number
+}
+
+/** How many of them had the same time until the first answer, in two significant digits. */
+@Entity()
+@Filter(ofCompany)
+export class OutcomeTime extends OutcomeCell {
+  /** Whether a person answered; otherwise AI did. */
+  @Property({ type: "boolean" })
+  isOfPerson!: boolean
+
+  @Property({ type: "integer" })
+  ms!: number
+}

@@ -1,0 +1,115 @@
+import { type RequestContext, systemContext } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
+import type { Statement } from "../database/unit-of-work.js"
+import { clock } from "../entities/kit/clock.js"
+import { OutcomeZone } from "../entities/outcome-day.js"
+import { outcomeLimits } from "./limits.js"
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Days of a time zone, newest first, that are old enough, have no kept sums, and are not before the company's first stretch. */
+const missingDays: Statement<{ day: string }> = {
+  name: "outcome-days-to-keep",
+  text: `
+    select each::date::text as day from (
+      select min(started_at) at time zone $3 as first from stretch where company_id = $1 and company_id = any($2::uuid[])
+    ) bounds, generate_series(date_trunc('day', $4::timestamptz at time zone $3) - interval '1 day', date_trunc('day', bounds.first), interval '-1 day') each
+    where not exists (select from outcome_day d where d.company_id = $1 and d.time_zone = $3 and d.day = each::date)
+    limit $5`,
+}
+
+const parameters = "$1::uuid as company_id, $3::text as time_zone, $4::date as day"
+
+/** Waits for those who change stretches of the day, and makes others wait; in the order of the days in UTC that it may have. */
+const lockDay: Statement = {
+  name: "lock-outcome-day",
+  text: `
+    select pg_advisory_xact_lock(hashtextextended($1::uuid::text || (($4::date::timestamp at time zone $3 + each * interval '12 hours') at time zone 'UTC')::date::text, 0))
+    from generate_series(0, 2) each where $1 = any($2::uuid[])`,
+}
+
+const shared = "assistant_id, messenger, person_id, hand_off_reason, outcome, reopened"
+
+const ofDay = `company_id = $1 and company_id = any($2::uuid[]) and ended_at is not null
+        and started_at >= $4::date::timestamp at time zone $3 and started_at < ($4::date + 1)::timestamp at time zone $3`
+
+/** Replaces the sums of a day by those of the stretches as they are now, unless they are kept already. */
+const keepDay: Statement<{ kept: number }>[] = [
+  {
+    name: "forget-outcome-sums",
+    text: "delete from outcome_sum where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3 and day = $4",
+  },
+  {
+    name: "forget-outcome-times",
+    text: "delete from outcome_time where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3 and day = $4",
+  },
+  {
+    name: "keep-outcome-sums",
+    text: `
+      insert into outcome_sum (company_id, time_zone, day, place, ${shared}, count, input_tokens, output_tokens, rating, ratings)
+      select ${parameters}, row_number() over (), sums.* from (
+        select ${shared}, count(*), sum(input_tokens), sum(output_tokens), coalesce(sum(rating), 0), count(rating)
+        from stretch where ${ofDay} group by ${shared}
+      ) sums`,
+  },
+  {
+    name: "keep-outcome-times",
+    text: `
+      insert into outcome_time (company_id, time_zone, day, place, ${shared}, is_of_person, ms, count)
+      select ${parameters}, row_number() over (), times.* from (
+        select ${shared}, is_of_person, two_digits(ms), count(*)
+        from stretch cross join lateral (values (false, ai_answer_ms[1]), (true, people_answer_ms[1])) answer (is_of_person, ms)
+        where ${ofDay} and ms is not null group by ${shared}, is_of_person, two_digits(ms)
+      ) times`,
+  },
+  {
+    name: "keep-outcome-day",
+    text: `
+      insert into outcome_day (company_id, time_zone, day, from_at, to_at)
+      select company_id, time_zone, day, day::timestamp at time zone $3, (day + 1)::timestamp at time zone $3 from (select ${parameters}) given
+      where company_id = any($2::uuid[]) on conflict do nothing`,
+  },
+]
+
+/** Keeps the sums of the days of a company in a time zone, one day in each transaction; days that may still change are left out. */
+export async function keepDays(services: Services, companyId: string, timeZone: string): Promise<void> {
+  const context = systemContext(services, companyId)
+  const until = new Date(clock.now().getTime() - outcomeLimits.keptAfterDays * dayMs)
+  for (;;) {
+    const days = await context.statement(missingDays, [companyId, context.companyIds, timeZone, until, outcomeLimits.keptBatch])
+    for (const { day } of days) {
+      if (services.stopping.aborted) return
+      await keep(context, [companyId, context.companyIds, timeZone, day])
+    }
+    if (days.length < outcomeLimits.keptBatch) return
+  }
+}
+
+const keep = (context: RequestContext, values: unknown[]) =>
+  context.transaction(async (tx) => {
+    await tx.run(lockDay, values)
+    for (const statement of keepDay) await tx.run(statement, values)
+  })
+
+/** Has the sums of a company in a time zone kept from now on, because a report read many stretches or used kept sums. */
+export async function askForSums(services: Services, companyId: string, timeZone: string): Promise<void> {
+  const now = clock.now()
+  await systemContext(services, companyId).transaction(async ({ em }) => {
+    const known = await em.findOne(OutcomeZone, { companyId, timeZone })
+    if (!known) em.persist(Object.assign(new OutcomeZone(), { companyId, timeZone, askedAt: now }))
+    else if (now.getTime() - known.askedAt.getTime() > dayMs) known.askedAt = now
+  })
+}
+
+const tables = ["outcome_zone", "outcome_day", "outcome_sum", "outcome_time"]
+
+const forget: Statement[] = tables.map((table) => ({
+  name: `forget-unused-${table.replace("_", "-")}`,
+  text: `delete from ${table} where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3`,
+}))
+
+/** Deletes the sums of a company in a time zone; a report that needs them asks for them again. */
+export const forgetSums = (services: Services, companyId: string, timeZone: string): Promise<void> =>
+  systemContext(services, companyId).transaction(async (tx) => {
+    for (const statement of forget) await tx.run(statement, [companyId, tx.companyIds, timeZone])
+  })

@@ -1,0 +1,17 @@
+/** Limits that outcomes/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. */
+export const outcomeLimits = {
+  /** Longest period of a report in days; ours, three years. */
+  periodDays: 1_100,
+  /** Days of a report without a period; ours, four weeks. */
+  periodDefaultDays: 28,
+  /** Percentiles of the time until the first answer. */
+  percentiles: { p50: 0.5, p95: 0.95 },
+  /** A report that reads more stretches one by one asks for kept sums; ours. */
+  stretchesReadAtOnce: 20_000,
+  /** Age of a day in days from which its sums are kept: stretches rarely change later; ours. */
+  keptAfterDays: 5,
+  /** Days after which sums that no report asks for are deleted; ours. */
+  keptUnusedDays: 60,
+  /** Days whose sums one run makes before it looks whether the server stops; ours. */
+  keptBatch: 30,
+} as const

@@ -1,0 +1,217 @@
+import fc from "fast-check"
+import { keepOutcomes } from "../../src/jobs/keep-outcomes.js"
+import { askForSums } from "../../src/outcomes/keep.js"
+import type { GroupBy } from "../../src/schema/outcome.js"
+import { openTransaction } from "../kit/transaction.js"
+import { stopScheduler } from "../kit/turns.js"
+import { until } from "../kit/wait.js"
+import { world } from "../kit/world.js"
+import { plainGroups, plainNumbers, type ShownStretch } from "./plain-outcomes.js"
+
+const w = world()
+const { acme, globex, rest, gql, sql } = w
+const day = 24 * 60 * 60 * 1_000
+const now = Date.now()
+let people: string[]
+let assistants: string[]
+
+const numbers = `stretches aiAlone aiThenPerson personAlone unanswered reopened handedOff containment durableContainment handOffRate
+  firstAnswerMs { ai { p50 p95 } people { p50 p95 } } ratings rating inputTokens outputTokens`
+const query = `query ($from: Timestamp, $to: Timestamp, $by: OutcomeGroupBy, $filter: String, $timeZone: String, $companyId: UUID) {
+  outcomes(from: $from, to: $to, by: $by, filter: $filter, timeZone: $timeZone, companyId: $companyId) {
+    before timeZone total { current { ${numbers} } before { ${numbers} } }
+    groups { key name from to current { ${numbers} } before { ${numbers} } } } }`
+
+/** Random stretches of 40 days, some of them open. */
+beforeAll(async () => {
+  await stopScheduler(w)
+  people = [acme.owner.id, acme.member.id]
+  assistants = [acme.assistant.id, (await acme.makeAssistant({ name: "Bert" })).id]
+  await sql(
+    `insert into stretch (id, created_at, updated_at, company_id, messenger, assistant_id, started_at, ended_at, end_reason, last_message_at, check_at,
+       customer_messages, assistant_messages, user_messages, ai_answer_ms, people_answer_ms, is_under_ai, handed_off_at, hand_off_reason, person_id,
+       input_tokens, output_tokens, rating, reopened)
+     select gen_random_uuid(), at, at, $1::uuid, (array['telegram', 'widget'])[1 + i % 2], ($2::uuid[])[1 + (i / 3) % 2], at,
+       case when i % 17 > 0 then at + interval '25 hours' end, case when i % 17 > 0 then 'QUIET' end, at, at, 1,
+       case when i % 5 > 0 then 2 else 0 end, case when i % 4 = 0 then 1 else 0 end,
+       case when i % 5 > 0 then array[100 + (i * 7919) % 20000] else '{}' end, case when i % 4 = 0 then array[1000 + (i * 104729) % 900000] else '{}' end,
+       true, case when i % 3 = 0 then at end, case when i % 3 = 0 then (array['assistant', 'person', 'failure'])[1 + (i / 3) % 3] end,
+       case when i % 4 = 0 then ($3::uuid[])[1 + (i / 4) % 2] end, i % 1000, i % 90, case when i % 6 = 0 then 1 + (i / 6) % 5 end,
+       i % 5 > 0 and i % 4 > 0 and i % 7 = 0 and i % 17 > 0
+     from generate_series(1, 2000) i, lateral (select $4::timestamptz - i * interval '29 minutes' - (i * 31) % 60 * interval '1 second' as at) times`,
+    [acme.id, assistants, people, new Date(now)],
+  )
+})
+
+async function report(variables: Record<string, unknown>) {
+  const { data, errors } = await gql(acme.token, query, variables)
+  expect(errors).toBeUndefined()
+  return data.outcomes
+}
+
+/** All rows behind a report, by the list. */
+async function rowsOf(from: Date, to: Date, filter: string): Promise<ShownStretch[]> {
+  const all: ShownStretch[] = []
+  for (let cursor = ""; ; ) {
+    const period = `from=${from.toISOString()}&to=${to.toISOString()}`
+    const path = `/api/stretches?take=100&withCount=false&${period}&filter=${encodeURIComponent(filter)}&cursor=${cursor}`
+    const { body } = await rest.as(acme.token).get(path).expect(200)
+    all.push(...body.data)
+    if (!body.nextCursor) return all
+    cursor = body.nextCursor
+  }
+}
+
+const groupBys: GroupBy[] = ["DAY", "WEEK", "ASSISTANT", "MESSENGER", "PERSON", "HANDOFF_REASON"]
+const asked = fc.record({
+  by: fc.constantFrom(...groupBys),
+  timeZone: fc.constantFrom("UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"),
+  start: fc.integer({ min: 1, max: 38 * 24 }),
+  hours: fc.integer({ min: 1, max: 20 * 24 }),
+  filter: fc.constantFrom(
+    ...["isEnded:eq:true", "messenger:eq:telegram", "outcome:in:AI_ALONE,PERSON_ALONE", "handOffReason:eq:assistant", "personId:eq:null"],
+    ...["isHandedOff:eq:true;reopened:eq:false", "rating:gte:3", "reopened:eq:true", "isEnded:eq:false"],
+  ),
+})
+interface Asked {
+  by: GroupBy
+  timeZone: string
+  start: number
+  hours: number
+  filter: string
+}
+
+/** Compares a report with the sums over its rows; whether its times are rounded depends on kept sums. */
+async function agree({ by, timeZone, start, hours, filter }: Asked, isRounded: boolean) {
+  const from = new Date(now - start * 60 * 60_000)
+  const to = new Date(Math.min(now + 1, from.getTime() + hours * 60 * 60_000))
+  const shown = await report({ by, timeZone, from, to, filter })
+  const rows = await rowsOf(from, to, filter)
+  const isExact = !isRounded || filter.includes("rating")
+  const unrounded = ({ firstAnswerMs: _times, ...rest }: ReturnType<typeof plainNumbers>) => rest
+  // A period without a whole day uses no kept sums, so that its times are exact.
+  const shape = isRounded ? unrounded : (each: ReturnType<typeof plainNumbers>) => each
+  expect(shape(shown.total.current)).toEqual(shape(plainNumbers(rows, !isExact)))
+  const before = await rowsOf(new Date(shown.before), from, filter)
+  expect(shape(shown.total.before)).toEqual(shape(plainNumbers(before, !isExact)))
+  const expected = plainGroups(rows, by, timeZone, !isExact)
+  for (const { key, current } of shown.groups)
+    expect([key, shape(current)]).toEqual([key, shape(expected.get(key) ?? plainNumbers([], false))])
+  for (const key of expected.keys()) expect(shown.groups.map((group: { key: string }) => group.key)).toContain(key)
+}
+
+it("a report is the sum over its rows, for any period, group, time zone and condition", async () => {
+  await fc.assert(
+    fc.asyncProperty(asked, (given) => agree(given, false)),
+    { numRuns: 40 },
+  )
+})
+
+describe("with kept sums", () => {
+  beforeAll(async () => {
+    for (const timeZone of ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"]) await askForSums(w.services, acme.id, timeZone)
+    await keepOutcomes.run(w.services)
+    const [{ days }] = await sql("select count(*)::integer as days from outcome_day")
+    expect(days).toBeGreaterThan(4 * 30)
+  })
+
+  it("a report is the sum over its rows too", async () => {
+    await fc.assert(
+      fc.asyncProperty(asked, (given) => agree(given, true)),
+      { numRuns: 40 },
+    )
+  })
+
+  it("percentiles are those of the rows, in two significant digits", async () => {
+    const period = { from: new Date(now - 30 * day), to: new Date(now), timeZone: "Europe/Berlin" }
+    const shown = await report({ ...period, by: "MESSENGER" })
+    const rows = await rowsOf(period.from, period.to, "isEnded:eq:true")
+    expect(shown.total.current).toEqual(plainNumbers(rows, true))
+    const expected = plainGroups(rows, "MESSENGER", period.timeZone, true)
+    expect(new Map(shown.groups.map(({ key, current }: { key: string; current: object }) => [key, current]))).toEqual(expected)
+  })
+
+  it.each([
+    ["the customer writes again", "update stretch set reopened = not reopened where id = $1"],
+    ["the customer rates", "update stretch set rating = 4 where id = $1"],
+    ["a turn reports its tokens late", "update stretch set input_tokens = input_tokens + 7 where id = $1"],
+    ["a stretch is made again", "delete from stretch where id = $1"],
+  ])("a change of a day is in the next report: %s", async (_what, change) => {
+    const [stretch] = await sql(
+      "select id, started_at from stretch where company_id = $1 and outcome = 'AI_ALONE' and started_at < $2 order by started_at desc limit 1",
+      [acme.id, new Date(now - 12 * day)],
+    )
+    const days = () => sql("select time_zone, day::text from outcome_day order by time_zone, day")
+    const before = await days()
+    await sql(change, [stretch.id])
+    expect((await days()).length).toBe(before.length - 4)
+    const period = { start: 30 * 24, hours: 30 * 24, filter: "isEnded:eq:true", timeZone: "UTC" }
+    for (const by of groupBys) await agree({ ...period, by }, true)
+    await keepOutcomes.run(w.services)
+    expect(await days()).toEqual(before)
+    for (const by of groupBys) await agree({ ...period, by }, true)
+  })
+
+  it("no sum is kept without a change that is under way", async () => {
+    const [stretch] = await sql("select id from stretch where company_id = $1 and started_at < $2 and outcome is not null limit 1", [
+      acme.id,
+      new Date(now - 20 * day),
+    ])
+    const kept = () => sql("select count(*)::integer as days from outcome_day")
+    const before = await kept()
+    await sql("delete from outcome_day where time_zone = 'UTC'")
+    {
+      await using change = await openTransaction(w.databaseUrl)
+      await change.query("update stretch set input_tokens = input_tokens + 1000 where id = $1", [stretch.id])
+      const keeping = keepOutcomes.run(w.services)
+      const waiting = "select from pg_locks where locktype = 'advisory' and not granted"
+      await until("the sums wait for the change", async () => (await sql(waiting)).length > 0)
+      await change.commit()
+      await keeping
+    }
+    await keepOutcomes.run(w.services)
+    expect(await kept()).toEqual(before)
+    await agree({ by: "DAY", timeZone: "UTC", start: 38 * 24, hours: 38 * 24, filter: "isEnded:eq:true" }, true)
+  })
+
+  it("sums that no report asks for are deleted after 60 days", async () => {
+    await sql("update outcome_zone set asked_at = now() - interval '61 days' where time_zone = 'Asia/Kolkata'")
+    await keepOutcomes.run(w.services)
+    for (const table of ["outcome_zone", "outcome_day", "outcome_sum", "outcome_time"])
+      expect(await sql(`select 1 from ${table} where time_zone = 'Asia/Kolkata'`)).toEqual([])
+  })
+})
+
+it("compares days with the day at the same place before, also when the clocks change", async () => {
+  const shown = await report({ from: "2026-10-19T22:00:00Z", to: "2026-10-26T23:00:00Z", timeZone: "Europe/Berlin" })
+  expect(shown.before).toBe("2026-10-12T22:00:00.000Z")
+  expect(shown.groups).toHaveLength(7)
+  expect(shown.groups.map(({ key }: { key: string }) => key).slice(4)).toEqual(["2026-10-24", "2026-10-25", "2026-10-26"])
+  expect(shown.groups[5]).toMatchObject({ from: "2026-10-24T22:00:00.000Z", to: "2026-10-25T23:00:00.000Z" })
+})
+
+it("names assistants and people, and has all groups of either period", async () => {
+  const groups = async (by: string) => (await report({ by, from: new Date(now - 10 * day), to: new Date(now) })).groups
+  expect((await groups("ASSISTANT")).map(({ name }: { name: string }) => name).sort()).toEqual(["Acme's assistant", "Bert"])
+  const named = await groups("PERSON")
+  expect(named.map(({ name }: { name: string | null }) => name).sort()).toEqual([acme.member.name, acme.owner.name, null].sort())
+})
+
+it("has four weeks by default, and nothing of another company", async () => {
+  const { body } = await rest.as(globex.token).get("/api/outcomes?timeZone=Asia/Tokyo").expect(200)
+  expect(body.groups).toHaveLength(28)
+  expect(body.total.current).toMatchObject({ stretches: 0, containment: null, rating: null, inputTokens: 0 })
+  await rest.as(globex.token).get(`/api/outcomes?companyId=${acme.id}`).expect(403)
+})
+
+it.each([
+  ["timeZone=Nowhere/City", "timeZone"],
+  ["timeZone=%2B02:00", "timeZone"],
+  ["from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "to"],
+  ["from=2020-01-02T00:00:00Z", "to"],
+  ["by=MONTH", "by"],
+  ["filter=outcome:eq:NONE", "filter"],
+])("refuses %s", async (parameters, path) => {
+  const { body } = await rest.as(acme.token).get(`/api/outcomes?${parameters}`).expect(400)
+  expect(body.details[0].path).toBe(path)
+})
