@@ -11,6 +11,7 @@ import { measureHistory } from "./history.js"
 import { measureInbox } from "./inbox.js"
 import { type BenchmarkContext, flood, type Measurement, measure } from "./measure.js"
 import { type Options, readOptions } from "./options.js"
+import { measureOutcomes } from "./outcomes.js"
 import { canPin, cores, end, pinPostgres, postmasterOf, startNode } from "./processes.js"
 import { type Findings, report } from "./report.js"
 import { contestants } from "./requests.js"
@@ -30,6 +31,8 @@ async function main() {
   const args = process.argv.slice(2)
   // K1 has its own rows and no other contestant, so it runs alone.
   if (args.some((arg) => /^(--workloads=)?K1$/i.test(arg))) return void process.stdout.write(`${await measureSearch(say)}\n`)
+  // So do the reports over stretches.
+  if (args.some((arg) => /^(--workloads=)?O1$/i.test(arg))) return void process.stdout.write(`${await measureOutcomes(say)}\n`)
   // So does the inbox.
   if (args.some((arg) => /^(--workloads=)?I1$/i.test(arg))) return void process.stdout.write(`${await measureInbox(say)}\n`)
   // So do the subscribers of W7.

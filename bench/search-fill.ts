@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto"
 import type pg from "pg"
-import { AccessToken } from "../src/entities/access-token.js"
 import { fullText } from "../src/knowledge/full-text.js"
 import { offlineEmbedding } from "../src/ports/embedding/offline.js"
+import { tokenOf } from "./fresh-server.js"
 
 /** The data of the search benchmark: one assistant's items and their chunks, and this many other companies with as many. */
 export const sizes = { items: 50, chunksOfItem: 200, strangers: 4 }
@@ -56,12 +56,7 @@ export async function fillSearched(client: pg.Client): Promise<SearchedAssistant
   for (let stranger = 0; stranger < sizes.strangers; stranger++) await copyTo(client, await owner(client), assistantId)
   await client.query("vacuum (analyze) knowledge_chunk")
   await client.query("vacuum (analyze) knowledge")
-  const token = AccessToken.issue(companyId, "bench", null)
-  await client.query(
-    "insert into access_token (id, created_at, updated_at, company_id, name, token_prefix, digest) values ($1, now(), now(), $2, $3, $4, $5)",
-    [token.id, companyId, token.name, token.tokenPrefix, token.digest],
-  )
-  return { token: token.token!, assistantId, queries: Array.from({ length: queries }, () => words.query(texts)) }
+  return { token: await tokenOf(client, companyId), assistantId, queries: Array.from({ length: queries }, () => words.query(texts)) }
 }
 
 async function owner(client: pg.Client) {

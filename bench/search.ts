@@ -1,72 +1,18 @@
 import "reflect-metadata"
-import { randomBytes } from "node:crypto"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import pg from "pg"
-import { startArguments } from "../scripts/start-arguments.js"
-import { connect } from "../src/database/connect.js"
-import { recall } from "../src/database/embedded/home.js"
-import { openEmbedded } from "../src/database/embedded/open.js"
-import { superuserUrl } from "../src/database/embedded/roles.js"
-import { migrate } from "../src/database/migrate.js"
-import {
-  cores,
-  cpuMs,
-  end,
-  freePort,
-  pinPostgres,
-  postgresCpuMs,
-  postmasterOf,
-  residentMb,
-  root,
-  startNode,
-  untilAnswers,
-} from "./processes.js"
+import { freshServer } from "./fresh-server.js"
+import { cpuMs, postgresCpuMs, residentMb } from "./processes.js"
 import { fillSearched, type SearchedAssistant, sizes } from "./search-fill.js"
 
-const data = join(fileURLToPath(new URL(".", import.meta.url)), "data")
-const name = "bench_search"
 const targetMs = 20
 
 /** K1: searches of an assistant's knowledge over REST, one after the other; returns the report. */
 export async function measureSearch(say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
-  const embedded = await openEmbedded({ dataDir: data, role: "command", log: say })
-  stack.defer(() => embedded.stop())
-  const superuser = superuserUrl(recall(data)!)
-  const url = Object.assign(new URL(superuser), { pathname: `/${name}` }).href
-  const admin = new pg.Client({ connectionString: superuser })
-  await admin.connect()
-  await admin.query(`drop database if exists ${name} with (force)`)
-  await admin.query(`create database ${name}`)
-  const postmaster = postmasterOf((await admin.query("select pg_backend_pid() as pid")).rows[0].pid)
-  if (postmaster) pinPostgres(postmaster, cores.rest)
-  await admin.end()
-  const database = await connect(url)
-  await migrate(database)
-  await database.close()
-
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  stack.defer(() => client.end())
-  say(`filling ${sizes.items * sizes.chunksOfItem} chunks, and as many for each of ${sizes.strangers} other companies …`)
-  const searched = await fillSearched(client)
-
-  const port = await freePort()
-  const server = startNode(cores.server, startArguments(root), {
-    NODE_ENV: "production",
-    DATABASE_URL: url,
-    DATA_DIR: join(data, "search"),
-    PORT: String(port),
-    HOST: "127.0.0.1",
-    JWT_SECRET: randomBytes(32).toString("hex"),
-    ENCRYPTION_KEY: randomBytes(32).toString("hex"),
-    LOG_LEVEL: "warn",
-    RATE_LIMIT_PER_MINUTE: "0",
+  const { url, pid, postmaster, filled } = await freshServer(stack, "search", say, (client) => {
+    say(`filling ${sizes.items * sizes.chunksOfItem} chunks, and as many for each of ${sizes.strangers} other companies …`)
+    return fillSearched(client)
   })
-  stack.defer(() => end(server))
-  await untilAnswers(server, `http://127.0.0.1:${port}/health/ready`)
-  return report(await measure(`http://127.0.0.1:${port}`, server.pid!, postmaster, searched))
+  return report(await measure(url, pid, postmaster, filled))
 }
 
 interface Measured {

@@ -10,6 +10,7 @@ export const outcomeRoutes = routes("Outcomes", {
     document: `query ($companyId: UUID, $from: Timestamp, $to: Timestamp, $by: OutcomeGroupBy, $filter: String, $timeZone: String) {
       outcomes(companyId: $companyId, from: $from, to: $to, by: $by, filter: $filter, timeZone: $timeZone) {
         from to before timeZone by total { ${compared} } groups { key name from to ${compared} } } }`,
+    csv: "groups",
     errorStatuses: [400, 403],
   },
 })

@@ -9,6 +9,7 @@ export const stretchRoutes = routes("Outcomes", {
         nodes { ...Stretch } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor", withTotal: "withCount" },
     page: "connection",
+    csv: "nodes",
     errorStatuses: [400, 403],
   },
   "POST /api/chats/{id}/end-stretch": {

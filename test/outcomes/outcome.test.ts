@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import papa from "papaparse"
 import { keepOutcomes } from "../../src/jobs/keep-outcomes.js"
 import { askForSums } from "../../src/outcomes/keep.js"
 import type { GroupBy } from "../../src/schema/outcome.js"
@@ -202,6 +203,42 @@ it("has four weeks by default, and nothing of another company", async () => {
   expect(body.groups).toHaveLength(28)
   expect(body.total.current).toMatchObject({ stretches: 0, containment: null, rating: null, inputTokens: 0 })
   await rest.as(globex.token).get(`/api/outcomes?companyId=${acme.id}`).expect(403)
+})
+
+describe("as CSV", () => {
+  const csv = (path: string) =>
+    rest
+      .as(acme.token)
+      .ask("get", path)
+      .set("accept", "text/csv")
+      .expect("content-type", "text/csv; charset=utf-8")
+      .expect("vary", /Accept/)
+      .expect(200)
+
+  it("a report has a line for each group", async () => {
+    const period = `from=${new Date(now - 9 * day).toISOString()}&to=${new Date(now).toISOString()}`
+    const { text, headers } = await csv(`/api/outcomes?by=MESSENGER&${period}`)
+    expect(headers["content-disposition"]).toBe('attachment; filename="outcomes.csv"')
+    const { data } = papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
+    const { body } = await rest.as(acme.token).get(`/api/outcomes?by=MESSENGER&${period}`).expect(200)
+    expect(data.map((line) => [line["key"], Number(line["current.stretches"]), Number(line["before.firstAnswerMs.ai.p95"])])).toEqual(
+      body.groups.map((group: { key: string; current: { stretches: number }; before: { firstAnswerMs: { ai: { p95: number } } } }) => [
+        group.key,
+        group.current.stretches,
+        group.before.firstAnswerMs.ai.p95,
+      ]),
+    )
+  })
+
+  it("the list has all rows, and no formula that a customer wrote", async () => {
+    const [{ id }] = await sql("select id from stretch where company_id = $1 order by started_at desc, id desc limit 1", [acme.id])
+    await sql(`update stretch set rating_text = '=HYPERLINK("https://evil.example"), "he said"' where id = $1`, [id])
+    const { text } = await csv("/api/stretches?take=5&cursor=nonsense")
+    const { data } = papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
+    const [{ count }] = await sql("select count(*)::integer as count from stretch where company_id = $1", [acme.id])
+    expect(new Set(data.map((line) => line["id"])).size).toBe(count)
+    expect(data[0]).toMatchObject({ id, ratingText: `'=HYPERLINK("https://evil.example"), "he said"`, "messages.customer": "1" })
+  })
 })
 
 it.each([

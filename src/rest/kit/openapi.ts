@@ -153,7 +153,7 @@ function operationObject(operation: Operation, components: Components): JsonSche
     ...(route.multipart && { requestBody: { required: true, content: fileForm(route.multipart) } }),
     ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation, components)) } }),
     responses: {
-      [status]: { description: STATUS_CODES[status], content: json(responseSchema(operation, components)) },
+      [status]: { description: STATUS_CODES[status], content: { ...json(responseSchema(operation, components)), ...(route.csv && csv) } },
       ...Object.fromEntries(refusals),
       503: { $ref: "#/components/responses/ServiceUnavailable" },
     },
@@ -166,6 +166,7 @@ const operationId = ({ route }: Operation) =>
 const fileForm = (name: string) => ({
   "multipart/form-data": { schema: { type: "object", properties: { [name]: { type: "string", format: "binary" } }, required: [name] } },
 })
+const csv = { "text/csv": { schema: { type: "string", description: "All rows, with a line of column names." } } }
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
 const idempotencyDescription = "A repetition of the request with the same key within 24 hours returns the first response."
 const hasInput = ({ variables }: Operation) => variables.size > 0

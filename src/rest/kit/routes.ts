@@ -20,6 +20,8 @@ export interface RouteRow {
   idempotent?: boolean
   /** Without `take`, `cursor` and `skip`, the response streams the whole list. */
   streamsAll?: boolean
+  /** Field of the root field's value with the rows that `Accept: text/csv` returns: all of the list, streamed, whatever its page. */
+  csv?: string
   /** Field of the root field's value that is the response; without it, the value itself is. */
   field?: string
   /** Paging of the root field; the response is `{ data, totalCount, nextCursor }`. */

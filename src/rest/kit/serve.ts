@@ -1,6 +1,7 @@
 import { Readable } from "node:stream"
 import type { RouterContext } from "@koa/router"
 import { contextLimits } from "../../context/limits.js"
+import { csvHeader, csvLines } from "./csv.js"
 import { type Operation, rootValue } from "./operation.js"
 import type { Route } from "./routes.js"
 import { variablesOf } from "./variables.js"
@@ -18,6 +19,7 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
   const query = new URLSearchParams(ctx.querystring)
   const parts = { path: ctx["params"] as Record<string, string>, query, body, idempotencyKey: ctx.get("Idempotency-Key") }
   const variables = variablesOf(operation, parts)
+  if (route.csv && ctx.accepts(["application/json", "text/csv"]) === "text/csv") return answerCsv(operation, ctx, context, variables)
   const isWhole = route.streamsAll && !["take", "cursor", "skip"].some((name) => query.get(name))
   const root = await rootField(operation, context, isWhole ? { ...variables, first: contextLimits.pageMax } : variables)
   const value = route.field ? (root as Record<string, unknown>)[route.field] : root
@@ -31,25 +33,44 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
 const rootField = async (operation: Operation, context: unknown, variables: Record<string, unknown>): Promise<unknown> =>
   rootValue(await operation.run(context, variables))
 
+/** Sends all rows as CSV, whatever the request says of the page; a value without pages has them all. */
+async function answerCsv(operation: Operation, ctx: RouterContext, context: unknown, variables: Record<string, unknown>) {
+  const { csv, page, path } = operation.route
+  const whole = page ? { ...variables, first: contextLimits.pageMax, after: null, withTotal: false } : variables
+  const value = await rootField(operation, context, whole)
+  ctx.type = "text/csv; charset=utf-8"
+  ctx.attachment(`${path.split("/").at(-1)}.csv`)
+  ctx.vary("Accept")
+  if (!page) ctx.body = csvHeader(operation) + csvLines(operation, (value as Record<string, object[]>)[csv!]!)
+  else ctx.body = Readable.from(wholeCsv(operation, context, whole, value as Page))
+}
+
+async function* wholeCsv(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
+  yield csvHeader(operation)
+  for await (const { nodes } of pagesFrom(operation, context, variables, first)) yield csvLines(operation, nodes)
+}
+
 /** Streams all pages of a list as one JSON text, with one page in memory at a time. */
 async function* wholeList(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
-  const { route } = operation
   yield `{"totalCount":${first.totalCount ?? null},"nextCursor":null,"data":[`
   let separator = ""
-  for (let page = first; ; ) {
-    const nodes = page.nodes.map((node) => JSON.stringify(withNulls(node, route.nulls))).join(",")
+  for await (const page of pagesFrom(operation, context, variables, first)) {
+    const nodes = page.nodes.map((node) => JSON.stringify(withNulls(node, operation.route.nulls))).join(",")
     if (nodes) yield separator + nodes
     separator = ","
-    if (!page.pageInfo?.hasNextPage) break
-    // The total was counted with the first page.
-    page = (await rootField(operation, context, {
-      ...variables,
-      first: contextLimits.pageMax,
-      after: page.pageInfo.endCursor,
-      withTotal: false,
-    })) as Page
   }
   yield "]}"
+}
+
+/** A page of a list, and all after it. */
+async function* pagesFrom(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<Page> {
+  for (let page = first; ; ) {
+    yield page
+    if (!page.pageInfo?.hasNextPage) return
+    // The total was counted with the first page.
+    const next = { ...variables, first: contextLimits.pageMax, after: page.pageInfo.endCursor, withTotal: false }
+    page = (await rootField(operation, context, next)) as Page
+  }
 }
 
 function shaped(route: Route, value: unknown): unknown {
