@@ -1,9 +1,10 @@
 import { Migration } from "@mikro-orm/migrations"
 
-/** A time in two significant digits, which keeps the order of times. */
-const twoDigits = `create function two_digits(ms integer) returns integer language sql immutable as $$
-    select case when ms < 100 then ms
-      else (round(ms / power(10, floor(log(ms)) - 1)) * power(10, floor(log(ms)) - 1))::integer end
+/** A time rounded to one of 24 values in each decade, some 10 percent apart, with two digits; keeps the order of times. */
+const roundedMs = `create function rounded_ms(ms integer) returns integer language sql immutable as $$
+    select case when ms < 10 then ms else (
+      select least(round(10 ^ (step / 24 - floor(step / 24) + 1)) * 10 ^ (floor(step / 24) - 1), 2147483647)::integer from (select round(24 * log(ms)) as step) steps
+    ) end
   $$`
 
 /**
@@ -54,6 +55,6 @@ export class Migration20261125154300_outcome_sums extends Migration {
       this.addSql(
         `alter table ${table} add constraint ${table}_company_id_reference foreign key (company_id) references company (id) on delete cascade deferrable initially deferred`,
       )
-    for (const each of [twoDigits, forgetDays, ...triggers]) this.addSql(each)
+    for (const each of [roundedMs, forgetDays, ...triggers]) this.addSql(each)
   }
 }

@@ -102,7 +102,7 @@ export class OutcomeSum extends OutcomeCell {
   ratings!: number
 }
 
-/** How many of them had the same time until the first answer, in two significant digits. */
+/** How many of them had the same time until the first answer, which is rounded. */
 @Entity()
 @Filter(ofCompany)
 export class OutcomeTime extends OutcomeCell {

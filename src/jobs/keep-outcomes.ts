@@ -9,7 +9,8 @@ import { jobLimits } from "./limits.js"
 
 const zones: Statement<RowOf<"OutcomeZone", "company_id" | "time_zone" | "asked_at">> = {
   name: "outcome-zones",
-  text: "select company_id, time_zone, asked_at from outcome_zone order by company_id, time_zone",
+  // In any order, since a run may not reach all of them.
+  text: "select company_id, time_zone, asked_at from outcome_zone order by random()",
 }
 
 /** Makes the sums of outcomes in the time zones in which they are asked for, and deletes those that nobody asks for any more. */
@@ -18,10 +19,12 @@ export const keepOutcomes: Sweep = {
   everySeconds: jobLimits.keepOutcomesSeconds,
   async run(services) {
     const usedSince = new Date(clock.now().getTime() - outcomeLimits.keptUnusedDays * 24 * 60 * 60 * 1000)
+    const ends = AbortSignal.any([services.stopping, AbortSignal.timeout(jobLimits.sweepWorkMs)])
     for (const zone of await unscoped(services.database, zones)) {
-      if (services.stopping.aborted) return
-      const change = new Date(zone.asked_at) < usedSince ? forgetSums : keepDays
-      await change(services, zone.company_id, zone.time_zone)
+      if (ends.aborted) return
+      const isUnused = new Date(zone.asked_at) < usedSince
+      if (isUnused) await forgetSums(services, zone.company_id, zone.time_zone)
+      else await keepDays(services, zone.company_id, zone.time_zone, ends)
     }
   },
 }

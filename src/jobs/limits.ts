@@ -66,8 +66,10 @@ export const jobLimits = {
   rebuildStretchesSeconds: 10,
   /** Chats that are read at once for that; ours. */
   rebuildStretchesBatch: 100,
+  /** Time that a sweep with much to do works before it leaves the rest to its next run; ours, half the life of the lock of its job. */
+  sweepWorkMs: 5_000,
   /** Interval at which the sums of outcomes are made for days that lack them; ours. */
-  keepOutcomesSeconds: 30,
+  keepOutcomesSeconds: 10,
   /** Interval of a sweep as a share of the time that it watches … */
   sweepShare: 1 / 10,
   /** … but at most this. */

@@ -28,14 +28,18 @@ export const rebuildStretches: Sweep = {
   name: "rebuild-stretches",
   everySeconds: jobLimits.rebuildStretchesSeconds,
   async run({ database, stopping }) {
+    const ends = AbortSignal.any([stopping, AbortSignal.timeout(jobLimits.sweepWorkMs)])
     for (;;) {
       const chats = await unscoped(database, waiting, [jobLimits.rebuildStretchesBatch])
+      let last: string | null = null
       for (const { id } of chats) {
-        if (stopping.aborted) return
+        if (ends.aborted) break
         await unscoped(database, rebuild, [id, clock.now()])
+        last = id
       }
-      await unscoped(database, rebuilt, [chats.length < jobLimits.rebuildStretchesBatch ? null : chats.at(-1)!.id])
-      if (chats.length < jobLimits.rebuildStretchesBatch) return
+      const isAll = chats.length < jobLimits.rebuildStretchesBatch && !ends.aborted
+      if (isAll || last) await unscoped(database, rebuilt, [isAll ? null : last])
+      if (isAll || ends.aborted) return
     }
   },
 }

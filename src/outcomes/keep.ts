@@ -28,6 +28,8 @@ const lockDay: Statement = {
     from generate_series(0, 2) each where $1 = any($2::uuid[])`,
 }
 
+const ofZone = "where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3"
+
 const shared = "assistant_id, messenger, person_id, hand_off_reason, outcome, reopened"
 
 const ofDay = `company_id = $1 and company_id = any($2::uuid[]) and ended_at is not null
@@ -35,14 +37,8 @@ const ofDay = `company_id = $1 and company_id = any($2::uuid[]) and ended_at is 
 
 /** Replaces the sums of a day by those of the stretches as they are now, unless they are kept already. */
 const keepDay: Statement<{ kept: number }>[] = [
-  {
-    name: "forget-outcome-sums",
-    text: "delete from outcome_sum where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3 and day = $4",
-  },
-  {
-    name: "forget-outcome-times",
-    text: "delete from outcome_time where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3 and day = $4",
-  },
+  { name: "forget-outcome-sums", text: `delete from outcome_sum ${ofZone} and day = $4` },
+  { name: "forget-outcome-times", text: `delete from outcome_time ${ofZone} and day = $4` },
   {
     name: "keep-outcome-sums",
     text: `
@@ -57,9 +53,9 @@ const keepDay: Statement<{ kept: number }>[] = [
     text: `
       insert into outcome_time (company_id, time_zone, day, place, ${shared}, is_of_person, ms, count)
       select ${parameters}, row_number() over (), times.* from (
-        select ${shared}, is_of_person, two_digits(ms), count(*)
+        select ${shared}, is_of_person, rounded_ms(ms), count(*)
         from stretch cross join lateral (values (false, ai_answer_ms[1]), (true, people_answer_ms[1])) answer (is_of_person, ms)
-        where ${ofDay} and ms is not null group by ${shared}, is_of_person, two_digits(ms)
+        where ${ofDay} and ms is not null group by ${shared}, is_of_person, rounded_ms(ms)
       ) times`,
   },
   {
@@ -71,17 +67,20 @@ const keepDay: Statement<{ kept: number }>[] = [
   },
 ]
 
-/** Keeps the sums of the days of a company in a time zone, one day in each transaction; days that may still change are left out. */
-export async function keepDays(services: Services, companyId: string, timeZone: string): Promise<void> {
+/**
+ * Keeps the sums of the days of a company in a time zone, the newest first and one day in each transaction, until `ends` aborts; days that may still
+ * change are left out.
+ */
+export async function keepDays(services: Services, companyId: string, timeZone: string, ends: AbortSignal): Promise<void> {
   const context = systemContext(services, companyId)
   const until = new Date(clock.now().getTime() - outcomeLimits.keptAfterDays * dayMs)
   for (;;) {
     const days = await context.statement(missingDays, [companyId, context.companyIds, timeZone, until, outcomeLimits.keptBatch])
     for (const { day } of days) {
-      if (services.stopping.aborted) return
+      if (ends.aborted) return
       await keep(context, [companyId, context.companyIds, timeZone, day])
     }
-    if (days.length < outcomeLimits.keptBatch) return
+    if (days.length < outcomeLimits.keptBatch) break
   }
 }
 
@@ -101,12 +100,12 @@ export async function askForSums(services: Services, companyId: string, timeZone
   })
 }
 
-const tables = ["outcome_zone", "outcome_day", "outcome_sum", "outcome_time"]
-
-const forget: Statement[] = tables.map((table) => ({
-  name: `forget-unused-${table.replace("_", "-")}`,
-  text: `delete from ${table} where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3`,
-}))
+const forget: Statement[] = [
+  { name: "forget-outcome-zone", text: `delete from outcome_zone ${ofZone}` },
+  { name: "forget-outcome-days", text: `delete from outcome_day ${ofZone}` },
+  { name: "forget-sums-of-zone", text: `delete from outcome_sum ${ofZone}` },
+  { name: "forget-times-of-zone", text: `delete from outcome_time ${ofZone}` },
+]
 
 /** Deletes the sums of a company in a time zone; a report that needs them asks for them again. */
 export const forgetSums = (services: Services, companyId: string, timeZone: string): Promise<void> =>

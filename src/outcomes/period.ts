@@ -1,6 +1,7 @@
 import { sql } from "kysely"
 import type { RequestContext } from "../context/request-context.js"
 import { runQuery } from "../database/run-query.js"
+import { clock } from "../entities/kit/clock.js"
 import { BadUserInput } from "../errors.js"
 import type { GroupBy } from "../schema/outcome.js"
 import { outcomeLimits } from "./limits.js"
@@ -47,23 +48,25 @@ interface Bounds {
   before: string
 }
 
-/** Reads the bounds of a period; without a begin it has the last four weeks, by whole days of the time zone. */
+/** Reads the bounds of a period. Without an end it ends with today; without a begin it has the last four weeks, by whole days of the time zone. */
 export async function periodOf(
   context: RequestContext,
-  given: { from?: Date | null; to: Date; timeZone: string; by: GroupBy },
+  given: { from?: Date | null; to?: Date | null; timeZone: string; by: GroupBy },
 ): Promise<Period> {
-  const { to, timeZone, by } = given
-  const [zone, end] = [sql`${timeZone}::text`, sql`${to.toISOString()}::timestamptz`]
+  const { timeZone, by } = given
+  const zone = sql`${timeZone}::text`
+  const tomorrow = sql`((${clock.now().toISOString()}::timestamptz at time zone ${zone})::date + 1)::timestamp at time zone ${zone}`
+  const end = given.to ? sql`${given.to.toISOString()}::timestamptz` : sql`(${tomorrow})`
   const begin = given.from
     ? sql`${given.from.toISOString()}::timestamptz`
-    : sql`((${end} at time zone ${zone})::date - ${outcomeLimits.periodDefaultDays - 1}::integer)::timestamp at time zone ${zone}`
+    : sql`((${end} at time zone ${zone})::date - ${outcomeLimits.periodDefaultDays}::integer)::timestamp at time zone ${zone}`
   const local = sql`select ${begin} as from_at, ${end} as to_at, ${begin} at time zone ${zone} as from_local, ${end} at time zone ${zone} as to_local`
   const bounds = sql<Bounds>`
     select from_at as "from", to_at as "to", (from_local - (to_local - from_local)) at time zone ${zone} as before from (${local}) bounds`
   const [found] = await runQuery<Bounds>(context.reader, bounds.compile(context.reader.sql)).catch((error) => {
     throw (error as { code?: string }).code === notAccepted ? notAZone() : error
   })
-  const [from, before] = [new Date(found!.from), new Date(found!.before)]
+  const [from, to, before] = [new Date(found!.from), new Date(found!.to), new Date(found!.before)]
   if (from >= to) throw bad("to", "must be after from")
   if (to.getTime() - from.getTime() > outcomeLimits.periodDays * 24 * 60 * 60 * 1000)
     throw bad("to", `must be at most ${outcomeLimits.periodDays} days after from`)

@@ -1,14 +1,15 @@
-import { type RawBuilder, sql } from "kysely"
-import type { Narrow, Query } from "../database/read-model.js"
-import { arrayOf, type Reader } from "../database/reader.js"
+import { type Compilable, type RawBuilder, sql } from "kysely"
+import type { Narrow, Query, ReadModel } from "../database/read-model.js"
+import type { Reader } from "../database/reader.js"
 import type { EntityName } from "../database/tables.js"
+import { stretchOutcomes } from "../entities/kit/stretch-words.js"
 import { type GroupBy, outcomeDayReadModel, outcomeSumReadModel, outcomeTimeReadModel } from "../schema/outcome.js"
 import { stretchReadModel } from "../schema/stretch.js"
 import { outcomeLimits } from "./limits.js"
 
 /** What a report is about. */
 export interface Asked {
-  companyIds: string[]
+  companyId: string
   from: Date
   to: Date
   timeZone: string
@@ -61,84 +62,103 @@ function column(name: string) {
   return { ofStretch: text, ofSum: text }
 }
 
-/**
- * One statement for a period: days whose sums are kept (`kept`) are read from them, the time between (`gap`) from stretches, one by one. With kept
- * sums all times have two significant digits, without them they are exact.
- */
-export function reportSql(reader: Reader, asked: Asked) {
-  const { p50, p95 } = outcomeLimits.percentiles
-  const filtered = <N extends EntityName, O>(query: Query<N, O>) => (asked.matching as Narrow<N>)(query)
-  const ofSums = <N extends EntityName, O>(query: Query<N, O>) => (asked.usesSums ? filtered(query) : query)
-  const { ofStretch, ofSum } = groups[asked.by](asked.timeZone)
-  const [from, to, zone] = [asked.from.toISOString(), asked.to.toISOString(), asked.timeZone]
-  const kept = reader
-    .scoped(outcomeDayReadModel, asked.companyIds)
-    .where("t.time_zone", "=", zone)
-    .where("t.from_at", ">=", from)
-    .where("t.to_at", "<=", to)
-    .where(sql<boolean>`${asked.usesSums}::boolean`)
-    .select(["t.company_id", "t.day", "t.from_at", "t.to_at"])
-  const read = filtered(reader.scoped(stretchReadModel, asked.companyIds))
-    .where(
-      sql<boolean>`t.company_id = gap.company_id and t.started_at >= gap.from_at and t.started_at < gap.to_at and t.ended_at is not null`,
-    )
-    .select(["t.outcome", "t.reopened", "t.hand_off_reason", "t.input_tokens", "t.output_tokens", "t.rating", ofStretch.as("group")])
-    .select([sql<number>`t.ai_answer_ms[1]`.as("ai_ms"), sql<number>`t.people_answer_ms[1]`.as("people_ms")])
-  const isKept = sql<boolean>`t.company_id = kept.company_id and t.time_zone = ${zone} and t.day = kept.day`
-  const sums = ofSums(reader.scoped(outcomeSumReadModel, asked.companyIds))
-    .where(isKept)
-    .select([ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count", "t.input_tokens", "t.output_tokens"])
-    .select(["t.rating", "t.ratings"])
-  const times = ofSums(reader.scoped(outcomeTimeReadModel, asked.companyIds))
-    .where(isKept)
-    .select([ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
-  const ms = (column: string) =>
-    sql`case when (select is_exact from exactness) then ${sql.ref(column)} else two_digits(${sql.ref(column)}) end`
-  return sql<SumsRow>`
-    with kept as materialized (${kept}), exactness as materialized (select not exists (select from kept) as is_exact),
-    edge as (
-      select company_id, from_at, to_at from kept
-      union all select id, at, at from unnest(${arrayOf(asked.companyIds)}::uuid[]) id, (values (${from}::timestamptz), (${to}::timestamptz)) bounds (at)
-    ), gap as materialized (
-      select * from (
-        select company_id, to_at as from_at, lead(from_at) over (partition by company_id order by from_at, to_at) as to_at from edge
-      ) between_kept where from_at < to_at
-    ), found as materialized (
-      select stretch.* from gap cross join lateral ${read} stretch
-    ), cell as (
-      select "group", outcome, reopened, hand_off_reason, 1 as count, input_tokens::bigint, output_tokens::bigint, coalesce(rating, 0)::integer as rating,
-        (rating is not null)::integer as ratings
-      from found union all select sums.* from kept cross join lateral ${sums} sums
-    ), counted as (
-      select grouping("group") as is_total, "group", coalesce(sum(count), 0) as stretches,
+/** Columns of the sums of a group, over rows that have one stretch or the sums of many. */
+const sumsOfCells = sql`coalesce(sum(count), 0) as stretches,
         ${sql.join(
-          ["AI_ALONE", "AI_THEN_PERSON", "PERSON_ALONE", "UNANSWERED"].map(
+          stretchOutcomes.map(
             (outcome) => sql`coalesce(sum(count) filter (where outcome = ${outcome}), 0) as ${sql.ref(outcome.toLowerCase())}`,
           ),
         )},
         coalesce(sum(count) filter (where reopened), 0) as reopened, coalesce(sum(count) filter (where hand_off_reason is not null), 0) as handed_off,
         coalesce(sum(input_tokens), 0) as input_tokens, coalesce(sum(output_tokens), 0) as output_tokens,
-        coalesce(sum(rating), 0) as rating, coalesce(sum(ratings), 0) as ratings
-      from cell group by grouping sets (("group"), ())
-    ), answer_time as (
-      select "group", false as is_of_person, ${ms("ai_ms")} as ms, 1 as count from found where ai_ms is not null
-      union all select "group", true, ${ms("people_ms")}, 1 from found where people_ms is not null
-      union all select times.* from kept cross join lateral ${times} times
-    ), same_time as (
-      select grouping("group") as is_total, "group", is_of_person, ms, sum(count) as count
-      from answer_time group by grouping sets (("group", is_of_person, ms), (is_of_person, ms))
+        coalesce(sum(rating), 0) as rating, coalesce(sum(ratings), 0) as ratings, coalesce(sum(read), 0) as read`
+
+const sums = ["stretches", ...stretchOutcomes.map((outcome) => outcome.toLowerCase()), "reopened", "handed_off", "input_tokens"]
+  .concat(["output_tokens", "rating", "ratings", "read"])
+  .map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)`)
+
+/**
+ * One statement for a period: days whose sums are kept (`kept`) are read from them, the time between (`gap`) from stretches, one by one. With kept
+ * sums all times are rounded, without them they are exact.
+ */
+export function reportSql(reader: Reader, asked: Asked) {
+  const { p50, p95 } = outcomeLimits.percentiles
+  const { companyId, by, usesSums } = asked
+  const filtered = <N extends EntityName, O>(query: Query<N, O>) => (asked.matching as Narrow<N>)(query)
+  const { ofStretch, ofSum } = groups[by](asked.timeZone)
+  const [from, to, zone] = [asked.from.toISOString(), asked.to.toISOString(), asked.timeZone]
+  const kept = reader
+    .scoped(outcomeDayReadModel, [companyId])
+    .where("t.time_zone", "=", zone)
+    .where("t.from_at", ">=", from)
+    .where("t.to_at", "<=", to)
+    .where(sql<boolean>`${usesSums}::boolean`)
+    .select(["t.day", "t.from_at", "t.to_at"])
+  const inGap = filtered(reader.scoped(stretchReadModel, [companyId])).where(
+    sql<boolean>`t.started_at >= gap.from_at and t.started_at < gap.to_at and t.ended_at is not null`,
+  )
+  const read = inGap.select([
+    ...([
+      ofStretch.as("group"),
+      "t.outcome",
+      "t.reopened",
+      "t.hand_off_reason",
+      sql<number>`1`.as("count"),
+      sql<number>`1`.as("read"),
+    ] as const),
+    ...[sql`t.input_tokens::bigint`.as("input_tokens"), sql`t.output_tokens::bigint`.as("output_tokens")],
+    ...[sql`coalesce(t.rating, 0)::integer`.as("rating"), sql`(t.rating is not null)::integer`.as("ratings")],
+  ])
+  const answered = (isOfPerson: boolean) => {
+    const ms = sql`t.${sql.ref(isOfPerson ? "people_answer_ms" : "ai_answer_ms")}[1]`
+    const shown = sql<number>`case when (select is_exact from exactness) then ${ms} else rounded_ms(${ms}) end`
+    return inGap
+      .where(sql<boolean>`${ms} is not null`)
+      .select([ofStretch.as("group"), sql.lit(isOfPerson).as("is_of_person"), shown.as("ms"), sql<number>`1`.as("count")])
+  }
+  const ofKeptDays = <N extends "OutcomeSum" | "OutcomeTime">(model: ReadModel<N>) => {
+    const query = reader.scoped(model, [companyId]) as unknown as Query<"OutcomeSum">
+    const days = query.where("t.time_zone", "=", zone).where(sql<boolean>`t.day = any(array(select day from kept))`)
+    return (usesSums ? filtered(days) : days) as unknown as Query<N>
+  }
+  const keptSums = ofKeptDays(outcomeSumReadModel).select([
+    ...([ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count", sql<number>`0`.as("read")] as const),
+    ...(["t.input_tokens", "t.output_tokens", "t.rating", "t.ratings"] as const),
+  ])
+  const keptTimes = ofKeptDays(outcomeTimeReadModel).select([ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
+  const inEachGap = (query: Compilable<unknown>) =>
+    sql`select found.* from gap cross join lateral ${query as unknown as RawBuilder<unknown>} found`
+  const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
+      on ${sql.ref(`${name}.is_total`)} = counted.is_total and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
+  return sql<SumsRow>`
+    with kept as materialized (${kept}), exactness as materialized (select not exists (select from kept) as is_exact),
+    edge as (
+      select from_at, to_at from kept union all select at, at from (values (${from}::timestamptz), (${to}::timestamptz)) bounds (at)
+    ), gap as materialized (
+      select * from (select to_at as from_at, lead(from_at) over (order by from_at, to_at) as to_at from edge) between_kept where from_at < to_at
+    ), cell as not materialized (
+      ${inEachGap(read)} union all ${keptSums}
+    ), counted_group as materialized (
+      select "group", ${sumsOfCells} from cell group by "group"
+    ), counted as (
+      select 0 as is_total, counted_group.* from counted_group union all select 1, null, ${sql.join(sums)} from counted_group
+    ), answer_time as not materialized (
+      ${inEachGap(answered(false))} union all ${inEachGap(answered(true))} union all ${keptTimes}
+    ), same_time as materialized (
+      select "group", is_of_person, ms, sum(count) as count from answer_time group by "group", is_of_person, ms
+    ), each_time as (
+      select 0 as is_total, coalesce("group", '') as key, is_of_person, ms, count from same_time
+      union all select 1, '', is_of_person, ms, sum(count) from same_time group by is_of_person, ms
     ), ranked as (
-      select *, sum(count) over (partition by is_total, "group", is_of_person order by ms) as upto,
-        sum(count) over (partition by is_total, "group", is_of_person) as all_of_them
-      from same_time
-    ), percentile as (
-      select is_total, "group", is_of_person, min(ms) filter (where upto >= all_of_them * ${p50}::numeric) as p50,
+      select *, sum(count) over (partition by is_total, key, is_of_person order by ms) as upto,
+        sum(count) over (partition by is_total, key, is_of_person) as all_of_them
+      from each_time
+    ), percentile as materialized (
+      select is_total, key, is_of_person, min(ms) filter (where upto >= all_of_them * ${p50}::numeric) as p50,
         min(ms) filter (where upto >= all_of_them * ${p95}::numeric) as p95
-      from ranked group by is_total, "group", is_of_person
+      from ranked group by is_total, key, is_of_person
     )
-    select counted.*, ai.p50 as ai_p50, ai.p95 as ai_p95, people.p50 as people_p50, people.p95 as people_p95, (select count(*) from found) as read,
+    select counted.*, ai.p50 as ai_p50, ai.p95 as ai_p95, people.p50 as people_p50, people.p95 as people_p95,
       (select not is_exact from exactness) as uses_sums
-    from counted
-    left join percentile ai on ai.is_total = counted.is_total and ai."group" is not distinct from counted."group" and not ai.is_of_person
-    left join percentile people on people.is_total = counted.is_total and people."group" is not distinct from counted."group" and people.is_of_person`
+    from counted ${percentileOf("ai", false)} ${percentileOf("people", true)}`
 }

@@ -1,3 +1,4 @@
+import { sql } from "kysely"
 import type { RequestContext } from "../context/request-context.js"
 import type { Narrow, ReadModel } from "../database/read-model.js"
 import { runQuery } from "../database/run-query.js"
@@ -15,9 +16,9 @@ import { reportSql, type SumsRow } from "./report-sql.js"
 
 /** The arguments of a report. */
 export interface ReportArguments {
-  companyIds: string[]
+  companyId: string
   from?: Date | null
-  to: Date
+  to?: Date | null
   timeZone: string
   by: GroupBy
   conditions: Condition[]
@@ -28,28 +29,31 @@ const onlyOfStretches = ["rating"]
 
 /** Makes a report over the ended stretches of a period and of the one before. */
 export async function outcomesOf(context: RequestContext, given: ReportArguments): Promise<Outcomes> {
-  const { companyIds, by } = given
+  const { companyId, by } = given
   const period = await periodOf(context, { ...given, timeZone: timeZoneOf(given.timeZone) })
   // Only ended stretches are counted, and the kept sums have no other.
   const conditions = given.conditions.filter(({ field }) => field !== "isEnded")
   const isEmpty = given.conditions.some(({ field, values }) => field === "isEnded" && values[0] === false)
-  const matching: Narrow<EntityName> = narrowedBy(stretchFilterFields, conditions)
+  const ofEnded: Narrow<EntityName> = narrowedBy(stretchFilterFields, conditions)
+  const matching: Narrow<EntityName> = (query) => (isEmpty ? ofEnded(query).where(sql<boolean>`false`) : ofEnded(query))
   const usesSums = !conditions.some(({ field }) => onlyOfStretches.includes(field))
-  const asked = { companyIds: isEmpty ? [] : companyIds, timeZone: period.timeZone, by, matching, usesSums }
+  const asked = { companyId, timeZone: period.timeZone, by, matching, usesSums }
   const read = (from: Date, to: Date) =>
     runQuery<SumsRow>(context.reader, reportSql(context.reader, { ...asked, from, to }).compile(context.reader.sql))
   const [current, before] = await Promise.all([read(period.from, period.to), read(period.before, period.from)])
-  const [first, second] = [current[0]!, before[0]!]
-  const needsSums = Number(first.read) + Number(second.read) > outcomeLimits.stretchesReadAtOnce
+  const totals = [totalOf(current)!, totalOf(before)!]
+  const needsSums = totals.reduce((sum, { read: count }) => sum + Number(count), 0) > outcomeLimits.stretchesReadAtOnce
   // After the response, which does not depend on it.
-  if (usesSums && (needsSums || first.uses_sums || second.uses_sums))
-    for (const companyId of companyIds) void context.services.running.add(askForSums(context.services, companyId, period.timeZone))
+  if (usesSums && (needsSums || totals.some((total) => total.uses_sums)))
+    void context.services.running.add(askForSums(context.services, companyId, period.timeZone))
   const groups = by === "DAY" || by === "WEEK" ? spanned(period, current, before) : named(period, current, before)
   return { ...period, by, total: compared(current, before), groups: await withNames(context, by, groups) }
 }
 
+const totalOf = (rows: SumsRow[]) => rows.find((row) => Number(row.is_total) === 1)
+
 const compared = (current: SumsRow[], before: SumsRow[]): OutcomeComparison => {
-  const [now, then] = [current, before].map((rows) => numbersOf(rows.find((row) => Number(row.is_total) === 1)))
+  const [now, then] = [current, before].map((rows) => numbersOf(totalOf(rows)))
   return { current: now!, before: then! }
 }
 

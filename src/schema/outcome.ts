@@ -23,7 +23,7 @@ export class Percentiles {
   @Field(() => Int, { nullable: true, description: "Half of the values are at most this." })
   p50!: number | null
 
-  @Field(() => Int, { nullable: true, description: "95 of 100 values are at most this." })
+  @Field(() => Int, { nullable: true, description: "Of 100 values 95 are at most this." })
   p95!: number | null
 }
 
@@ -72,7 +72,7 @@ export class OutcomeNumbers {
   handOffRate!: number | null
 
   @Field(() => AnswerPercentiles, {
-    description: "Time until the first answer. Where the server has kept sums, as for many stretches, in two significant digits.",
+    description: "Time until the first answer. Where the server keeps sums, as for many stretches, rounded to steps of some 10 percent.",
   })
   firstAnswerMs!: AnswerPercentiles
 

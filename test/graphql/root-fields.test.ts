@@ -29,6 +29,7 @@ const contract: Record<string, string[]> = {
     "assistantFolders(companyId?): [AssistantFolder!]!",
     "assistantTools(assistantId? search? types? skip? take?): AssistantToolPage!",
     "assistantTool(id): AssistantTool",
+    "outcomes(companyId? from? to? by? filters? filter? timeZone?): Outcomes!",
     "stretches(companyId? chatId? from? to? filters? filter? first? after?): StretchConnection!",
     "toolCalls(toolId status? skip? take?): ToolCallPage!",
     "knowledgeItems(assistantId? search? skip? take?): KnowledgePage!",

@@ -43,13 +43,17 @@ const keys: Record<GroupBy, (stretch: ShownStretch, timeZone: string) => string 
   HANDOFF_REASON: ({ handOffReason }) => handOffReason,
 }
 
-/** The value at a share of the sorted values, by nearest rank; in two significant digits where `round` says so. */
+/** The value at a share of the sorted values, by nearest rank, rounded. */
 function percentile(values: (number | null)[], at: number, round: (ms: number) => number): number | null {
   const sorted = values.filter((value) => value !== null).sort((one, other) => one - other)
   return sorted.length === 0 ? null : round(sorted[Math.ceil(sorted.length * at) - 1]!)
 }
 
-const digits = (ms: number) => (ms < 100 ? ms : Number(ms.toPrecision(2)))
+/** A time as kept sums have it: of 24 values in each decade, with two digits. */
+function rounded(ms: number): number {
+  if (ms < 10) return ms
+  return Number((10 ** (Math.round(24 * Math.log10(ms)) / 24)).toPrecision(2))
+}
 
 /** The numbers of a report, summed over the rows. */
 export function plainNumbers(stretches: ShownStretch[], isRounded: boolean) {
@@ -62,7 +66,7 @@ export function plainNumbers(stretches: ShownStretch[], isRounded: boolean) {
   const ratings = ended.flatMap(({ rating }) => rating ?? [])
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
   const share = (part: number, whole: number) => (whole > 0 ? part / whole : null)
-  const round = isRounded ? digits : (ms: number) => ms
+  const round = isRounded ? rounded : (ms: number) => ms
   const [ai, people] = [ended.map(({ firstAnswerMs }) => firstAnswerMs.ai), ended.map(({ firstAnswerMs }) => firstAnswerMs.people)]
   return {
     ...{ stretches: ended.length, aiAlone, aiThenPerson, personAlone, unanswered: of("UNANSWERED"), reopened, handedOff },
