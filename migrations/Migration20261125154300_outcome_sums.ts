@@ -1,10 +1,13 @@
 import { Migration } from "@mikro-orm/migrations"
 
-/** A time rounded to one of 24 values in each decade, some 10 percent apart, with two digits; keeps the order of times. */
+/**
+ * A time rounded to one of 24 values in each decade, some 10 percent apart, with two digits; keeps the order of times. One expression without a query
+ * in it, so that PostgreSQL inlines it.
+ */
 const roundedMs = `create function rounded_ms(ms integer) returns integer language sql immutable as $$
-    select case when ms < 10 then ms else (
-      select least(round(10 ^ (step / 24 - floor(step / 24) + 1)) * 10 ^ (floor(step / 24) - 1), 2147483647)::integer from (select round(24 * log(ms)) as step) steps
-    ) end
+    select case when ms < 10 then ms else
+      least(round(10 ^ (round(24 * log(ms)) / 24 - floor(round(24 * log(ms)) / 24) + 1)) * 10 ^ (floor(round(24 * log(ms)) / 24) - 1), 2147483647)::integer
+    end
   $$`
 
 /**
