@@ -110,7 +110,7 @@ function broad(schema: GraphQLSchema, name: string, ids: Record<string, string>)
     const fragment = `${type.name}At${depth + 1}`
     if (!fragments.some((text) => text.startsWith(`fragment ${fragment} `)))
       fragments.push(`fragment ${fragment} on ${type.name} { ${leaves.slice(0, 3).join(" ")} __typename }`)
-    return `{ ...${fragment} ${inner.join(" ")} ... on ${type.name} { ${leaves.join(" ")} } ...${fragment} @skip(if: $deep) }`
+    return `{ ...${fragment} ${inner.join(" ")} ... on ${type.name} { ${leaves.join(" ") || "__typename"} } ...${fragment} @skip(if: $deep) }`
   }
   const declared = ["$deep: Boolean!", ...required.map((arg) => `$${arg.name}: ${arg.type}`)]
   const given = required.length > 0 ? `(${required.map((arg) => `${arg.name}: $${arg.name}`)})` : ""

@@ -93,6 +93,7 @@ describe("a stop", () => {
     await stopped
     expect(isClosed).toBe(false)
     expect((await rest.as(acme.token).get(`/api/chats/${id}`).expect(200)).body.name).toBe("Late")
-    expect(w.logged.slice(logged)).toEqual([])
+    // On a busy machine Agenda warns of jobs that it had to start again.
+    expect(w.logged.slice(logged).filter(({ msg }) => msg !== "job scheduler error")).toEqual([])
   })
 })
