@@ -25,13 +25,14 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
   const value = route.field ? (root as Record<string, unknown>)[route.field] : root
   ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
   ctx.type = "application/json"
-  ctx.body = isWhole
-    ? Readable.from(wholeList(operation, context, variables, value as Page))
-    : Buffer.from(JSON.stringify(shaped(route, value)))
+  ctx.body = isWhole ? streamed(wholeList(operation, context, variables, value as Page)) : Buffer.from(JSON.stringify(shaped(route, value)))
 }
 
 const rootField = async (operation: Operation, context: unknown, variables: Record<string, unknown>): Promise<unknown> =>
   rootValue(await operation.run(context, variables))
+
+/** A body that is made while it is sent. */
+const streamed = (parts: AsyncGenerator<string>) => Readable.from(parts)
 
 /** Sends all rows as CSV, whatever the request says of the page; a value without pages has them all. */
 async function answerCsv(operation: Operation, ctx: RouterContext, context: unknown, variables: Record<string, unknown>) {
@@ -42,7 +43,7 @@ async function answerCsv(operation: Operation, ctx: RouterContext, context: unkn
   ctx.attachment(`${path.split("/").at(-1)}.csv`)
   ctx.vary("Accept")
   if (!page) ctx.body = csvHeader(operation) + csvLines(operation, (value as Record<string, object[]>)[csv!]!)
-  else ctx.body = Readable.from(wholeCsv(operation, context, whole, value as Page))
+  else ctx.body = streamed(wholeCsv(operation, context, whole, value as Page))
 }
 
 async function* wholeCsv(operation: Operation, context: unknown, variables: Record<string, unknown>, first: Page): AsyncGenerator<string> {
