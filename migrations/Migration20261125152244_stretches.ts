@@ -139,9 +139,15 @@ const triggerFunctions = [
     return null;
   end $$`,
 
-  `create function forget_rating_text() returns trigger language plpgsql as $$
+  // An open stretch ends with its chat, whoever deletes it: the version before does not end it first.
+  `create function stretch_loses_its_chat() returns trigger language plpgsql as $$
   begin
     new.rating_text = null;
+    if new.ended_at is null then
+      new.updated_at = now();
+      new.ended_at = least(greatest(now(), new.last_message_at), new.last_message_at + ${quiet});
+      new.end_reason = 'CHAT_DELETED';
+    end if;
     return new;
   end $$`,
 ]
@@ -160,23 +166,24 @@ const triggers = [
   `create trigger stretch_has_ended after update on stretch for each row
     when (old.ended_at is null and new.ended_at is not null) execute function stretch_ended()`,
   `create trigger stretch_lost_its_chat before update on stretch for each row
-    when (old.chat_id is not null and new.chat_id is null) execute function forget_rating_text()`,
+    when (old.chat_id is not null and new.chat_id is null) execute function stretch_loses_its_chat()`,
 ]
 
 /**
- * Makes the stretches of a chat again, of all that is stored about it, by the functions that its triggers call; without events. The assistant
+ * Makes the stretches of a chat again, of all that is stored about it and of the ends by people, by the functions that its triggers call; without
+ * events. The assistant
  * is the one of the chat now; whether AI was on before the first change of AI control follows from that change.
  */
 const rebuild = `create function rebuild_stretches(of_chat uuid, now_is timestamptz) returns void language plpgsql as $$
   declare
     fact record;
-    rated stretch[];
+    before stretch[];
     under_ai boolean;
   begin
     select is_under_ai_control into under_ai from chat where id = of_chat for no key update;
     if not found then return; end if;
     perform set_config('platform.rebuilds_stretches', 'on', true);
-    select array_agg(s) into rated from stretch s where chat_id = of_chat and rating is not null;
+    select array_agg(s) into before from stretch s where chat_id = of_chat;
     delete from stretch where chat_id = of_chat;
     under_ai := coalesce((select not is_under_ai_control from control_change where chat_id = of_chat order by created_at, id limit 1), under_ai);
     for fact in
@@ -192,6 +199,8 @@ const rebuild = `create function rebuild_stretches(of_chat uuid, now_is timestam
       union all
       select started_at, 4, 0, id, null, null, false, coalesce(input_tokens, 0), coalesce(output_tokens, 0)
       from assistant_turn where chat_id = of_chat
+      union all
+      select ended_at, 5, 0, id, end_reason, null, false, 0, 0 from unnest(before) where end_reason = 'PERSON'
       order by at, kind, place, id
     loop
       case fact.kind
@@ -203,12 +212,13 @@ const rebuild = `create function rebuild_stretches(of_chat uuid, now_is timestam
           if fact.word = 'pending' then perform note_call(of_chat, fact.at, 1, 0, 0, 0);
           else perform note_settled_call(call, 1) from tool_call call where id = fact.id;
           end if;
-        else perform note_tokens(of_chat, fact.at, fact.input, fact.output);
+        when 4 then perform note_tokens(of_chat, fact.at, fact.input, fact.output);
+        else perform end_stretch(of_chat, fact.at, fact.word);
       end case;
     end loop;
     perform end_stretch(of_chat, now_is, 'QUIET') from stretch where chat_id = of_chat and ended_at is null and last_message_at + ${quiet} <= now_is;
-    update stretch s set rating = r.rating, rating_text = r.rating_text from unnest(rated) r
-    where s.chat_id = of_chat and s.started_at <= r.started_at and (s.ended_at is null or s.ended_at >= r.started_at);
+    update stretch s set rating = r.rating, rating_text = r.rating_text from unnest(before) r
+    where r.rating is not null and s.chat_id = of_chat and s.started_at <= r.started_at and (s.ended_at is null or s.ended_at >= r.started_at);
     perform set_config('platform.rebuilds_stretches', 'off', true);
   end $$`
 

@@ -35,7 +35,8 @@ export const quietStretches: Sweep = {
   name: "quiet-stretches",
   everySeconds: (config) => everyMs(config) / 1000,
   async run({ database, sequencer, stopping }) {
-    while (!stopping.aborted) {
+    const ends = AbortSignal.any([stopping, AbortSignal.timeout(jobLimits.sweepWorkMs)])
+    while (!ends.aborted) {
       const [row] = await unscoped(database, endQuiet, [clock.now(), jobLimits.sweepBatch])
       if (row!.ended > 0) void sequencer.poke()
       if (row!.seen < jobLimits.sweepBatch) return

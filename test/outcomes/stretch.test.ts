@@ -212,6 +212,30 @@ describe("a stretch of a chat, with a stopped clock", () => {
     })
   })
 
+  it("ends with its chat, also when a version that knows nothing of it deletes the chat", async () => {
+    const chat = await acme.chat()
+    const { id } = await write(chat)
+    await w.sql("delete from chat where id = $1", [chat.id])
+    const [stretch] = await w.sql("select chat_id, outcome, end_reason, ended_at >= started_at as is_ended from stretch where id = $1", [
+      id,
+    ])
+    expect(stretch).toEqual({ chat_id: null, outcome: "UNANSWERED", end_reason: "CHAT_DELETED", is_ended: true })
+  })
+
+  it("is counted by its outcome", async () => {
+    const count = async () => {
+      const { values } = await w.services.metrics.outcomes.get()
+      return values.find(({ labels }) => labels["outcome"] === "PERSON_ALONE")?.value ?? 0
+    }
+    const before = await count()
+    const chat = await acme.chat()
+    await write(chat)
+    await person(chat)
+    await end(chat)
+    await w.services.sequencer.poke()
+    expect(await count()).toBe(before + 1)
+  })
+
   it("tells its end by an event with the stretch as REST shows it", async () => {
     const heard = await subscribe(w, acme.token, { types: ["STRETCH_ENDED"], select: "type payload stretch { id outcome chat { id } }" })
     const chat = await chatOfAda()
@@ -227,6 +251,10 @@ describe("a stretch of a chat, with a stopped clock", () => {
   it("is made of the messages that were stored before there were stretches, without an event", async () => {
     const [busy, waiting] = [await chatOfAda(), await acme.chat()]
     await write(busy)
+    await answer()
+    await end(busy)
+    time.pass(hour)
+    await write(busy)
     openAi.reply = async () => ({ text: "I get somebody.", toolCalls: [{ name: "turnOffAiMode" }] })
     await answer()
     time.pass(second)
@@ -241,10 +269,11 @@ describe("a stretch of a chat, with a stopped clock", () => {
     await quietStretches.run(w.services)
     await w.sql("update stretch set rating = 5, rating_text = 'Good' where chat_id = $1", [waiting.id])
     const before = [await stretches(busy), await stretches(waiting)]
-    expect(before.map((list) => list.length)).toEqual([3, 1])
+    expect(before.map((list) => list.length)).toEqual([4, 1])
     const events = () => w.sql("select count(*)::integer as count from event where type = 'STRETCH_ENDED'")
     const ended = await events()
-    await w.sql("delete from stretch where chat_id = $1", [busy.id])
+    // What a person ended is not in the messages.
+    await w.sql("delete from stretch where chat_id = $1 and end_reason is distinct from 'PERSON'", [busy.id])
     await w.sql("update stretch set customer_messages = 7 where chat_id = $1", [waiting.id])
     await w.sql(
       "update stretch_setting set rebuilt_to = '00000000-0000-0000-0000-000000000000', rebuild_until = (select max(id::text)::uuid from chat)",
