@@ -35,7 +35,8 @@ function isoText(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`
 }
 
-const isoPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+/** PostgreSQL has no year 0. */
+const isoPattern = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
 
 /** A point in time: a Date in the process, text in event payloads, and ISO 8601 in UTC with milliseconds on the wire. */
 export const Timestamp = new GraphQLScalarType({
