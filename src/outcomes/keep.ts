@@ -1,8 +1,8 @@
+import { v7 } from "uuid"
 import { type RequestContext, systemContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { clock } from "../entities/kit/clock.js"
-import { OutcomeZone } from "../entities/outcome-day.js"
 import { outcomeLimits } from "./limits.js"
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -35,8 +35,17 @@ const shared = "assistant_id, messenger, person_id, hand_off_reason, outcome, re
 const ofDay = `company_id = $1 and company_id = any($2::uuid[]) and ended_at is not null
         and started_at >= $4::date::timestamp at time zone $3 and started_at < ($4::date + 1)::timestamp at time zone $3`
 
-/** Replaces the sums of a day by those of the stretches as they are now, unless they are kept already. */
-const keepDay: Statement<{ kept: number }>[] = [
+/** Marks a day as kept; no row when it is already. */
+const markDay: Statement = {
+  name: "keep-outcome-day",
+  text: `
+      insert into outcome_day (company_id, time_zone, day, from_at, to_at)
+      select company_id, time_zone, day, day::timestamp at time zone $3, (day + 1)::timestamp at time zone $3 from (select ${parameters}) given
+      where company_id = any($2::uuid[]) on conflict do nothing returning 1`,
+}
+
+/** Replaces the sums of a day by those of the stretches as they are now. */
+const keepDay: Statement[] = [
   { name: "forget-outcome-sums", text: `delete from outcome_sum ${ofZone} and day = $4` },
   { name: "forget-outcome-times", text: `delete from outcome_time ${ofZone} and day = $4` },
   {
@@ -57,13 +66,6 @@ const keepDay: Statement<{ kept: number }>[] = [
         from stretch cross join lateral (values (false, ai_answer_ms[1]), (true, people_answer_ms[1])) answer (is_of_person, ms)
         where ${ofDay} and ms is not null group by ${shared}, is_of_person, rounded_ms(ms)
       ) times`,
-  },
-  {
-    name: "keep-outcome-day",
-    text: `
-      insert into outcome_day (company_id, time_zone, day, from_at, to_at)
-      select company_id, time_zone, day, day::timestamp at time zone $3, (day + 1)::timestamp at time zone $3 from (select ${parameters}) given
-      where company_id = any($2::uuid[]) on conflict do nothing`,
   },
 ]
 
@@ -87,17 +89,23 @@ export async function keepDays(services: Services, companyId: string, timeZone: 
 const keep = (context: RequestContext, values: unknown[]) =>
   context.transaction(async (tx) => {
     await tx.run(lockDay, values)
+    if ((await tx.run(markDay, values)).length === 0) return
     for (const statement of keepDay) await tx.run(statement, values)
   })
 
+const ask: Statement = {
+  name: "ask-for-outcome-sums",
+  text: `
+    insert into outcome_zone as zone (id, created_at, updated_at, company_id, time_zone, asked_at)
+    select $4, $5, $5, $1, $3, $5 where $1 = any($2::uuid[])
+    on conflict (company_id, time_zone) do update set asked_at = excluded.asked_at, updated_at = excluded.updated_at
+    where zone.asked_at < excluded.asked_at - interval '1 day'`,
+}
+
 /** Has the sums of a company in a time zone kept from now on, because a report read many stretches or used kept sums. */
 export async function askForSums(services: Services, companyId: string, timeZone: string): Promise<void> {
-  const now = clock.now()
-  await systemContext(services, companyId).transaction(async ({ em }) => {
-    const known = await em.findOne(OutcomeZone, { companyId, timeZone })
-    if (!known) em.persist(Object.assign(new OutcomeZone(), { companyId, timeZone, askedAt: now }))
-    else if (now.getTime() - known.askedAt.getTime() > dayMs) known.askedAt = now
-  })
+  const context = systemContext(services, companyId)
+  await context.statement(ask, [companyId, context.companyIds, timeZone, v7(), clock.now()])
 }
 
 const forget: Statement[] = [

@@ -19,6 +19,7 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
   const query = new URLSearchParams(ctx.querystring)
   const parts = { path: ctx["params"] as Record<string, string>, query, body, idempotencyKey: ctx.get("Idempotency-Key") }
   const variables = variablesOf(operation, parts)
+  if (route.csv) ctx.vary("Accept")
   if (route.csv && ctx.accepts(["application/json", "text/csv"]) === "text/csv") return answerCsv(operation, ctx, context, variables)
   const isWhole = route.streamsAll && !["take", "cursor", "skip"].some((name) => query.get(name))
   const root = await rootField(operation, context, isWhole ? { ...variables, first: contextLimits.pageMax } : variables)
@@ -41,7 +42,6 @@ async function answerCsv(operation: Operation, ctx: RouterContext, context: unkn
   const value = await rootField(operation, context, whole)
   ctx.type = "text/csv; charset=utf-8"
   ctx.attachment(`${path.split("/").at(-1)}.csv`)
-  ctx.vary("Accept")
   if (!page) ctx.body = csvHeader(operation) + csvLines(operation, (value as Record<string, object[]>)[csv!]!)
   else ctx.body = streamed(wholeCsv(operation, context, whole, value as Page))
 }
