@@ -1,5 +1,7 @@
 /** Limits that outcomes/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. */
 export const outcomeLimits = {
+  /** Earliest time of a report; ours, long before there was a stretch. */
+  earliest: "2001-01-01T00:00:00Z",
   /** Longest period of a report in days; ours, three years. */
   periodDays: 1_100,
   /** Days of a report without a period; ours, four weeks. */

@@ -30,10 +30,11 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
 /** PostgreSQL's code for a value that it does not accept, such as the name of a time zone. */
 const notAccepted = "22023"
 
-/** The name of a time zone as the process spells it; throws for anything but a name of the IANA database. */
+/** The name of a time zone, of which only the case is corrected: Asia/Kolkata stays so. Throws for anything but a name of the IANA database. */
 export function timeZoneOf(name: string): string {
   try {
-    if (/^[A-Za-z]/.test(name)) return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone
+    const known = /^[A-Za-z]/.test(name) ? new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone : null
+    if (known) return known.toLowerCase() === name.toLowerCase() ? known : name
   } catch {
     // Refused below.
   }
@@ -54,6 +55,9 @@ export async function periodOf(
   given: { from?: Date | null; to?: Date | null; timeZone: string; by: GroupBy },
 ): Promise<Period> {
   const { timeZone, by } = given
+  const earliest = new Date(outcomeLimits.earliest)
+  for (const path of ["from", "to"] as const)
+    if (given[path] && given[path] < earliest) throw bad(path, `must be ${outcomeLimits.earliest} or later`)
   const zone = sql`${timeZone}::text`
   const tomorrow = sql`((${clock.now().toISOString()}::timestamptz at time zone ${zone})::date + 1)::timestamp at time zone ${zone}`
   const end = given.to ? sql`${given.to.toISOString()}::timestamptz` : sql`(${tomorrow})`

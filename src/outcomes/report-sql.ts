@@ -74,9 +74,13 @@ const sumsOfCells = sql`coalesce(sum(count), 0) as stretches,
         coalesce(sum(input_tokens), 0) as input_tokens, coalesce(sum(output_tokens), 0) as output_tokens,
         coalesce(sum(rating), 0) as rating, coalesce(sum(ratings), 0) as ratings, coalesce(sum(read), 0) as read`
 
-const sums = ["stretches", ...stretchOutcomes.map((outcome) => outcome.toLowerCase()), "reopened", "handed_off", "input_tokens"]
-  .concat(["output_tokens", "rating", "ratings", "read"])
-  .map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)`)
+const sumColumns = [
+  "stretches",
+  ...stretchOutcomes.map((outcome) => outcome.toLowerCase()),
+  "reopened",
+  "handed_off",
+  "input_tokens",
+].concat([...["output_tokens", "rating", "ratings", "read"]])
 
 /**
  * One statement for a period: days whose sums are kept (`kept`) are read from them, the time between (`gap`) from stretches, one by one. With kept
@@ -130,7 +134,7 @@ export function reportSql(reader: Reader, asked: Asked) {
   const inEachGap = (query: Compilable<unknown>) =>
     sql`select found.* from gap cross join lateral ${query as unknown as RawBuilder<unknown>} found`
   const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
-      on ${sql.ref(`${name}.is_total`)} = counted.is_total and ${sql.ref(`${name}.key`)} = coalesce(counted."group"::text, '') and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
+      on ${sql.ref(`${name}.is_total`)} = counted.is_total and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
   return sql<SumsRow>`
     with kept as materialized (${kept}), exactness as materialized (select not exists (select from kept) as is_exact),
     edge as (
@@ -142,7 +146,8 @@ export function reportSql(reader: Reader, asked: Asked) {
     ), counted_group as materialized (
       select "group", ${sumsOfCells} from cell group by "group"
     ), counted as (
-      select 0 as is_total, counted_group.* from counted_group union all select 1, null, ${sql.join(sums)} from counted_group
+      select 0 as is_total, "group"::text as "group", ${sql.join(sumColumns.map((name) => sql.ref(name)))} from counted_group
+      union all select 1, null, ${sql.join(sumColumns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)`))} from counted_group
     ), answer_time as not materialized (
       ${inEachGap(answered(false))} union all ${inEachGap(answered(true))} union all ${keptTimes}
     ), same_time as materialized (
@@ -159,7 +164,7 @@ export function reportSql(reader: Reader, asked: Asked) {
         min(ms) filter (where upto >= all_of_them * ${p95}::numeric) as p95
       from ranked group by is_total, key, is_of_person
     )
-    select counted.*, counted."group"::text as "group", ai.p50 as ai_p50, ai.p95 as ai_p95, people.p50 as people_p50, people.p95 as people_p95,
+    select counted.*, ai.p50 as ai_p50, ai.p95 as ai_p95, people.p50 as people_p50, people.p95 as people_p95,
       (select not is_exact from exactness) as uses_sums
     from counted ${percentileOf("ai", false)} ${percentileOf("people", true)}`
 }
