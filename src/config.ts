@@ -46,6 +46,9 @@ export interface Config {
   readonly openai: ModelService | null
   readonly anthropic: ModelService | null
   readonly embedding: ModelService | null
+  /** null, like `embeddingSameFrom`, for the number of the embedding itself. */
+  readonly embeddingFoundFrom: number | null
+  readonly embeddingSameFrom: number | null
   readonly elevenlabs: { readonly baseUrl: string; readonly apiKey: string; readonly webhookSecret: string | null } | null
   readonly telegramBaseUrl: string
   readonly metaGraphBaseUrl: string
@@ -184,6 +187,8 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     // Anthropic's tools take the base URL without its version, the AI SDK with it: both are accepted.
     anthropic: anthropic && { ...anthropic, baseUrl: anthropic.baseUrl.replace(/(\/v1)?$/, "/v1") },
     embedding: service("EMBEDDING"),
+    embeddingFoundFrom: values.EMBEDDING_FOUND_FROM ?? null,
+    embeddingSameFrom: values.EMBEDDING_SAME_FROM ?? null,
     elevenlabs: values.ELEVENLABS_API_KEY
       ? {
           baseUrl: values.ELEVENLABS_BASE_URL,

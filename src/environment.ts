@@ -79,6 +79,7 @@ const hours = rule(`a number of hours above 0, up to ${rootLimits.stretchQuietHo
   const value = Number(given)
   return /^\d{1,5}(\.\d{1,6})?$/.test(given) && value > 0 && value <= rootLimits.stretchQuietHoursMax ? value : undefined
 })
+const similarity = rule("a number from 0 to 1", (given) => (/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/.test(given) ? Number(given) : undefined))
 const model = (name: string) => text.default(name)
 
 /** Every variable with its rule and its default, if any (contract, section 9). `NODE_ENV` decides which are required. */
@@ -110,6 +111,8 @@ const variables = z.object({
   EMBEDDING_BASE_URL: web.default("https://api.openai.com/v1"),
   EMBEDDING_API_KEY: text.optional(),
   EMBEDDING_MODEL: model("text-embedding-3-small"),
+  EMBEDDING_FOUND_FROM: similarity.optional(),
+  EMBEDDING_SAME_FROM: similarity.optional(),
   ELEVENLABS_BASE_URL: web.default("https://api.elevenlabs.io"),
   ELEVENLABS_API_KEY: text.optional(),
   ELEVENLABS_WEBHOOK_SECRET: text.optional(),

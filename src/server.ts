@@ -27,6 +27,7 @@ import { OperationEngine } from "./graphql/engine.js"
 import { inRestWords, platformSchema } from "./graphql/schema.js"
 import { readTrustedDocuments } from "./graphql/trusted-documents.js"
 import { operationObserver } from "./http/operation-observer.js"
+import { askRatings } from "./jobs/ask-ratings.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { call } from "./jobs/call.js"
 import { callLines } from "./jobs/call-lines.js"
@@ -35,6 +36,7 @@ import { channelItem } from "./jobs/channel-item.js"
 import { deliver } from "./jobs/deliver.js"
 import { fetchMedia } from "./jobs/fetch-media.js"
 import { forgetMediaJob } from "./jobs/forget-media.js"
+import { groupQuestions } from "./jobs/group-questions.js"
 import { indexKnowledge } from "./jobs/index-knowledge.js"
 import { keepOutcomes } from "./jobs/keep-outcomes.js"
 import { Running } from "./jobs/kit/running.js"
@@ -140,6 +142,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     ...work.map((each) => each.sweep),
     quietChats,
     quietStretches,
+    groupQuestions,
+    askRatings,
     rebuildStretches,
     keepOutcomes,
     callLines,

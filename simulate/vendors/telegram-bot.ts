@@ -14,6 +14,8 @@ export interface BotMessage {
   text: string | null
   file: { filename: string; bytes: Buffer } | null
   quoted: number | null
+  /** Texts of its buttons. */
+  buttons: string[]
 }
 
 export interface TelegramBotVendorOptions {
@@ -234,6 +236,7 @@ export class TelegramBotVendor {
       method,
       text: text as string | null,
       file: file instanceof Uploaded ? file : null,
+      buttons: buttonsOf(fields),
       quoted: reply?.message_id !== undefined && this.has(chatId, reply.message_id) ? reply.message_id : null,
     }
     this.sent.push(sent)
@@ -250,5 +253,8 @@ export class TelegramBotVendor {
     return bad("message to be replied not found")
   }
 }
+
+const buttonsOf = ({ reply_markup: markup }: Fields): string[] =>
+  ((markup as { inline_keyboard?: { text: string }[][] } | undefined)?.inline_keyboard ?? []).flat().map(({ text }) => text)
 
 const seconds = () => Math.floor(Date.now() / 1000)

@@ -2,15 +2,10 @@ import type { RequestContext } from "../context/request-context.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { BadUserInput } from "../errors.js"
-import { type KnowledgeMatch, searchChunks } from "../knowledge/search.js"
+import { type Found, searchChunks } from "../knowledge/search.js"
 
 /** Searches an assistant's knowledge for one embedding credit of its company, which is returned when the search fails. */
-export async function searchKnowledge(
-  context: RequestContext,
-  assistantId: string,
-  query: string,
-  take: number,
-): Promise<KnowledgeMatch[]> {
+export async function searchKnowledge(context: RequestContext, assistantId: string, query: string, take: number): Promise<Found> {
   const { embedding, stopping } = context.services
   const companyId = await spendCredit(context, assistantId)
   try {

@@ -14,8 +14,8 @@ export async function searchFor(context: RequestContext, tool: AssistantTool, ca
   const latencyMs = () => Math.round(performance.now() - begin)
   const query = (call.params as { query: string }).query.slice(0, entityLimits.knowledgeQuery)
   try {
-    const found = await searchKnowledge(context, tool.assistantId, query, entityLimits.knowledgeQueryTakeDefault)
-    return { success: true, status: null, latencyMs: latencyMs(), body: { data: fitting(found) }, error: null }
+    const { matches, isFound } = await searchKnowledge(context, tool.assistantId, query, entityLimits.knowledgeQueryTakeDefault)
+    return { success: true, status: null, latencyMs: latencyMs(), body: { data: fitting(matches) }, error: null, found: isFound }
   } catch (error) {
     if (!(error instanceof BadUserInput || error instanceof EmbeddingFailure)) throw error
     return { success: false, status: null, latencyMs: latencyMs(), body: null, error: error.message }
@@ -23,9 +23,9 @@ export async function searchFor(context: RequestContext, tool: AssistantTool, ca
 }
 
 /** The best matches, whole, as many as fit into what a model may be shown. */
-function fitting(found: KnowledgeMatch[]): KnowledgeMatch[] {
+function fitting(matches: KnowledgeMatch[]): KnowledgeMatch[] {
   let room = assistantLimits.toolResponseShownBytes - Buffer.byteLength('{"data":[]}')
-  return found.filter((match) => {
+  return matches.filter((match) => {
     room -= Buffer.byteLength(JSON.stringify(match)) + 1
     return room >= 0
   })

@@ -74,7 +74,8 @@ const recordStatement = oncePer(
     name: "record-tool-call",
     text: appendSql(orm, {
       before: `${locked}, completed as (
-      update tool_call set success = $22, response_status = $23, latency_ms = $24, response = $25::jsonb, error = $26, status = $27
+      update tool_call set success = $22, response_status = $23, latency_ms = $24, response = $25::jsonb, error = $26, status = $27,
+        found = $28::boolean
       where id = $21::uuid and company_id = any($6::uuid[]) and status = 'pending' and exists (select from locked)
       returning id
     ), `,
@@ -97,12 +98,12 @@ export async function recordAtOnce(
   outcome: ToolOutcome,
   output: unknown,
 ): Promise<{ holds: boolean } | null> {
-  const { success, status, latencyMs, body, error } = outcome
+  const { success, status, latencyMs, body, error, found = null } = outcome
   const frame = outputFrame(turn.chatId, call.id, outcomeStatus(outcome), output)
   const [recorded] = await context.statement(recordStatement(context.services.database.orm), [
     ...appendValues(frame, context.companyIds, clock.now()),
     ...[turn.id, call.id, success, status, latencyMs],
-    ...[body == null ? null : JSON.stringify(storableJson(body)), error, outcomeStatus(outcome)],
+    ...[body == null ? null : JSON.stringify(storableJson(body)), error, outcomeStatus(outcome), found],
   ])
   return recorded ? { holds: recorded.holds } : null
 }

@@ -109,7 +109,7 @@ function deliveryOf({ secrets }: Services, row: ClaimedRow, now: Date): Delivery
     messenger: row.messenger,
     account: accountOf({ id, externalId, name, credentials }, secrets),
     hasProblem: row.has_problem,
-    content: { text: row.text, files: [], template: null },
+    content: { text: row.text, files: [], template: null, choices: null },
     address: {
       chat: { externalId: row.external_id, isGroup: row.chat_type === "group" },
       quoted: null,
@@ -167,7 +167,7 @@ export const storeStatement = oncePer((orm: MikroORM): Statement<{ due: boolean;
 export async function storeSentAtOnce(context: RequestContext, delivery: Delivery): Promise<boolean> {
   const { chatId, runId, messageId, account, state, hasProblem, data, content, address } = delivery
   const isPlain = state.accepted.length === 1 && state.failures === 0 && !state.mayBeTwice && !hasProblem && data === undefined
-  if (!isPlain || content.files.length > 0 || content.template || address.quoted) return false
+  if (!isPlain || content.files.length > 0 || content.template || content.choices || address.quoted) return false
   const values = [chatId, context.companyIds, runId, messageId, state.accepted[0], clock.now(), account.connectionId]
   return (await context.statement(storeStatement(context.services.database.orm), values)).length > 0
 }

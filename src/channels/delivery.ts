@@ -21,9 +21,9 @@ export interface Delivery {
   account: Account
   /** Whether the connection is marked as refused by its vendor. */
   hasProblem: boolean
-  content: Pick<Part, "text" | "files" | "template">
+  content: Pick<Part, "text" | "files" | "template" | "choices">
   /** What all parts of the message have in common. */
-  address: Omit<Part, "id" | "messageId" | "text" | "files" | "template">
+  address: Omit<Part, "id" | "messageId" | "text" | "files" | "template" | "choices">
   /** Whether the claim has recorded already that the first request leaves. */
   isMarked: boolean
   /** What the adapter returned to be stored with the message. */
@@ -52,7 +52,7 @@ export async function beginDelivery(tx: RequestContext, chat: Chat, runId: strin
     messenger,
     account: accountOf(channel, tx.services.secrets),
     hasProblem: channel.problem !== null,
-    content: { text: message.text, files: await filesOf(tx, message), template: state.template },
+    content: { text: message.text, files: await filesOf(tx, message), template: state.template, choices: state.choices },
     address: await addressOf(tx, chat, message, state),
     isMarked: false,
     state: { accepted, sendingSince, failures, mayBeTwice, queuedAt },

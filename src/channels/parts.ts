@@ -7,6 +7,7 @@ export interface Content {
   text: string | null
   files: OutgoingFile[]
   template: MessageTemplate | null
+  choices: string[] | null
 }
 
 /** The content of one request to a channel. */
@@ -20,16 +21,18 @@ export function kindOf(mimeType: string): MediaKind {
 
 /**
  * The requests by which a message is sent. Throws `ChannelFailure` when the channel does not take a file. A long text becomes several; each
- * file is one, unless the channel takes all together; the text is the caption of the first file where it fits, otherwise it comes last.
+ * file is one, unless the channel takes all together; the text is the caption of the first file where it fits, otherwise it comes last. Choices
+ * are offered with the last text.
  */
-export function partsOf({ text, files, template }: Content, capabilities: Capabilities): PartContent[] {
-  if (template) return [{ text: null, files: [], template }]
+export function partsOf({ text, files, template, choices }: Content, capabilities: Capabilities): PartContent[] {
+  if (template) return [{ text: null, files: [], template, choices: null }]
   const taken = files.map((file) => accepted(file, capabilities))
-  if (capabilities.together) return [{ text, files: withinTotal(taken, capabilities), template }]
+  if (capabilities.together) return [{ text, files: withinTotal(taken, capabilities), template, choices }]
   const first = taken[0]
   const isCaption = Boolean(text && first && fitsCaption(text, first, capabilities))
-  const withFiles = taken.map((file, index) => ({ text: isCaption && index === 0 ? text : null, files: [file], template }))
-  const texts = text && !isCaption ? splitText(text, capabilities).map((piece) => ({ text: piece, files: [], template })) : []
+  const withFiles = taken.map((file, index) => ({ text: isCaption && index === 0 ? text : null, files: [file], template, choices: null }))
+  const pieces = text && !isCaption ? splitText(text, capabilities) : []
+  const texts = pieces.map((piece, index) => ({ text: piece, files: [], template, choices: index === pieces.length - 1 ? choices : null }))
   return [...withFiles, ...texts]
 }
 

@@ -8,6 +8,7 @@ import { clock } from "../entities/kit/clock.js"
 import type { StretchEndReason } from "../entities/kit/stretch-words.js"
 import { NotFound } from "../errors.js"
 import { stretchReadModel } from "../schema/stretch.js"
+import { askForRating } from "./rating.js"
 
 /** Stores the quiet hours for the triggers that write the facts of stretches; the instance that starts last decides. */
 export async function setQuietHours(database: Database, hours: number): Promise<void> {
@@ -27,6 +28,7 @@ export async function endStretchOf(context: RequestContext, chat: Chat, why: Str
 export async function endStretch(context: RequestContext, chatId: string, selection: Selection): Promise<PlannedRow<"Stretch">> {
   const chat = await context.find(Chat, chatId)
   await endStretchOf(context, chat, "PERSON")
+  await askForRating(context, chat)
   const [last] = await context.reader.list(stretchReadModel, selection, (query) =>
     query.where("t.chat_id", "=", chat.id).orderBy("t.started_at", "desc").limit(1),
   )

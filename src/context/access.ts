@@ -52,7 +52,7 @@ export function mustBeKnown(rule: AccessRule, context: RequestContext) {
   if (rule === "public") return
   if (kind === "anonymous") throw new Unauthenticated()
   if (kind === "visitor" && rule !== "visitor")
-    throw new Forbidden("A visitor's token reads the messages and events of its own chat and uploads files for it, nothing else")
+    throw new Forbidden("A visitor's token reads the messages and events of its own chat, uploads files for it and rates it, nothing else")
   if ((rule === "user" || rule === "manager") && kind !== "user")
     throw new Unauthenticated("This needs a signed-in user, not an access token")
 }

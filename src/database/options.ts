@@ -31,6 +31,7 @@ import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
 import { OutcomeDay, OutcomeSum, OutcomeTime, OutcomeZone } from "../entities/outcome-day.js"
+import { AskedQuestion, QuestionGroup } from "../entities/question.js"
 import { Stretch, StretchSetting } from "../entities/stretch.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
 import { RefreshToken, Session, User } from "../entities/user.js"
@@ -64,6 +65,8 @@ export const entities = {
   ControlChange,
   Stretch,
   StretchSetting,
+  AskedQuestion,
+  QuestionGroup,
   OutcomeZone,
   OutcomeDay,
   OutcomeSum,

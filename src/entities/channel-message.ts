@@ -33,6 +33,10 @@ export class ChannelMessage extends CompanyOwned {
   @Property({ type: "json", nullable: true })
   template: MessageTemplate | null = null
 
+  /** Answers that the customer can choose by a button, where the channel has buttons. */
+  @Property({ type: "json", nullable: true })
+  choices: string[] | null = null
+
   /** What it quotes and answers, as it was at the first attempt: a repeated request must be the same. */
   @Property({ type: "json", nullable: true })
   answers: { quoted: Addressed | null; last: Addressed<string | null> | null } | null = null

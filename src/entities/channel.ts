@@ -107,6 +107,13 @@ export class Channel extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   assistantId: string | null = null
 
+  @Field(() => String, {
+    nullable: true,
+    description: "What customers are asked when a stretch of their chat has ended, with a rating of 1 to 5 as the answer; null: nothing.",
+  })
+  @Property({ type: "text", nullable: true })
+  ratingQuestion: string | null = null
+
   @Field(() => ChannelConfig, { description: "Identification of the connected account on the channel." })
   config?: ChannelConfig
 

@@ -49,6 +49,10 @@ const outcome = `case when ended_at is null then null when assistant_messages > 
   name: "stretch_open",
   expression: "create unique index stretch_open on stretch (chat_id) where ended_at is null and chat_id is not null",
 })
+@Index({
+  name: "stretch_rating_due",
+  expression: "create index stretch_rating_due on stretch (rating_due_at) where rating_due_at is not null",
+})
 @Index({ name: "stretch_check", expression: "create index stretch_check on stretch (check_at) where ended_at is null" })
 export class Stretch extends CompanyOwned {
   @Field(() => UUID, { nullable: true, description: "ID of the chat; null when it is deleted." })
@@ -168,6 +172,14 @@ export class Stretch extends CompanyOwned {
   @Field(() => Int, { description: "Number of output tokens that the text models reported." })
   @Property({ type: "integer", default: 0 })
   outputTokens!: number
+
+  /** When the customer is to be asked by a message of the channel; null when that was done, or is not to be done. */
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  ratingDueAt!: Date | null
+
+  @Field(() => Timestamp, { nullable: true, description: "Time when the customer was asked for a rating." })
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  ratingAskedAt!: Date | null
 
   @Field(() => Int, { nullable: true, description: "The customer's rating, 1 to 5; null without one." })
   @Property({ type: "smallint", nullable: true })

@@ -24,6 +24,8 @@ export interface ToolOutcome {
   body: unknown
   /** Why the call failed, in one sentence; null when it succeeded. */
   error: string | null
+  /** Whether a search of the knowledge found something; absent for other calls. */
+  found?: boolean | null
   /** IDs of stored files that belong to the result; the message with the result gets them. */
   mediaIds?: string[]
 }
@@ -113,16 +115,27 @@ export class ToolCall {
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 
+  /** Whether a search of the knowledge found something that says anything about its query; null for other calls. */
+  @Property({ type: "boolean", nullable: true })
+  found: boolean | null = null
+
   /** The outcome; null while the call is pending. */
   get outcome(): ToolOutcome | null {
     if (this.status === "pending") return null
-    return { success: this.success, status: this.responseStatus, latencyMs: this.latencyMs ?? 0, body: this.response, error: this.error }
+    return {
+      success: this.success,
+      status: this.responseStatus,
+      latencyMs: this.latencyMs ?? 0,
+      body: this.response,
+      error: this.error,
+      found: this.found,
+    }
   }
 
   /** Records the outcome of a pending call; returns false when the call already has one. */
-  complete({ success, status, latencyMs, body, error }: ToolOutcome): boolean {
+  complete({ success, status, latencyMs, body, error, found = null }: ToolOutcome): boolean {
     if (this.status !== "pending") return false
-    Object.assign(this, { success, responseStatus: status, latencyMs, response: body ?? null, error })
+    Object.assign(this, { success, responseStatus: status, latencyMs, response: body ?? null, error, found })
     this.status = success ? "success" : "error"
     return true
   }

@@ -28,9 +28,11 @@ import { McpServerResolver } from "../resolvers/mcp-server.js"
 import { MediaResolver } from "../resolvers/media.js"
 import { MessageResolver } from "../resolvers/message.js"
 import { OutcomeResolver } from "../resolvers/outcome.js"
+import { RatingResolver } from "../resolvers/rating.js"
 import { SessionResolver } from "../resolvers/session.js"
 import { StretchResolver } from "../resolvers/stretch.js"
 import { ToolCallResolver } from "../resolvers/tool-call.js"
+import { UnansweredQuestionResolver } from "../resolvers/unanswered-question.js"
 import { guardRootFields } from "./guard.js"
 import { checkObjectFields, skipDefaultResolvers } from "./object-fields.js"
 import { describeRootTypes, documentArguments } from "./schema-docs.js"
@@ -56,7 +58,9 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   ChatListResolver,
   ChatResolver,
   MessageResolver,
+  RatingResolver,
   StretchResolver,
+  UnansweredQuestionResolver,
   OutcomeResolver,
   McpServerResolver,
   MediaResolver,

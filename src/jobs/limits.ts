@@ -68,6 +68,14 @@ export const jobLimits = {
   rebuildStretchesBatch: 100,
   /** Time that a sweep with much to do works before it leaves the rest to its next run; ours, half the life of the lock of its job. */
   sweepWorkMs: 5_000,
+  /** Interval at which customers are asked for the ratings that are due; ours. */
+  askRatingsSeconds: 5,
+  /** Requests for ratings that are read at once; ours. */
+  askRatingsBatch: 100,
+  /** Interval at which questions without an answer are grouped; ours. */
+  groupQuestionsSeconds: 10,
+  /** Questions that are grouped at once; ours. */
+  groupQuestionsBatch: 200,
   /** Interval at which the sums of outcomes are made for days that lack them; ours. */
   keepOutcomesSeconds: 10,
   /** Interval of a sweep as a share of the time that it watches … */

@@ -85,6 +85,23 @@ const clearToolBodies = {
   ) returning 1`,
 }
 
+/** Deletes questions that are as old as the messages or the bodies of the tool calls that are deleted. */
+const clearQuestions = {
+  name: "clear-questions",
+  text: `delete from asked_question where id in (
+    select id from asked_question where asked_at < $1 order by asked_at limit $2 for update skip locked
+  ) returning 1`,
+}
+
+/** Deletes groups that have lost their questions. */
+const clearQuestionGroups = {
+  name: "clear-question-groups",
+  text: `delete from question_group where id in (
+    select g.id from question_group g where not exists (select from asked_question q where q.company_id = g.company_id and q.group_id = g.id)
+    limit $1 for update of g skip locked
+  ) returning 1`,
+}
+
 const clearEventDeliveries = {
   name: "clear-event-deliveries",
   text: `delete from event_delivery where id in (
@@ -150,6 +167,8 @@ async function clearByAge(services: Deleting & Pick<Services, "config">, now: Da
   const daysBefore = (days: number) => new Date(now.getTime() - days * 24 * 60 * 60 * 1000)
   if (messageRetentionDays) await clearOldMessages(services, daysBefore(messageRetentionDays))
   if (toolLogRetentionDays) await inBatches(services, clearToolBodies, [daysBefore(toolLogRetentionDays)], jobLimits.toolBodyBatch)
+  const questionDays = [messageRetentionDays, toolLogRetentionDays].filter((days) => days > 0)
+  if (questionDays.length > 0) await inBatches(services, clearQuestions, [daysBefore(Math.min(...questionDays))])
   if (recordingRetentionDays) await clearOldRecordings(services, daysBefore(recordingRetentionDays), now)
   if (auditRetentionDays) await inBatches(services, clearAuditEntries, [daysBefore(auditRetentionDays)])
 }
@@ -175,6 +194,7 @@ export const retention: Sweep = {
     await inBatches(services, clearChannelItems, [now])
     await unscoped(database, clearCallReports, [now])
     await clearByAge(services, now)
+    await inBatches(services, clearQuestionGroups, [])
     for (const row of await unscoped(database, companiesWithDueMedia, [now]))
       if (!stopping.aborted) await forgetMedia(services, row.company_id)
   },

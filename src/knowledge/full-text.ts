@@ -35,6 +35,12 @@ export function askedWords(query: string): Term[] {
   return asked.sort((one, other) => other.word.length - one.word.length).slice(0, knowledgeLimits.knowledgeQueryWords)
 }
 
+/** How many of the words a text has, each itself or by a concept. */
+export function sharedWords(asked: Term[], content: string): number {
+  const there = new Set(readWords(content).flatMap(({ word, concepts }) => [word, ...concepts]))
+  return asked.filter(({ word, concepts }) => there.has(word) || concepts.some((concept) => there.has(concept))).length
+}
+
 // Letters and digits only, so no quoting is needed; a lexeme's length is limited.
 function readWords(text: string): Term[] {
   return words(text).flatMap((word) =>

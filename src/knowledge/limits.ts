@@ -22,6 +22,14 @@ export const knowledgeLimits = {
   knowledgeCandidates: 100,
   /** Attempts of a search while its results are being indexed again; ours. */
   knowledgeSearchTries: 3,
+  /** Default page size of the list of unanswered questions. */
+  questionsPage: 20,
+  /** Days of this list without a period, as of reports; ours. */
+  questionsDefaultDays: 28,
+  /** Questions that are shown of each group; ours. */
+  questionsShown: 20,
+  /** Groups of unanswered questions, the newest, that a question is compared with; ours. */
+  questionGroupsCompared: 1_000,
   /** Largest vector cache of a process in bytes, where the database has no pgvector; ours, some 120,000 chunks of the built-in embedding. */
   vectorCacheBytes: 256 * 1024 * 1024,
   /** Most chunks whose vectors one statement reads; ours. */

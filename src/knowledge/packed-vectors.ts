@@ -6,7 +6,7 @@ import type { Reader } from "../database/reader.js"
 import { runQuery } from "../database/run-query.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
-import { Best, cosineSimilarity } from "./similarity.js"
+import { Best, cosineSimilarity, type Near } from "./similarity.js"
 import type { VectorSearch } from "./vectors.js"
 
 /** The vectors of one generation, concatenated, and the ids of their chunks. */
@@ -36,7 +36,7 @@ export class PackedVectors implements VectorSearch {
     return this.blocks.calculatedSize
   }
 
-  async nearest({ reader }: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
+  async nearest({ reader }: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<Near[]> {
     const best = new Best(knowledgeLimits.knowledgeCandidates)
     const missing = await this.score(items, vector, best)
     if (missing.length > 0) {
@@ -49,7 +49,7 @@ export class PackedVectors implements VectorSearch {
         }
       })
     }
-    return best.ids
+    return best.all
   }
 
   /** Scores cached generations and returns the items that are not cached. */

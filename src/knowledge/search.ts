@@ -1,10 +1,11 @@
 import { sql } from "kysely"
 import type { RequestContext } from "../context/request-context.js"
 import { runQuery } from "../database/run-query.js"
-import { askedWords } from "./full-text.js"
+import { askedWords, sharedWords, type Term } from "./full-text.js"
 import { chunkReadModel, indexed, indexedItems } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
 import { byWords } from "./search-words.js"
+import type { Near } from "./similarity.js"
 
 /** A chunk found by a search. */
 export interface KnowledgeMatch {
@@ -18,6 +19,14 @@ export interface KnowledgeMatch {
   score: number
 }
 
+/** What a search found. */
+export interface Found {
+  /** The best matches, best first; also where none says anything about the query. */
+  matches: KnowledgeMatch[]
+  /** Whether one of them says something about the query. */
+  isFound: boolean
+}
+
 /** The chunks of an assistant that match a query best, best first, by words and by vector, from the current state of the database. */
 export async function searchChunks(
   context: RequestContext,
@@ -25,18 +34,27 @@ export async function searchChunks(
   query: string,
   vector: Float32Array,
   take: number,
-): Promise<KnowledgeMatch[]> {
+): Promise<Found> {
+  const asked = askedWords(query)
   for (let tries = 1; ; tries++) {
-    const halves = await Promise.all([byWords(context.reader, assistantId, askedWords(query)), byMeaning(context, assistantId, vector)])
-    const found = fused(halves).slice(0, take)
+    const [words, near] = await Promise.all([byWords(context.reader, assistantId, asked), byMeaning(context, assistantId, vector)])
+    const found = fused([words, near.map(({ id }) => id)]).slice(0, take)
     const matches = await read(context, assistantId, found)
     // An item was indexed again during the search: repeat both searches, so that it is not missing.
-    if (matches.length === found.length || tries === knowledgeLimits.knowledgeSearchTries) return matches
+    if (matches.length === found.length || tries === knowledgeLimits.knowledgeSearchTries)
+      return { matches, isFound: isFound(context, asked, near, matches) }
   }
 }
 
-/** Search by meaning: ids of chunks, best first; empty for a query without words. */
-export async function byMeaning(context: RequestContext, assistantId: string, vector: Float32Array): Promise<string[]> {
+/** Whether a match is close to the query in meaning, or has most of its words. A query without words asks for nothing that could be missing. */
+function isFound({ services }: RequestContext, asked: Term[], near: Near[], matches: KnowledgeMatch[]): boolean {
+  if (asked.length === 0) return true
+  const close = new Set(near.filter(({ similarity }) => similarity >= services.embedding.foundFrom).map(({ id }) => id))
+  return matches.some(({ chunkId, content }) => close.has(chunkId) || sharedWords(asked, content) > asked.length / 2)
+}
+
+/** Search by meaning: chunks, best first; empty for a query without words. */
+export async function byMeaning(context: RequestContext, assistantId: string, vector: Float32Array): Promise<Near[]> {
   const { embedding, vectors } = context.services
   if (vector.every((value) => value === 0)) return []
   const items = await indexedItems(context.reader, assistantId, embedding.id)

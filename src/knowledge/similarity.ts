@@ -16,14 +16,24 @@ export function cosineSimilarity(vector: Float32Array, vectors: Float32Array, be
   return a + b + c + d
 }
 
+/** A chunk and its cosine similarity to the query. */
+export interface Near {
+  id: string
+  similarity: number
+}
+
 /** Keeps the best items by score, highest first, with a stable order of equal scores. */
 export class Best {
-  readonly ids: string[] = []
+  private readonly ids: string[] = []
   private readonly scores: number[] = []
   /** The score that a further item must exceed. */
   floor = 0
 
   constructor(private readonly most: number) {}
+
+  get all(): Near[] {
+    return this.ids.map((id, at) => ({ id, similarity: this.scores[at]! }))
+  }
 
   put(id: string, score: number) {
     let at = this.scores.length

@@ -5,6 +5,7 @@ import type { Statement } from "../database/unit-of-work.js"
 import { distance, type IndexVectors } from "../database/vector-index.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
+import type { Near } from "./similarity.js"
 import type { VectorSearch } from "./vectors.js"
 
 /** Search by pgvector, in the database. */
@@ -17,7 +18,7 @@ export class StoredVectors implements VectorSearch {
     private readonly exact: VectorSearch,
   ) {}
 
-  async nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<string[]> {
+  async nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<Near[]> {
     if (vector.length > knowledgeLimits.vectorIndexDimensions) return this.exact.nearest(context, assistantId, items, vector)
     if (!this.indexed.has(vector.length)) {
       this.indexed.add(vector.length)
@@ -27,7 +28,7 @@ export class StoredVectors implements VectorSearch {
       await tx.run(scanOn, [])
       return runQuery(tx.reader, closest(tx.reader, assistantId, items, vector))
     })
-    return rows.flatMap((row) => (row.distance < 1 ? [row.id] : []))
+    return rows.flatMap(({ id, distance }) => (distance < 1 ? [{ id, similarity: 1 - distance }] : []))
   }
 }
 

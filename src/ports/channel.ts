@@ -158,6 +158,8 @@ export interface Part {
   text: string | null
   files: OutgoingFile[]
   template: Template | null
+  /** Answers that the customer can choose by a button; a channel without buttons sends the text alone. */
+  choices: string[] | null
   /** The quoted message: its ID on the channel (on the bridge, where it has none, our own), and its `data`. */
   quoted: { externalId: string; data: unknown } | null
   /** The last message of the chat that has `data`. */

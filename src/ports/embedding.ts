@@ -3,6 +3,10 @@ export interface Embedding {
   id: string
   /** Dimensions of the vectors; null when only the vendor knows them. */
   dimensions: number | null
+  /** Cosine similarity from which a text says something about a question. */
+  foundFrom: number
+  /** Cosine similarity from which two questions ask for the same. */
+  sameFrom: number
   /**
    * Returns the vectors of texts, in order, each of length one; a text without words and numbers may have the zero vector. Sends as many
    * requests as needed, sequentially and without retries; throws only `EmbeddingFailure`.

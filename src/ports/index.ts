@@ -48,8 +48,8 @@ export async function voiceProviders({ elevenlabs }: Config): Promise<VoiceProvi
 
 /** The embedding of this deployment: the configured service, else the built-in one. */
 export async function embedding(config: Config): Promise<Embedding> {
-  if (!config.embedding) return offlineEmbedding()
-  return (await import("./embedding/ai-sdk.js")).openAiEmbedding(options(config.embedding))
+  const made = config.embedding ? (await import("./embedding/ai-sdk.js")).openAiEmbedding(options(config.embedding)) : offlineEmbedding()
+  return { ...made, foundFrom: config.embeddingFoundFrom ?? made.foundFrom, sameFrom: config.embeddingSameFrom ?? made.sameFrom }
 }
 
 /** The crawler of this deployment, over the guarded HTTP client. */

@@ -30,6 +30,14 @@ export const portLimits = {
   embeddingBatchTexts: 96,
   /** Most characters of one request for embeddings, unless one text alone has more; ours. */
   embeddingBatchCharacters: 100_000,
+  /** Cosine similarity from which a text says something about a question, of OpenAI's `text-embedding-3-small`; ours. */
+  embeddingFoundFrom: 0.35,
+  /** Cosine similarity from which two questions ask for the same, of the same model; ours. */
+  embeddingSameFrom: 0.65,
+  /** The same of the built-in embedding, whose similarity to a text falls with the length of the text; ours. */
+  offlineFoundFrom: 0.3,
+  /** The same of the built-in embedding; ours. */
+  offlineSameFrom: 0.55,
   /** Attempts of one request to a remote storage; ours. */
   storageTries: 3,
   /** Timeout of a remote storage to connect, and to respond, in milliseconds; ours. */

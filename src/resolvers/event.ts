@@ -37,9 +37,12 @@ async function subscribe(context: RequestContext, args: EventArguments) {
   })
 }
 
-/** Whether a visitor may hear an event: messages, and who answers where it asks for that, since its earlier clients expect messages alone. */
+/** Events that a visitor hears if it asks for them, since its earlier clients expect messages alone. */
+const onRequest: readonly EventType[] = ["CHAT_MODE_CHANGED", "STRETCH_ENDED"]
+
+/** Whether a visitor may hear an event: messages, who answers, and that a stretch has ended. */
 function isForVisitor({ type, snapshot }: LoggedEvent, types: EventType[] | null | undefined): boolean {
-  if (type === "CHAT_MODE_CHANGED") return types?.includes(type) ?? false
+  if (onRequest.includes(type)) return types?.includes(type) ?? false
   return snapshot?.type === "Message" && isForVisitors(snapshot.row)
 }
 
@@ -89,7 +92,7 @@ export class EventResolver {
     @Arg("types", () => [EventTypeEnum], {
       nullable: true,
       description:
-        "Types of events to send. Default: all. A visitor hears MESSAGE_CREATED and MESSAGE_UPDATED, and CHAT_MODE_CHANGED if it is named here.",
+        "Types of events to send. Default: all. A visitor hears MESSAGE_CREATED and MESSAGE_UPDATED, and of CHAT_MODE_CHANGED and STRETCH_ENDED those that are named here.",
     })
     _types?: EventType[],
     @Arg("after", () => String, { nullable: true, description: "ID of the last event received. Events are kept for 24 hours." })
@@ -97,6 +100,7 @@ export class EventResolver {
   ) {
     const { id, type, createdAt, snapshot } = event
     if (context.identity.kind === "visitor") {
+      if (type === "STRETCH_ENDED") return { id, type, createdAt, payload: { chatId: event.chatId }, message: null, chat: null }
       if (!snapshot) return { id, type, createdAt, payload: controlForVisitor(event), message: null, chat: null }
       const message = withMedia(forVisitor(snapshot.row as PlannedRow<"Message">), context.reader.mediaUrl)
       return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }

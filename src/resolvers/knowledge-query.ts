@@ -22,6 +22,6 @@ export class KnowledgeQueryResolver {
       throw new BadUserInput(`take must be 1 to ${schemaLimits.knowledgeQueryTakeMax}`, [
         { path: "take", message: `must be 1 to ${schemaLimits.knowledgeQueryTakeMax}` },
       ])
-    return { data: await searchKnowledge(context, assistantId, query, most) }
+    return { data: (await searchKnowledge(context, assistantId, query, most)).matches }
   }
 }

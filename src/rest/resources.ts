@@ -29,6 +29,8 @@ export const resources: Record<string, Resource> = {
   // No route returns it; exports do.
   AssistantFolder: { fields: "id companyId name createdAt updatedAt" },
   AssistantMcpTool: { fields: "server { id name } name title description inputSchema state fault digest acceptedDigest tool { id name }" },
+  // No route returns it; exports do.
+  AskedQuestion: { fields: "id companyId assistantId chatId callId question askedAt createdAt updatedAt" },
   AssistantTool: {
     fields: `id companyId assistantId name description params type apiCallUrl httpMethod timeoutSeconds hasWebhookSecret disabled isSystem
       createdAt updatedAt`,
@@ -40,7 +42,7 @@ export const resources: Record<string, Resource> = {
     expiring: ["recordingUrl"],
     stored: ["recordingId"],
   },
-  Channel: { fields: "id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt" },
+  Channel: { fields: "id companyId messenger name isActive assistantId ratingQuestion config { externalId } createdAt updatedAt" },
   Chat: {
     fields: `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId
       folder { ...ChatFolder } isUnderAiControl aiDisableReason needsAttention unreadCount lastReadAt lastMessageAt tags { ...ChatTag }
@@ -74,9 +76,12 @@ export const resources: Record<string, Resource> = {
   Stretch: {
     fields: `id companyId chatId messenger assistantId startedAt endedAt endReason outcome reopened messages { customer assistant user }
       firstAnswerMs { ai people } medianAnswerMs { ai people } handedOffAt handOffReason personId returnedAt toolCalls toolFailures
-      knowledgeSearches knowledgeMisses inputTokens outputTokens rating ratingText createdAt updatedAt`,
+      knowledgeSearches knowledgeMisses inputTokens outputTokens ratingAskedAt rating ratingText createdAt updatedAt`,
   },
   TokenPair: { fields: "accessToken refreshToken tokenType expiresIn" },
   ToolCall: { fields: "id toolId chatId callId params response responseStatus success status latencyMs error createdAt" },
+  UnansweredQuestion: {
+    fields: "id companyId assistantId question count firstAskedAt lastAskedAt asked { id question askedAt chatId callId }",
+  },
   User: { fields: "id email name" },
 }

@@ -13,8 +13,10 @@ import { mcpServerRoutes } from "./mcp-server.js"
 import { mediaRoutes } from "./media.js"
 import { messageRoutes } from "./message.js"
 import { outcomeRoutes } from "./outcome.js"
+import { ratingRoutes } from "./rating.js"
 import { sessionRoutes } from "./session.js"
 import { stretchRoutes } from "./stretch.js"
+import { unansweredQuestionRoutes } from "./unanswered-question.js"
 
 /** Every REST route of the server. */
 export const routeTable = [
@@ -30,7 +32,9 @@ export const routeTable = [
   ...chatFolderRoutes,
   ...chatTagRoutes,
   ...messageRoutes,
+  ...ratingRoutes,
   ...stretchRoutes,
+  ...unansweredQuestionRoutes,
   ...outcomeRoutes,
   ...mediaRoutes,
   ...callRoutes,

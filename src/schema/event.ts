@@ -28,7 +28,7 @@ export class EventShape {
   @Field(() => Message, { nullable: true, description: "The message, for message events." })
   message?: Message | null
 
-  @Field(() => Stretch, { nullable: true, description: "The stretch, for the event of its end." })
+  @Field(() => Stretch, { nullable: true, description: "The stretch, for the events of its end and its rating." })
   stretch?: Stretch | null
 
   @Field(() => Chat, {

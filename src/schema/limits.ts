@@ -4,6 +4,10 @@ export const schemaLimits = {
   templateName: 512,
   /** Longest code of a template's language; ours. */
   templateLanguage: 20,
+  /** Longest question for a rating; ours. */
+  ratingQuestion: 300,
+  /** Longest text with a rating; ours. */
+  ratingText: 2_000,
   /** Page size of messages (Limits table). */
   messagePageDefault: 30,
   /** Longest name of an assistant folder; ours, the same as of a chat folder. */

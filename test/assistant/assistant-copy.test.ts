@@ -174,7 +174,7 @@ describe("the tools of a copy", () => {
 describe("the knowledge of a copy", () => {
   const search = async (assistant: { id: string }, query: string) => {
     const [vector] = await w.services.embedding.embed([query], new AbortController().signal)
-    return searchChunks(systemContext(w.services, acme.id), assistant.id, query, vector!, 5)
+    return (await searchChunks(systemContext(w.services, acme.id), assistant.id, query, vector!, 5)).matches
   }
 
   it("is that of its source, in the same order, with the same texts", async () => {

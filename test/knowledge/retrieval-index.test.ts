@@ -29,7 +29,7 @@ async function knowing(...texts: string[]) {
   for (const resourceContent of texts) items.push(await acme.makeKnowledge({ assistantId, resourceContent, isVector: true }))
   await indexAll(w)
   const search = async (query: string, services = w.services) =>
-    (await searchChunks(context(acme, services), assistantId, query, await vectorOf(query), 5)).map(({ content }) => content)
+    (await searchChunks(context(acme, services), assistantId, query, await vectorOf(query), 5)).matches.map(({ content }) => content)
   return { assistantId, items, search }
 }
 
@@ -67,12 +67,13 @@ describe("a search", () => {
     )
     await fc.assert(
       fc.asyncProperty(typed, async (query) => {
-        expect(Array.isArray(await searchChunks(context(), assistantId, query, await vectorOf(query), 5))).toBe(true)
+        const { matches } = await searchChunks(context(), assistantId, query, await vectorOf(query), 5)
+        expect(Array.isArray(matches)).toBe(true)
       }),
       { numRuns: 150 },
     )
     const long = Array.from({ length: 400 }, (_, index) => `w${index}`).join(" ")
-    expect(await searchChunks(context(), assistantId, `${long} barometers`, await vectorOf(long), 5)).toHaveLength(1)
+    expect((await searchChunks(context(), assistantId, `${long} barometers`, await vectorOf(long), 5)).matches).toHaveLength(1)
     expect(await searchChunks(context(), assistantId, "parcel".repeat(300), await vectorOf("x"), 5)).toEqual(expect.anything())
   })
 
@@ -83,7 +84,7 @@ describe("a search", () => {
     expect(await byMeaning(context(), assistantId, vector)).toHaveLength(1)
     expect(await byWords(context(globex).reader, assistantId, askedWords("parcels"))).toEqual([])
     expect(await byMeaning(context(globex), assistantId, vector)).toEqual([])
-    expect(await searchChunks(context(globex), assistantId, "parcels", vector, 5)).toEqual([])
+    expect((await searchChunks(context(globex), assistantId, "parcels", vector, 5)).matches).toEqual([])
   })
 
   it("does not compare vectors of another model, and finds their chunks by words", async () => {

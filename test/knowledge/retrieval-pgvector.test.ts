@@ -14,6 +14,7 @@ import { hasVectors, makeVectorIndex, type RunSql } from "../../src/database/vec
 import { fullText } from "../../src/knowledge/full-text.js"
 import { type IndexedItem, indexedItems } from "../../src/knowledge/indexed-items.js"
 import { PackedVectors } from "../../src/knowledge/packed-vectors.js"
+import type { Near } from "../../src/knowledge/similarity.js"
 import { closest, StoredVectors } from "../../src/knowledge/stored-vectors.js"
 import { offlineEmbedding } from "../../src/ports/embedding/offline.js"
 
@@ -119,11 +120,13 @@ describe("search by pgvector", () => {
   })
 
   const exact = new PackedVectors()
-  const sameAsExact = async ({ assistantId, context, items }: Assistant, nearest: (vector: Float32Array) => Promise<string[]>) => {
+  const sameAsExact = async ({ assistantId, context, items }: Assistant, nearest: (vector: Float32Array) => Promise<Near[]>) => {
     let same = 0
     for (const vector of await embed(questions)) {
       const [one, other] = [await exact.nearest(context, assistantId, items, vector), await nearest(vector)]
-      if (JSON.stringify(one.slice(0, 5)) === JSON.stringify(other.slice(0, 5))) same += 1
+      const [ids, others] = [one, other].map((found) => found.slice(0, 5).map(({ id }) => id))
+      if (JSON.stringify(ids) === JSON.stringify(others)) same += 1
+      expect(other[0]!.similarity).toBeCloseTo(one[0]!.similarity, 4)
     }
     return same / questions.length
   }
@@ -169,11 +172,11 @@ describe("search by pgvector", () => {
       {
         async nearest(_viewer, _assistantId, items) {
           asked.push(items)
-          return ["exact"]
+          return [{ id: "exact", similarity: 1 }]
         },
       },
     )
-    expect(await stored.nearest(small.context, small.assistantId, small.items, longer)).toEqual(["exact"])
+    expect(await stored.nearest(small.context, small.assistantId, small.items, longer)).toEqual([{ id: "exact", similarity: 1 }])
     expect(asked).toEqual([small.items])
   })
 })

@@ -31,7 +31,7 @@ describe("retrieval over a handbook, with the built-in embedding", () => {
   const words = (ask: string) => byWords(systemContext(w.services, acme.id).reader, acme.assistant.id, askedWords(ask))
   const meaning = async (ask: string) => {
     const [vector] = await w.services.embedding.embed([ask], w.services.stopping)
-    return byMeaning(systemContext(w.services, acme.id), acme.assistant.id, vector!)
+    return (await byMeaning(systemContext(w.services, acme.id), acme.assistant.id, vector!)).map(({ id }) => id)
   }
   const hybrid = async (query: string): Promise<string[]> => {
     const body = { assistantId: acme.assistant.id, query, take: 5 }

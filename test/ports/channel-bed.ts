@@ -74,6 +74,7 @@ export const partFor = (bed: Pick<ChannelBed, "customer">, more: Partial<Part> =
   text: "Good day",
   files: [],
   template: null,
+  choices: null,
   quoted: null,
   last: null,
   isByPerson: true,

@@ -60,7 +60,7 @@ export function metaMessaging(options: MetaOptions, differences: MessagingDiffer
       const json = {
         recipient: { id: part.chat.externalId },
         ...occasionOf(part),
-        message: { ...content, ...(hasMetadata && { metadata: part.id }) },
+        message: { ...content, ...(hasMetadata && { metadata: part.id }), ...repliesOf(part) },
         ...(part.quoted && { reply_to: { mid: part.quoted.externalId } }),
       }
       const externalId = stringOf((await graph(account, "me/messages", { json, isMessage: true, signal }))["message_id"])
@@ -91,6 +91,10 @@ export function metaMessaging(options: MetaOptions, differences: MessagingDiffer
     },
   }
 }
+
+/** Buttons, whose taps arrive as messages with their texts. */
+const repliesOf = ({ choices }: Part) =>
+  choices && { quick_replies: choices.map((title) => ({ content_type: "text", title, payload: title })) }
 
 /** A person may write for longer than the assistant, with a tag that says so. */
 function occasionOf({ isByPerson, customerWroteAt }: Part) {

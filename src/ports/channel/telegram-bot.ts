@@ -111,8 +111,8 @@ export function telegramBot({ baseUrl, pollSeconds = portLimits.telegramPollSeco
     },
 
     async send(part, account, signal) {
-      const { text, quoted, chat, files } = part
-      const json = { chat_id: idOf(chat.externalId), text, ...replyTo(quoted) }
+      const { text, quoted, chat, files, choices } = part
+      const json = { chat_id: idOf(chat.externalId), text, ...replyTo(quoted), ...buttonsOf(choices) }
       const result = files[0] ? await sendFile(part, files[0], account, signal) : await call("sendMessage", account, { json, signal })
       const { data } = sentFields.safeParse(result)
       return { externalId: data ? String(data.message_id) : null }
@@ -155,6 +155,10 @@ const secretForm = /^[\w-]{1,256}$/
 
 /** Chat IDs are numbers; a name such as `@channel` stays text. */
 const idOf = (externalId: string) => (/^-?\d{1,15}$/.test(externalId) ? Number(externalId) : externalId)
+
+/** One row of buttons, whose taps arrive as messages with their texts. */
+const buttonsOf = (choices: Part["choices"]) =>
+  choices && { reply_markup: { inline_keyboard: [choices.map((text) => ({ text, callback_data: text }))] } }
 
 /** The quoted message; taps on buttons and ephemeral messages have no ID that could be quoted. */
 const replyTo = (quoted: Part["quoted"]) =>

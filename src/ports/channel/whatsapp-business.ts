@@ -38,11 +38,12 @@ export function whatsappBusiness(options: MetaOptions): ChannelAdapter {
     return id
   }
 
-  async function contentOf({ text, files, template }: Part, account: Account, signal: AbortSignal) {
+  async function contentOf({ text, files, template, choices }: Part, account: Account, signal: AbortSignal) {
     if (template) {
       const { name, language, components } = template
       return { type: "template", template: { name, language: { code: language }, ...(components && { components }) } }
     }
+    if (choices) return { type: "interactive", interactive: listOf(text ?? "", choices) }
     const [file] = files
     if (!file) return { type: "text", text: { body: text ?? "" } }
     const id = await upload(file, account, signal)
@@ -119,6 +120,13 @@ export function whatsappBusiness(options: MetaOptions): ChannelAdapter {
     },
   }
 }
+
+/** A list to choose from: buttons would be three at most. The choice arrives as a message with its title. */
+const listOf = (text: string, choices: string[]) => ({
+  type: "list",
+  body: { text },
+  action: { button: `${choices[0]} – ${choices.at(-1)}`, sections: [{ rows: choices.map((title) => ({ id: title, title })) }] },
+})
 
 function addressOf({ externalId, isGroup }: Part["chat"]): Record<string, string> {
   if (isGroup) return { recipient_type: "group", to: externalId }

@@ -33,6 +33,8 @@ export function openAiEmbedding({ baseUrl, apiKey, model, capMs = portLimits.emb
     // Vectors are identified by the model, wherever it runs.
     id: `openai/${model}`,
     dimensions: null,
+    foundFrom: portLimits.embeddingFoundFrom,
+    sameFrom: portLimits.embeddingSameFrom,
     async embed(texts, signal) {
       const vectors: Float32Array[] = []
       for (const batch of batches(texts)) {

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
 import { thingsOf } from "../kit/thesaurus.js"
 import { isStopWord, stem, words } from "../kit/words.js"
+import { portLimits } from "../limits.js"
 
 /** The first components count concepts of the thesaurus; all words and parts of words share the others. */
 const NAMED = 128
@@ -20,6 +21,8 @@ export function offlineEmbedding(): Embedding {
     // The number changes whenever vectors are computed differently, because old and new ones cannot be compared.
     id: "offline/words-1",
     dimensions: DIMENSIONS,
+    foundFrom: portLimits.offlineFoundFrom,
+    sameFrom: portLimits.offlineSameFrom,
     async embed(texts, signal) {
       const vectors: Float32Array[] = []
       for (const [at, text] of texts.entries()) {

@@ -1,6 +1,6 @@
 import { widgetLimits } from "./limits.js"
-import { messagesQuery, uploadMutation } from "./operations.js"
-import type { Message, Options, Pending, Visitor } from "./types.js"
+import { messagesQuery, rateMutation, ratingQuery, uploadMutation } from "./operations.js"
+import type { Message, Options, Pending, RatingRequest, Visitor } from "./types.js"
 
 /** What the server did with a message. */
 export type Outcome =
@@ -78,10 +78,21 @@ export interface Page {
   nodes: Message[]
 }
 
-/** Reads a page of the chat; null when the server does not answer now. */
-export async function history(options: Options, { chatId, token }: Visitor, after: string | null): Promise<Page | null> {
-  const body = { query: messagesQuery, variables: { chatId, after } }
-  const response = await request(options, "/graphql", { Authorization: `Bearer ${token}` }, body).catch(() => null)
+/** Runs an operation of the visitor; null when the server does not answer now, or refuses it. */
+async function run(options: Options, { token }: Visitor, query: string, variables: Record<string, unknown>) {
+  const response = await request(options, "/graphql", { Authorization: `Bearer ${token}` }, { query, variables }).catch(() => null)
   const answer = await response?.json().catch(() => null)
-  return answer?.data?.messages ?? null
+  return answer?.data ?? null
 }
+
+/** Reads a page of the chat; null when the server does not answer now. */
+export const history = async (options: Options, visitor: Visitor, after: string | null): Promise<Page | null> =>
+  (await run(options, visitor, messagesQuery, { chatId: visitor.chatId, after }))?.messages ?? null
+
+/** Reads what the visitor is asked about the chat; null when it is nothing, or the server does not answer now. */
+export const ratingRequest = async (options: Options, visitor: Visitor): Promise<RatingRequest | null> =>
+  (await run(options, visitor, ratingQuery, { chatId: visitor.chatId }))?.ratingRequest ?? null
+
+/** Rates the chat; false when the rating was not stored. */
+export const rate = async (options: Options, visitor: Visitor, { stretchId: id, rating, text }: RatingRequest): Promise<boolean> =>
+  Boolean((await run(options, visitor, rateMutation, { id, rating, text }))?.rateStretch)

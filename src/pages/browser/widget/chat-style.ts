@@ -38,6 +38,15 @@ header :focus-visible { outline-color: var(--on-accent); outline-offset: -4px }
 .sending, .waiting { outline: 1px dashed var(--on-accent); outline-offset: -3px }
 .refused { color: var(--error); background: var(--surface); border: 1px solid var(--error) }
 .note { align-self: center; margin: 0; font-size: 13px; text-align: center; color: var(--faint) }
+.rating { align-self: stretch; margin: 4px 0; padding: 10px 12px; border: 1px solid var(--line); border-radius: 12px }
+.rating legend { padding: 0 6px; overflow-wrap: anywhere }
+.scale { display: flex; flex-wrap: wrap; align-items: center; gap: 6px; font-size: 13px; color: var(--faint) }
+.scale button { min-width: 40px; height: 40px; border: 1px solid var(--line); border-radius: 8px; color: var(--text); background: var(--surface) }
+.scale [aria-pressed=true] { color: var(--on-accent); background: var(--accent) }
+.rating .told { margin: 6px 0 0 }
+.said { margin: 6px 0 0; white-space: pre-wrap; overflow-wrap: anywhere }
+.more { display: flex; align-items: flex-end; gap: 8px; margin-top: 8px }
+.more button { min-height: 40px; padding: 4px 12px; border: 0; border-radius: 8px; color: var(--on-accent); background: var(--accent) }
 .earlier { align-self: center; min-height: 32px; padding: 4px 12px; border: 1px solid var(--line); border-radius: 16px; color: inherit; background: none }
 .typing, .state { flex: none; margin: 0; padding: 0 16px; font-size: 13px; color: var(--faint) }
 .typing:not(:empty), .state:not(:empty) { padding-bottom: 6px }

@@ -1,4 +1,4 @@
-import { history, upload } from "./api.js"
+import { history, rate, ratingRequest, upload } from "./api.js"
 import { widgetLimits } from "./limits.js"
 import { live } from "./live.js"
 import { inLanguage } from "./options.js"
@@ -6,7 +6,7 @@ import { Outbox } from "./outbox.js"
 import { pauseMs, wait, waitAll } from "./pauses.js"
 import { Store } from "./store.js"
 import { strings } from "./strings.js"
-import type { Answering, Change, Message, Options, Pending } from "./types.js"
+import type { Answering, Change, Message, Options, Pending, RatingRequest } from "./types.js"
 import { uuid } from "./uuid.js"
 
 /** A message that is not known to be stored, as it is shown. */
@@ -27,6 +27,8 @@ export class Conversation {
   isGone = false
   isLoading = false
   hasEarlier = false
+  /** What the visitor is asked about the chat that has ended, where it is in the log, and whether the answer was not stored. */
+  rating: (RatingRequest & { place: number; isRefused: boolean }) | null = null
   readonly #store: Store
   readonly #outbox: Outbox
   #chatId: string | null = null
@@ -126,6 +128,27 @@ export class Conversation {
     this.changed()
   }
 
+  /** Stores the visitor's rating, and shows it as sent. */
+  async rate(rating: number, text: string | null) {
+    const visitor = this.#store.visitor
+    const { rating: asked } = this
+    if (!visitor || !asked) return
+    const isStored = await rate(this.options, visitor, { ...asked, rating, text })
+    if (this.rating?.stretchId !== asked.stretchId) return
+    this.rating = isStored ? { ...asked, rating, text, isRefused: false } : { ...asked, isRefused: true }
+    this.changed()
+  }
+
+  /** Reads whether the visitor is asked for a rating now. */
+  async #askForRating(chatId: string) {
+    const visitor = this.#store.visitor
+    const asked = visitor && (await ratingRequest(this.options, visitor))
+    if (this.#chatId !== chatId || !asked) return
+    const isShown = this.rating?.stretchId === asked.stretchId
+    this.rating = { ...asked, place: isShown ? this.rating!.place : this.#lastPlace() + 0.4, isRefused: false }
+    this.changed()
+  }
+
   /** Takes over what another tab has written or begun. */
   #adopt() {
     for (const pending of this.#store.outbox) if (!this.pending.has(pending.messageId)) this.#show(pending, "sending")
@@ -153,6 +176,7 @@ export class Conversation {
       message: (message) => this.#merge(message),
       typing: (done) => this.#typing(!done),
       answering: (answering) => this.#answering(answering),
+      rests: () => void this.#askForRating(chatId),
       connected: (isConnected) => {
         if (!isCurrent()) return
         this.isConnected = isConnected
@@ -198,6 +222,7 @@ export class Conversation {
     this.#earliest = null
     this.#hasRead = false
     this.#unplaced = null
+    this.rating = null
     this.hasEarlier = false
     this.isLoading = false
     this.isConnected = true
@@ -229,6 +254,7 @@ export class Conversation {
         if (this.#hasRead) this.#merge(message)
         else this.#add(message)
       }
+      void this.#askForRating(chatId)
       this.#hasRead = true
       this.isLoading = false
       if (this.#unplaced) this.#answering(this.#unplaced)
@@ -249,6 +275,8 @@ export class Conversation {
   #merge(message: Message) {
     const isNew = this.#add(message)
     if (message.role !== "CUSTOMER") this.#typing(false)
+    // The chat goes on: what was not rated is not asked for any more.
+    else if (isNew && this.rating?.rating === null) this.rating = null
     this.changed()
     if (isNew) this.heard(message)
   }

@@ -2,6 +2,8 @@
 export const widgetLimits = {
   /** Longest message, in UTF-16 units: never more code points than the server takes. */
   messageCharacters: 16_000,
+  /** Longest text with a rating, in UTF-16 units: never more code points than the server takes. */
+  ratingCharacters: 2_000,
   /** Time for a request; afterwards it is sent again. */
   requestMs: 20_000,
   /** The same for the upload of a file. */

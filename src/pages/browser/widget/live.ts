@@ -9,6 +9,8 @@ export interface LiveListener {
   message(message: Message): void
   typing(done: boolean): void
   answering(answering: Answering): void
+  /** A stretch of the chat has ended: the visitor may be asked for a rating. */
+  rests(): void
   connected(isConnected: boolean): void
   /** Messages may have been missed, since the subscription has no cursor to resume from. */
   missed(): void
@@ -96,6 +98,7 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
   follow<{ events: ChatEvent }>(eventsSubscription, resumable, ({ events: { id, type, message, payload } }) => {
     after = id
     if (message) listener.message(message)
+    if (type === "STRETCH_ENDED") listener.rests()
     if (type !== "CHAT_MODE_CHANGED") return
     const { isUnderAiControl, aiDisableReason } = payload
     listener.answering(isUnderAiControl ? "assistant" : aiDisableReason === "auto" ? "waiting" : "person")

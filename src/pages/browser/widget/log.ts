@@ -2,6 +2,7 @@ import { type Conversation, placeOf, type ShownPending } from "./conversation.js
 import { element } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { drawPicture, isPicture } from "./picture.js"
+import { ratingCard } from "./rating.js"
 import type { Strings } from "./strings.js"
 import type { Answering, Change, Media, Message } from "./types.js"
 
@@ -65,11 +66,12 @@ export class Log {
 
   /** What the log shows, in order: a key, the value that the element shows, and how it is made. */
   *#entries(): Generator<[key: string, of: unknown, make: () => HTMLElement]> {
-    const { messages, pending, hasEarlier } = this.conversation
+    const { messages, pending, hasEarlier, rating } = this.conversation
     if (hasEarlier) yield ["earlier", "earlier", () => this.#earlierButton()]
     else if (this.greeting) yield ["greeting", "greeting", () => this.#greet()]
     const changes = [...this.conversation.changes]
     let now = "assistant" as Answering
+    let isRatingShown = false
     const { givenBack: assistant, passedOn: waiting, takenOver: person } = this.texts
     function* changeTo({ place, answering }: Change): Generator<[string, unknown, () => HTMLElement]> {
       if (answering === now) return
@@ -79,6 +81,10 @@ export class Log {
     }
     for (const message of [...messages.values()].sort((one, other) => placeOf(one) - placeOf(other))) {
       const { id, role } = message
+      if (rating && rating.place < placeOf(message) && !isRatingShown) {
+        isRatingShown = true
+        yield this.#rating(rating)
+      }
       while (changes[0] && changes[0].place < placeOf(message)) yield* changeTo(changes.shift()!)
       // Who wrote it answers, also where no change was heard; what the assistant says when it passes the chat on comes after the change.
       if (role === "USER" || (role === "ASSISTANT" && now === "person"))
@@ -86,7 +92,13 @@ export class Log {
       yield [message.externalId ?? id, message, () => this.#article(message)]
     }
     for (const change of changes) yield* changeTo(change)
+    if (rating && !isRatingShown) yield this.#rating(rating)
     for (const each of pending.values()) yield [each.messageId, each, () => this.#waiting(each)]
+  }
+
+  #rating(rating: NonNullable<Conversation["rating"]>): [string, unknown, () => HTMLElement] {
+    const make = () => ratingCard(rating, this.texts, (given, text) => this.conversation.rate(given, text))
+    return [`rating ${rating.stretchId}`, rating, make]
   }
 
   #greet(): HTMLElement {

@@ -7,9 +7,9 @@ export const messagesQuery = `query WidgetMessages($chatId: UUID!, $after: Strin
   messages(chatId: $chatId, first: 30, after: $after) { pageInfo { hasNextPage endCursor } nodes { ${fields} } }
 }`
 
-/** New and changed messages of the visitor's chat, and who answers in it. */
+/** New and changed messages of the visitor's chat, who answers in it, and that a stretch of it has ended. */
 export const eventsSubscription = `subscription WidgetEvents($chatId: UUID!, $after: String) {
-  events(chatId: $chatId, after: $after, types: [MESSAGE_CREATED, MESSAGE_UPDATED, CHAT_MODE_CHANGED]) { id type payload message { ${fields} } }
+  events(chatId: $chatId, after: $after, types: [MESSAGE_CREATED, MESSAGE_UPDATED, CHAT_MODE_CHANGED, STRETCH_ENDED]) { id type payload message { ${fields} } }
 }`
 
 /** Whether the assistant is writing in the visitor's chat. */
@@ -22,5 +22,15 @@ export const uploadMutation = `mutation WidgetUpload($file: Upload!, $key: Strin
   uploadMedia(file: $file, idempotencyKey: $key) { id }
 }`
 
+/** What the visitor is asked about the chat that has ended, and the answer. */
+export const ratingQuery = `query WidgetRating($chatId: UUID!) {
+  ratingRequest(chatId: $chatId) { stretchId question rating text }
+}`
+
+/** Rates the chat that has ended. */
+export const rateMutation = `mutation WidgetRate($id: UUID!, $rating: Int!, $text: String) {
+  rateStretch(id: $id, rating: $rating, text: $text) { rating text }
+}`
+
 /** All operations of the widget. */
-export const widgetOperations = [messagesQuery, eventsSubscription, typingSubscription, uploadMutation]
+export const widgetOperations = [messagesQuery, eventsSubscription, typingSubscription, uploadMutation, ratingQuery, rateMutation]

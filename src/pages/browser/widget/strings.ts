@@ -22,6 +22,11 @@ const en = {
   gone: "This chat is not available any more.",
   unreadable: "(file)",
   newWindow: "opens in a new window",
+  bad: "Poor",
+  good: "Very good",
+  thanks: "Thank you for your rating.",
+  more: "What could be better?",
+  notRated: "Your rating was not sent. Please try again.",
 }
 
 /** Texts of the chat in a language. */
@@ -54,6 +59,11 @@ export const strings: Record<"en" | "de" | "uk", Strings> = {
     gone: "Dieser Chat ist nicht mehr verfügbar.",
     unreadable: "(Datei)",
     newWindow: "öffnet ein neues Fenster",
+    bad: "Schlecht",
+    good: "Sehr gut",
+    thanks: "Danke für Ihre Bewertung.",
+    more: "Was könnte besser sein?",
+    notRated: "Ihre Bewertung wurde nicht gesendet. Bitte versuchen Sie es noch einmal.",
   },
   uk: {
     chat: "Чат",
@@ -79,5 +89,10 @@ export const strings: Record<"en" | "de" | "uk", Strings> = {
     gone: "Цей чат більше не доступний.",
     unreadable: "(файл)",
     newWindow: "відкривається в новому вікні",
+    bad: "Погано",
+    good: "Чудово",
+    thanks: "Дякуємо за оцінку.",
+    more: "Що можна покращити?",
+    notRated: "Оцінку не надіслано. Спробуйте ще раз.",
   },
 }

@@ -11,6 +11,14 @@ export interface Message {
   place?: number
 }
 
+/** What the visitor is asked about the chat that has ended, and the answer. */
+export interface RatingRequest {
+  stretchId: string
+  question: string
+  rating: number | null
+  text: string | null
+}
+
 /** Who answers in the chat; `waiting` when the assistant has passed it on and nobody has answered yet. */
 export type Answering = "assistant" | "waiting" | "person"
 
