@@ -23,13 +23,14 @@ export const companyKinds = [
   "Stretch",
   "Call",
   "ToolCall",
+  "GuardrailHit",
   "Media",
 ] as const
 
 export type ExportedKind = (typeof companyKinds)[number]
 
 /** Types that an export of a customer has, in their order. */
-export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "Stretch", "Call", "ToolCall", "Media"]
+export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "Stretch", "Call", "ToolCall", "GuardrailHit", "Media"]
 
 /** Fields that an export reads beside those of a snapshot: URLs, which lead to the copies, and the keys of the files to copy. */
 const more = (kind: ExportedKind): Selection => {

@@ -74,6 +74,12 @@ const audited: Record<string, Case> = {
     "Assistant",
     ["name", "textModelId", "vaRegistration"],
   ],
+  setAssistantGuardrails: [
+    () => acme.makeAssistant(),
+    (id) => `setAssistantGuardrails(assistantId: "${id}", guardrails: { words: { answer: LOG, words: ["${value}"] } }) { id }`,
+    "Assistant",
+    ["guardrails"],
+  ],
   deleteAssistant: [() => acme.makeAssistant(), (id) => `deleteAssistant(id: "${id}") { id }`, "Assistant", []],
   createAssistantTool: [
     null,
@@ -423,6 +429,7 @@ describe("the trail cannot be left out", () => {
     MessagePart: "written by deliveries",
     ChatTagging: "arranges the inbox",
     Chat: "the daily work; changes of AI control have their own record",
+    GuardrailHit: "is a record itself",
     Stretch: "facts that the database writes with the daily work",
     OutcomeZone: "which sums the server keeps",
     OutcomeDay: "which sums are kept",

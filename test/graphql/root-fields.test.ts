@@ -30,6 +30,7 @@ const contract: Record<string, string[]> = {
     "assistantTools(assistantId? search? types? skip? take?): AssistantToolPage!",
     "assistantTool(id): AssistantTool",
     "outcomes(companyId? from? to? by? filters? filter? timeZone?): Outcomes!",
+    "guardrailHits(companyId? where? filter? first? after?): GuardrailHitConnection!",
     "stretches(companyId? chatId? from? to? filters? filter? first? after?): StretchConnection!",
     "toolCalls(toolId status? skip? take?): ToolCallPage!",
     "knowledgeItems(assistantId? search? skip? take?): KnowledgePage!",
@@ -73,6 +74,7 @@ const contract: Record<string, string[]> = {
     "refreshMcpServer(id companyId?): McpServer!",
     "deleteMcpServer(id companyId?): DeleteResult!",
     "setAssistantMcpTools(assistantId tools): Assistant!",
+    "setAssistantGuardrails(assistantId guardrails): Assistant!",
     "createKnowledgeItem(input): Knowledge!",
     "updateKnowledgeItem(id input): Knowledge!",
     "deleteKnowledgeItem(id): DeleteResult!",
@@ -172,8 +174,17 @@ describe("the types of the contract", () => {
 
   it("a deletion has the id and whether it happened", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
 
-  it("an event has seven fields", () =>
-    expect(Object.keys(fieldsOf("Event")).sort()).toEqual(["chat", "createdAt", "id", "message", "payload", "stretch", "type"]))
+  it("an event has eight fields", () =>
+    expect(Object.keys(fieldsOf("Event")).sort()).toEqual([
+      "chat",
+      "createdAt",
+      "guardrailHit",
+      "id",
+      "message",
+      "payload",
+      "stretch",
+      "type",
+    ]))
 
   const words: Record<string, string> = {
     Messenger:

@@ -8,6 +8,7 @@ import { Assistant } from "../../src/entities/assistant.js"
 import { Call } from "../../src/entities/call.js"
 import { Channel, type Messenger } from "../../src/entities/channel.js"
 import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus } from "../../src/entities/company.js"
+import { GuardrailHit } from "../../src/entities/guardrail-hit.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { Knowledge } from "../../src/entities/knowledge.js"
 import { Stretch } from "../../src/entities/stretch.js"
@@ -76,6 +77,8 @@ export interface CompanyFixture extends CompanyRows {
   voice(fields: { balance?: number; lines?: number }): Promise<void>
   /** A finished call of the assistant. */
   call(fields?: Fields): Promise<{ id: string }>
+  /** A guardrail hit in a chat. */
+  guardrailHit(fields: { chatId: string } & Fields): Promise<{ id: string }>
   /** An ended stretch of a chat. */
   stretch(fields: { chatId: string } & Fields): Promise<{ id: string }>
   /** Sets the subscription; null removes it. */
@@ -204,6 +207,13 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
         const call = Object.assign(new Call(), of, finished, fields)
         em.persist(call)
         return { id: call.id }
+      }),
+    guardrailHit: (fields) =>
+      inTransaction(async ({ em }) => {
+        const found = { rule: "card", direction: "customer", action: "log", reason: "card_number", excerpt: "My card is ••••" }
+        const hit = Object.assign(new GuardrailHit(), { companyId: company.id }, found, fields).recorded()
+        em.persist(hit)
+        return { id: hit.id }
       }),
     stretch: (fields) =>
       inTransaction(async ({ em }) => {

@@ -17,6 +17,7 @@ async function fill(company: CompanyFixture, own: Belongings) {
   await company.rest.as(company.member.jwt).post(`/api/chats/${chatId}/meta/comments`, { text: "A note" }).expect(201)
   const { body: media } = await as.ask("post", "/api/media/upload").attach("file", samples.txt, "notes.txt").expect(201)
   await company.stretch({ chatId: chatId! })
+  await company.guardrailHit({ chatId: chatId! })
   await company.message({ chatId, mediaIds: [media.id], replyToMessageId: own["messages"] })
 }
 
@@ -139,6 +140,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "POST /api/companies/{companyId}/mcp-servers": { name: "shop", url: "http://127.0.0.1:9/mcp" },
   "PATCH /api/companies/{companyId}/mcp-servers/{id}": { name: "Renamed" },
   "PUT /api/assistants/{assistantId}/mcp-tools": { tools: [] },
+  "PUT /api/assistants/{assistantId}/guardrails": { card: { customer: "log", answer: "mask" } },
   "POST /api/assistant-knowledge-new": {
     assistantId: own["assistants-new"],
     name: "Prices",
@@ -255,6 +257,7 @@ export const fullBodies: [route: string, says: string, body: (own: Belongings) =
       name: "Helper",
       prompt: "You help.",
       greeting: "Hello!",
+      handOffMessage: "A colleague will answer.",
       language: "en",
       temperature: 0.5,
       excludedTags: ["VIP"],
