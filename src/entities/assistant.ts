@@ -90,7 +90,8 @@ export class Assistant extends AssistantRow {
 
   /** Returns a new assistant with the same settings, but without tools and voice settings: a voice agent belongs to one assistant. */
   copied(name: string): Assistant {
-    const { companyId, folderId, prompt, greeting, handOffMessage, language, textModelId, temperature, excludedTags, isDraft, draftOfId } = this
+    const { companyId, folderId, prompt, greeting, handOffMessage, language, textModelId, temperature, excludedTags, isDraft, draftOfId } =
+      this
     const model = { prompt, greeting, handOffMessage, language, textModelId, temperature, excludedTags }
     const settings = { companyId, folderId, ...model, guardrailSettings: this.guardrailSettings, isDraft, draftOfId }
     return Object.assign(new Assistant([]), settings, { name })

@@ -16,7 +16,10 @@ import { Message } from "./message.js"
 
 @ObjectType({ description: "A text that a rule of an assistant's guardrails hit, without what was found in it." })
 @Entity()
-@Index({ name: "guardrail_hit_newest", expression: "create index guardrail_hit_newest on guardrail_hit (company_id, created_at desc, id desc)" })
+@Index({
+  name: "guardrail_hit_newest",
+  expression: "create index guardrail_hit_newest on guardrail_hit (company_id, created_at desc, id desc)",
+})
 @Index({ name: "guardrail_hit_chat", expression: "create index guardrail_hit_chat on guardrail_hit (chat_id) where chat_id is not null" })
 @Index({ name: "guardrail_hit_call", expression: "create index guardrail_hit_call on guardrail_hit (call_id) where call_id is not null" })
 @Index({

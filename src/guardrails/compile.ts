@@ -23,7 +23,11 @@ export function compileGuard(stored: Partial<GuardrailSettings> | null): Guard |
 function rulesOf(settings: GuardrailSettings, direction: GuardrailDirection): DirectionRules {
   const { card, iban, email, phone, words, links: link, length } = settings
   const finders: ActiveRule[] = []
-  const add = (rule: GuardrailRule, { [direction]: action }: Record<GuardrailDirection, ActiveRule["action"] | "off">, finder: () => Finder) => {
+  const add = (
+    rule: GuardrailRule,
+    { [direction]: action }: Record<GuardrailDirection, ActiveRule["action"] | "off">,
+    finder: () => Finder,
+  ) => {
     if (action !== "off") finders.push({ rule, action, finder: finder() })
   }
   add("card", card, () => cards)

@@ -14,7 +14,7 @@ const domain = new RegExp(`^ ?${label}{1,63}(?: ?${dot} ?${label}{1,63}){1,8}`, 
 const topLevel = /[\p{L}\p{M}]{2,63}$|xn--[a-z0-9-]+$/u
 
 /** The part behind an @ while further text may still belong to it. */
-const openDomain = new RegExp(String.raw`^ ?${label}{0,63}(?: ?${dot} ?${label}{0,63}){0,8} ?(?:[([{] ?(?:d(?:o(?:t ?)?)?)?)?$`, "u")
+const openDomain = new RegExp(`^ ?${label}{0,63}(?: ?${dot} ?${label}{0,63}){0,8} ?(?:[([{] ?(?:d(?:o(?:t ?)?)?)?)?$`, "u")
 /** A hidden @ of which the end is missing. */
 const openAt = /[([{] ?(?:a(?:t ?)?)?$/
 

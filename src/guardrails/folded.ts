@@ -59,7 +59,8 @@ export interface Folded {
  */
 export function fold(original: string, form: keyof typeof folders = "folded"): Folded {
   // Most English texts: each character is written as one.
-  if (plain.test(original)) return { text: form === "clean" ? original : original.toLowerCase(), start: (index) => index, end: (index) => index }
+  if (plain.test(original))
+    return { text: form === "clean" ? original : original.toLowerCase(), start: (index) => index, end: (index) => index }
   const foldOne = folders[form]
   const starts: number[] = []
   let text = ""

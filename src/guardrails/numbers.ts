@@ -45,7 +45,8 @@ function nextDigit(text: string, index: number): number {
 }
 
 /** A day as people write it: such numbers are no part of others. */
-const day = /(?<!\d)(?:(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)\d\d|(?:19|20)\d\d([./-])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01]))(?!\d)/
+const day =
+  /(?<!\d)(?:(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)\d\d|(?:19|20)\d\d([./-])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01]))(?!\d)/
 
 /** Whether a part of a text contains a date. */
 export const hasDay = (text: string) => day.test(text)

@@ -27,7 +27,8 @@ function checkedSettings(input: GuardrailSettingsInput, context: RequestContext)
   settings.sentence = settings.sentence?.trim() ? settings.sentence : null
   const details = [...actionFaults(settings), ...listFaults(settings), ...lengthFaults(settings), ...scopeFaults(settings, context)]
   const blocks = actionsOf(settings).some(({ action }) => action === "block")
-  if (blocks && settings.onBlock === "sentence" && !settings.sentence) details.push({ path: "sentence", message: "is required when a rule stops texts" })
+  if (blocks && settings.onBlock === "sentence" && !settings.sentence)
+    details.push({ path: "sentence", message: "is required when a rule stops texts" })
   if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
   settings.links.hosts = settings.links.hosts.map((host) => canonicalHost(host)!)
   return settings
@@ -64,7 +65,9 @@ function listFaults({ phone, words, links }: GuardrailSettings): Detail[] {
     ...faultsOf("phone.countries", phone.countries, entityLimits.guardrailCountries, (country) =>
       hasNumbers(country) ? null : "must be a country with two letters, such as DE",
     ),
-    ...faultsOf("words.words", words.words, entityLimits.guardrailWords, (word) => (fold(word).text.trim() ? null : "has no visible character")),
+    ...faultsOf("words.words", words.words, entityLimits.guardrailWords, (word) =>
+      fold(word).text.trim() ? null : "has no visible character",
+    ),
     ...faultsOf("words.patterns", words.patterns, entityLimits.guardrailPatterns, patternFault),
     ...faultsOf("links.hosts", links.hosts, entityLimits.guardrailHosts, (host) =>
       canonicalHost(host) ? null : "must be a host alone, such as example.com",
@@ -103,6 +106,9 @@ function scopeFaults({ scope }: GuardrailSettings, { services }: RequestContext)
   const details: Detail[] = []
   if (!scope.outOfScope) details.push({ path: "scope.outOfScope", message: "is required when the rule is on" })
   if (!scopeJudge(services.models, null))
-    details.push({ path: "scope", message: "needs a text model of a vendor, which this server does not have: set OPENAI_API_KEY or ANTHROPIC_API_KEY" })
+    details.push({
+      path: "scope",
+      message: "needs a text model of a vendor, which this server does not have: set OPENAI_API_KEY or ANTHROPIC_API_KEY",
+    })
   return details
 }

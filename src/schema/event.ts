@@ -22,7 +22,8 @@ export class EventShape {
   createdAt!: string
 
   @Field(() => JSONValue, {
-    description: "Details of the event; for a message, a chat, a stretch, a call or a guardrail hit, its REST representation at the time of the event.",
+    description:
+      "Details of the event; for a message, a chat, a stretch, a call or a guardrail hit, its REST representation at the time of the event.",
   })
   payload!: unknown
 

@@ -61,12 +61,7 @@ describe("the message of an assistant on a hand-off", () => {
     const chat = await chatToAnswer()
     await w.runDue()
     await w.runDue()
-    expect(await said(chat)).toEqual([
-      "Customer: Hello",
-      `Assistant: ${told}`,
-      "Assistant: FunctionCall",
-      "Assistant: FunctionCallOutput",
-    ])
+    expect(await said(chat)).toEqual(["Customer: Hello", `Assistant: ${told}`, "Assistant: FunctionCall", "Assistant: FunctionCallOutput"])
     expect(await look(chat)).toMatchObject({ isUnderAiControl: false, aiDisableReason: "auto", needsAttention: true })
   })
 

@@ -1,8 +1,8 @@
 import { reply } from "../../src/jobs/reply.js"
+import { sentStatements } from "../kit/company-plans.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
-import { sentStatements } from "../kit/company-plans.js"
 import { chatViews, hold, stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 import { guardrails } from "./kit.js"
@@ -62,7 +62,11 @@ describe("an answer that a guardrail stops", () => {
         assistantId: ada.id,
       }),
     ])
-    const heard = await subscribe(w, acme.token, { after, types: ["GUARDRAIL_HIT"], select: "type payload guardrailHit { id rule message { text } }" })
+    const heard = await subscribe(w, acme.token, {
+      after,
+      types: ["GUARDRAIL_HIT"],
+      select: "type payload guardrailHit { id rule message { text } }",
+    })
     const [event] = await heard.take(1)
     await heard.stop()
     expect(event!.payload).toEqual(hits[0])
@@ -99,7 +103,9 @@ describe("an answer that a guardrail stops", () => {
   promised("after the last round of tools is stopped too", async () => {
     const ada = await guarded({ words: { answer: "block", words: ["secret"] }, sentence })
     openAi.reply = async ({ body }) =>
-      body.tools ? { text: "The secret is", toolCalls: [{ name: "setChatTags", arguments: { tags: ["x"] } }] } : { text: "The secret is out" }
+      body.tools
+        ? { text: "The secret is", toolCalls: [{ name: "setChatTags", arguments: { tags: ["x"] } }] }
+        : { text: "The secret is out" }
     await acme.tag({ name: `tag of ${ada.id}` })
     const chat = await chatToAnswer(ada)
     await w.runDue()
@@ -112,7 +118,9 @@ describe("an answer that a guardrail stops", () => {
     const ada = await guarded({ sources: { answer: "block" }, sentence })
     await acme.makeKnowledge({ assistantId: ada.id, isVector: false, resourceContent: "Delivery takes three working days." })
     const told = async (text: string, asked?: string) => (await said(await answered(ada, { text }, asked))).at(-1)
-    expect(await told("Delivery takes three working days.", "How long does delivery take?")).toBe("Assistant: Delivery takes three working days.")
+    expect(await told("Delivery takes three working days.", "How long does delivery take?")).toBe(
+      "Assistant: Delivery takes three working days.",
+    )
     expect(await told("We also sell bicycles in Hamburg.", "Do you sell bicycles?")).toBe(`Assistant: ${sentence}`)
     expect(await told("You are welcome!", "Thank you!")).toBe("Assistant: You are welcome!")
     expect(await told("Which lamp do you mean?", "How much is it?")).toBe("Assistant: Which lamp do you mean?")
@@ -179,7 +187,9 @@ describe("an assistant with guardrails", () => {
   promised("counts a hit once, by the instance that places its event", async () => {
     const value = async () => {
       const metric = await w.services.metrics.guardrailHits.get()
-      return metric.values.find(({ labels }) => labels.rule === "iban" && labels.direction === "answer" && labels.action === "log")?.value ?? 0
+      return (
+        metric.values.find(({ labels }) => labels.rule === "iban" && labels.direction === "answer" && labels.action === "log")?.value ?? 0
+      )
     }
     await w.services.sequencer.poke()
     const before = await value()

@@ -43,7 +43,13 @@ describe("a customer's message that a guardrail stops", () => {
     expect(await said(chat)).toEqual([`Customer: My card is ${card}, is it fine?`, `Assistant: ${sentence}`])
     const [message] = await messagesOf(chat)
     expect(await hitsOf(chat)).toEqual([
-      expect.objectContaining({ rule: "card", direction: "customer", action: "block", messageId: message.id, excerpt: "My card is ••••, is it fine?" }),
+      expect.objectContaining({
+        rule: "card",
+        direction: "customer",
+        action: "block",
+        messageId: message.id,
+        excerpt: "My card is ••••, is it fine?",
+      }),
     ])
     await say(chat, "And now?")
     expect(await said(chat)).toHaveLength(4)
@@ -56,7 +62,9 @@ describe("a customer's message that a guardrail stops", () => {
   })
 
   promised("hands the chat over, and stops the rest of its burst", async () => {
-    const chat = await chatOf(await guarded({ words: { customer: "block", words: ["lawyer"] }, onBlock: "hand_off" }, { handOffMessage: "Wait." }))
+    const chat = await chatOf(
+      await guarded({ words: { customer: "block", words: ["lawyer"] }, onBlock: "hand_off" }, { handOffMessage: "Wait." }),
+    )
     await say(chat, "Hello", "I call my LAWYER", "now")
     expect(openAi.requests).toEqual([])
     expect(await look(chat)).toMatchObject({ isUnderAiControl: false, aiDisableReason: "auto" })
@@ -77,7 +85,12 @@ describe("a customer's message in which personal data is replaced", () => {
   promised("is stored as it is, and read without it, also later and for arguments of tools", async () => {
     const endpoint = await receiver()
     const ada = await guarded({ card: { customer: "mask" }, email: { customer: "mask" } })
-    await acme.tool({ assistantId: ada.id, name: "look_up", apiCallUrl: endpoint.url, params: { type: "object", properties: { text: { type: "string" } } } })
+    await acme.tool({
+      assistantId: ada.id,
+      name: "look_up",
+      apiCallUrl: endpoint.url,
+      params: { type: "object", properties: { text: { type: "string" } } },
+    })
     const chat = await chatOf(ada)
     openAi.reply = async ({ body }) => {
       const last = body.messages.at(-1)

@@ -62,7 +62,10 @@ interface Shown {
 
 /** Cuts a text at random places, the same ones for the same seed. */
 const cuts = (text: string, seed: number): string[] => {
-  const [sizes] = fc.sample(fc.array(fc.integer({ min: 1, max: 24 }), { minLength: text.length, maxLength: text.length }), { numRuns: 1, seed })
+  const [sizes] = fc.sample(fc.array(fc.integer({ min: 1, max: 24 }), { minLength: text.length, maxLength: text.length }), {
+    numRuns: 1,
+    seed,
+  })
   const pieces: string[] = []
   for (let [at, index] = [0, 0]; at < text.length; index += 1) {
     // A vendor sends whole characters.
@@ -79,7 +82,11 @@ let customers = 1_000
 /** The chat of a customer who has asked a question over Telegram, with this assistant. */
 async function chatOf(assistant: { id: string }, customer: number): Promise<{ id: string }> {
   const from = { id: customer, is_bot: false, first_name: "Ann" }
-  vendor.write({ id: customer, type: "private", first_name: "Ann" } as never, from as never, { text: `Question ${customer}: what do you know?` } as never)
+  vendor.write(
+    { id: customer, type: "private", first_name: "Ann" } as never,
+    from as never,
+    { text: `Question ${customer}: what do you know?` } as never,
+  )
   await vendor.hooks.idle()
   const [chat] = await sql("select id from chat where external_id = $1", [String(customer)])
   await rest.as(acme.token).patch(`/api/chats/${chat.id}/assign-assistant`, { assistantId: assistant.id }).expect(200)
@@ -140,7 +147,8 @@ async function play(assistant: { id: string }, batch: Planned[], seed: number): 
   return faults
 }
 
-const batches = <T>(all: T[], size: number): T[][] => Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
+const batches = <T>(all: T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
 const sentence = "I may not say that."
 const isPersonal = (rule: string) => ["card", "iban", "email", "phone"].includes(rule)
 

@@ -116,8 +116,11 @@ describe("the list of hits", () => {
     expect(first).toMatchObject({ totalCount: 4 })
     expect(await ids(`take=3&cursor=${first.nextCursor}`)).toEqual([hits[0]])
     await rest.as(acme.token).get("/api/guardrail-hits?filter=rule:eq:nothing").expect(400)
-    const query = "query ($id: UUID!) { guardrailHits(where: { chatId: { eq: $id }, rule: { eq: LINKS } }) { nodes { rule chat { id } message { id } } } }"
-    expect((await gql(acme.token, query, { id: chat.id })).data.guardrailHits.nodes).toEqual([{ rule: "LINKS", chat: { id: chat.id }, message: null }])
+    const query =
+      "query ($id: UUID!) { guardrailHits(where: { chatId: { eq: $id }, rule: { eq: LINKS } }) { nodes { rule chat { id } message { id } } } }"
+    expect((await gql(acme.token, query, { id: chat.id })).data.guardrailHits.nodes).toEqual([
+      { rule: "LINKS", chat: { id: chat.id }, message: null },
+    ])
   })
 
   it("loses the hits of a deleted chat, and keeps those of a deleted assistant and message", async () => {

@@ -14,7 +14,8 @@ export class GuardrailActions {
 @ObjectType({ description: "The rule about telephone numbers." })
 export class PhoneGuardrail extends GuardrailActions {
   @Field(() => [String], {
-    description: "Countries (ISO 3166, two letters) whose numbers are found without the country code. Numbers with + or 00 are always found.",
+    description:
+      "Countries (ISO 3166, two letters) whose numbers are found without the country code. Numbers with + or 00 are always found.",
   })
   countries: string[] = []
 }
