@@ -1,9 +1,9 @@
 /** Limits that guardrails/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const guardrailLimits = {
   /** Largest sum of the counted repetitions of a pattern (`{n}`), which are compiled to as many copies; ours. */
-  patternRepetitions: 500,
-  /** Largest compiled pattern, in instructions; ours. */
-  patternInstructions: 5_000,
+  patternRepetitions: 200,
+  /** Largest size of all patterns of an assistant when they are compiled, in instructions; ours: a character takes some 15 ns for each at worst. */
+  patternInstructions: 1_000,
   /** Most digits of a card number (ISO/IEC 7812) … */
   cardDigits: 19,
   /** … and the fewest that cards in use have. */

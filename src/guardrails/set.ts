@@ -6,6 +6,7 @@ import { entityLimits } from "../entities/limits.js"
 import { BadUserInput, type Detail } from "../errors.js"
 import type { GuardrailSettingsInput } from "../schema/guardrail.js"
 import { fold } from "./folded.js"
+import { guardrailLimits } from "./limits.js"
 import { canonicalHost } from "./link.js"
 import { hasNumbers } from "./phone.js"
 import { scopeJudge } from "./scope.js"
@@ -68,7 +69,7 @@ function listFaults({ phone, words, links }: GuardrailSettings): Detail[] {
     ...faultsOf("words.words", words.words, entityLimits.guardrailWords, (word) =>
       fold(word).text.trim() ? null : "has no visible character",
     ),
-    ...faultsOf("words.patterns", words.patterns, entityLimits.guardrailPatterns, patternFault),
+    ...patternFaults(words.patterns),
     ...faultsOf("links.hosts", links.hosts, entityLimits.guardrailHosts, (host) =>
       canonicalHost(host) ? null : "must be a host alone, such as example.com",
     ),
@@ -83,14 +84,19 @@ function faultsOf(path: string, values: string[], most: number, faultOf: (value:
   })
 }
 
-function patternFault(pattern: string): string | null {
-  try {
-    compilePattern(pattern)
-    return null
-  } catch (error) {
-    if (error instanceof BadUserInput) return error.message
-    throw error
-  }
+function patternFaults(patterns: string[]): Detail[] {
+  let instructions = 0
+  const faults = faultsOf("words.patterns", patterns, entityLimits.guardrailPatterns, (pattern) => {
+    try {
+      instructions += compilePattern(pattern).programSize()
+      return null
+    } catch (error) {
+      if (error instanceof BadUserInput) return error.message
+      throw error
+    }
+  })
+  if (instructions <= guardrailLimits.patternInstructions) return faults
+  return [...faults, { path: "words.patterns", message: "are too large together: shorten them, or repeat less in them" }]
 }
 
 const lengthFaults = ({ length }: GuardrailSettings): Detail[] =>

@@ -3,7 +3,9 @@ import { sentStatements } from "../kit/company-plans.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
+import { openTransaction } from "../kit/transaction.js"
 import { chatViews, hold, stillTime, stopScheduler } from "../kit/turns.js"
+import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 import { guardrails } from "./kit.js"
 
@@ -163,6 +165,46 @@ describe("an assistant with guardrails", () => {
     await w.runDue()
     expect(await said(chat)).toEqual(["Customer: What do you know about me?"])
     expect(await hitsOf(chat)).toEqual([])
+  })
+
+  promised("stores nothing and no hit when a person takes the chat over between the judgement and the storing", async () => {
+    const chat = await chatToAnswer(await guarded({ card: { answer: "block" }, sentence }))
+    openAi.reply = async () => ({ text: card })
+    await using person = await openTransaction(w.databaseUrl)
+    const model = hold(openAi)
+    const done = w.runDue()
+    const call = await model.next()
+    await person.query("select 1 from chat where id = $1 for update", [chat.id])
+    call.answer({ text: card })
+    await until("the answer waits for the chat", async () => {
+      const waiting = await sql("select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+      return waiting.length > 0
+    })
+    await person.query(
+      "update chat set is_under_ai_control = false, ai_disable_reason = 'manual', turn_id = null, turn_lease_until = null where id = $1",
+      [chat.id],
+    )
+    await person.commit()
+    await done
+    expect(await said(chat)).toEqual(["Customer: What do you know about me?"])
+    expect(await hitsOf(chat)).toEqual([])
+  })
+
+  promised("is swept by two instances at once: each hit once", async () => {
+    const second = await w.another()
+    await stopScheduler(second)
+    openAi.reply = async () => ({ text: card })
+    const ada = await guarded({ card: { answer: "block" }, sentence })
+    const chats = await Promise.all(Array.from({ length: 6 }, () => acme.chat({ assistantId: ada.id })))
+    for (const chat of chats) await write(chat)
+    time.pass(4_000)
+    await Promise.all([w, second, w, second].map(({ services }) => reply.sweep.run(services)))
+    await Promise.all([w, second].map(({ services }) => services.running.idle()))
+    for (const chat of chats) {
+      expect(await said(chat)).toEqual(["Customer: Hello", `Assistant: ${sentence}`])
+      expect(await hitsOf(chat)).toHaveLength(1)
+    }
+    await second.stop()
   })
 
   promised("whose process died runs the turn again: one message, one hit", async () => {

@@ -25,7 +25,10 @@ beforeEach(() => {
 async function called(assistant: { id: string }, says: string) {
   const asked = { phoneNumber: "+380441234567", dynamicVariables: { simulate_says: says } }
   const { workflowId: id } = (await rest.as(acme.token).post(`/api/assistants/${assistant.id}/originate`, asked).expect(200)).body
-  await until("the call is reported", async () => (await sql("select 1 from call where id = $1 and reported_at is not null", [id])).length > 0)
+  await until(
+    "the call is reported",
+    async () => (await sql("select 1 from call where id = $1 and reported_at is not null", [id])).length > 0,
+  )
   const { replies } = (await rest.as(acme.token).get(`/api/calls-history/${id}`).expect(200)).body
   const hits = (await rest.as(acme.token).get(`/api/guardrail-hits?filter=callId:eq:${id}`).expect(200)).body.data
   return { said: replies.map(({ role, text }: { role: string; text: string }) => `${role}: ${text}`), hits }
@@ -45,7 +48,10 @@ describe("on a call that this server leads", () => {
     const masks = await called(await guarded({ card: { customer: "mask" } }), `My card is ${card}.|Thanks, bye.`)
     expect(JSON.stringify(openAi.requests.map(({ body }) => body))).not.toContain("4111")
     expect(masks.hits).toHaveLength(1)
-    const stops = await guarded({ words: { customer: "block", words: ["lawyer"] }, onBlock: "hand_off" }, { handOffMessage: "We call you back." })
+    const stops = await guarded(
+      { words: { customer: "block", words: ["lawyer"] }, onBlock: "hand_off" },
+      { handOffMessage: "We call you back." },
+    )
     const { said, hits } = await called(stops, "I call my lawyer.|Thanks, bye.")
     expect(said).toContain("agent: We call you back.")
     expect(hits).toMatchObject([{ rule: "words", direction: "customer" }])
