@@ -30,6 +30,10 @@ import { Message } from "./message.js"
   name: "guardrail_hit_assistant",
   expression: "create index guardrail_hit_assistant on guardrail_hit (assistant_id) where assistant_id is not null",
 })
+@Index({
+  name: "guardrail_hit_excerpt",
+  expression: "create index guardrail_hit_excerpt on guardrail_hit (created_at) where excerpt is not null",
+})
 export class GuardrailHit extends CompanyOwned {
   @Field(() => UUID, { nullable: true, description: "ID of the chat; null for a call." })
   @Property({ type: "uuid", nullable: true })

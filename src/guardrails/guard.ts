@@ -6,7 +6,7 @@ import { excerptAt, excerptOfStart } from "./excerpt.js"
 import { type Folded, fold } from "./folded.js"
 import { guardrailLimits } from "./limits.js"
 import type { Finder, MaskFinder } from "./rule.js"
-import { replaced, type Span } from "./span.js"
+import { joined, replaced, type Span } from "./span.js"
 
 /** A rule that judges texts of one direction by what it finds in them. */
 export interface ActiveRule {
@@ -124,9 +124,10 @@ export class Guard {
     const begun = text.trimStart()
     const folded = fold(begun)
     const undecided = Math.min(...masks.map(({ finder }) => (finder as MaskFinder).undecidedFrom(folded.text)))
-    const spans = masks.flatMap(({ finder }) => spansIn(finder, folded))
-    let end = folded.start(undecided)
-    for (const span of spans) if (span.start < end && span.end > end) end = span.start
+    // Joined, because one that is cut may overlap another one before it.
+    const spans = joined(masks.flatMap(({ finder }) => spansIn(finder, folded)))
+    const decided = folded.start(undecided)
+    const end = spans.find((span) => span.start < decided && span.end > decided)?.start ?? decided
     const final = spans.filter((span) => span.end <= end)
     // White space at the end of what is stored is removed, and half a character cannot be stored.
     return replaced(begun.slice(0, end).replace(/[\uD800-\uDBFF]$/, ""), final).trimEnd()

@@ -25,13 +25,14 @@ const references = [
 ]
 
 /** Guardrails of assistants with their hits, and what an assistant tells customers on a hand-off. */
-export class Migration20261125190905_guardrails extends Migration {
-  override name = "Migration20261125190905_guardrails"
+export class Migration20261125193507_guardrails extends Migration {
+  override name = "Migration20261125193507_guardrails"
 
   override up(): void | Promise<void> {
     this.addSql(
       `create table "guardrail_hit" ("id" uuid not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "company_id" uuid not null, "chat_id" uuid null, "call_id" uuid null, "message_id" uuid null, "assistant_id" uuid null, "rule" text not null, "direction" text not null, "action" text not null, "reason" text not null, "excerpt" text null, primary key ("id"));`,
     )
+    this.addSql(`create index guardrail_hit_excerpt on guardrail_hit (created_at) where excerpt is not null;`)
     this.addSql(`create index guardrail_hit_assistant on guardrail_hit (assistant_id) where assistant_id is not null;`)
     this.addSql(`create index guardrail_hit_message on guardrail_hit (message_id) where message_id is not null;`)
     this.addSql(`create index guardrail_hit_call on guardrail_hit (call_id) where call_id is not null;`)
