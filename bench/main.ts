@@ -7,6 +7,7 @@ import { type Server, startServers } from "./contestants.js"
 import { countStatements } from "./counting.js"
 import { openDatabase } from "./database.js"
 import { measureDelivered } from "./delivered.js"
+import { measureGuardrails } from "./guardrails.js"
 import { measureHistory } from "./history.js"
 import { measureInbox } from "./inbox.js"
 import { type BenchmarkContext, flood, type Measurement, measure } from "./measure.js"
@@ -33,6 +34,8 @@ async function main() {
   if (args.some((arg) => /^(--workloads=)?K1$/i.test(arg))) return void process.stdout.write(`${await measureSearch(say)}\n`)
   // So do the reports over stretches.
   if (args.some((arg) => /^(--workloads=)?O1$/i.test(arg))) return void process.stdout.write(`${await measureOutcomes(say)}\n`)
+  // So do the rules of guardrails, without a database.
+  if (args.some((arg) => /^(--workloads=)?G1$/i.test(arg))) return void process.stdout.write(`${measureGuardrails()}\n`)
   // So does the inbox.
   if (args.some((arg) => /^(--workloads=)?I1$/i.test(arg))) return void process.stdout.write(`${await measureInbox(say)}\n`)
   // So do the subscribers of W7.

@@ -59,6 +59,7 @@ export async function createCompany({ server, url }: TestServer): Promise<Client
 /** Creates the script's assistant with its knowledge and tools; returns its id. */
 export async function makeAssistant(client: Client, endpoints: Endpoints, script: Script, textModelId: string): Promise<string> {
   const { id } = await client.rest("POST", "/api/assistants-new", { ...script.assistant, textModelId })
+  if (script.guardrails) await client.rest("PUT", `/api/assistants/${id}/guardrails`, script.guardrails)
   const items = script.knowledge.map((item) =>
     "page" in item
       ? { name: item.name, kind: "url", resourceUrl: endpoints.address(item.name) }

@@ -5,6 +5,8 @@ import type { Line } from "./script.js"
 export interface Reaction {
   answer: string
   calls: { name: string; arguments: Record<string, unknown> }[]
+  /** Rules of the guardrails that hit, as `answer.card`; null where they are not known by line. */
+  hits: string[] | null
   handedOff: boolean
   milliseconds: number
   inputTokens: number | null
@@ -15,6 +17,7 @@ export interface Reaction {
 export interface Verdict {
   tools: boolean | null
   facts: boolean | null
+  hits: boolean | null
   handOff: boolean
   /** The missed expectations, one phrase each. */
   faults: string[]
@@ -29,14 +32,22 @@ export function judge(line: Line, reaction: Reaction): Verdict {
   const unsaid = line.facts.filter((fact) => ![fact].flat().some(isSaid)).map((fact) => `does not say ${JSON.stringify([fact].flat()[0])}`)
   const forbidden = line.never.filter(isSaid).map((phrase) => `says ${JSON.stringify(phrase)}`)
   const called = line.tools && toolFaults(line.tools, reaction.calls)
+  const hit = line.hits && reaction.hits && hitFaults(line.hits, reaction.hits)
   const hands = [reaction.handedOff, null].includes(line.handOff) ? [] : [line.handOff ? "does not hand over" : "hands over"]
   return {
     tools: called ? called.length === 0 : null,
     facts: line.facts.length + line.never.length > 0 ? unsaid.length + forbidden.length === 0 : null,
+    hits: hit ? hit.length === 0 : null,
     handOff: hands.length === 0,
-    faults: [...(called ?? []), ...unsaid, ...forbidden, ...hands],
+    faults: [...(called ?? []), ...unsaid, ...forbidden, ...(hit ?? []), ...hands],
   }
 }
+
+/** Phrases about rules that did not hit, and about those that hit unexpectedly. */
+const hitFaults = (expected: string[], found: string[]): string[] => [
+  ...expected.filter((rule) => !found.includes(rule)).map((rule) => `${rule} does not hit`),
+  ...found.filter((rule) => !expected.includes(rule)).map((rule) => `${rule} hits`),
+]
 
 /** Phrases about expected calls that are missing, with at least these arguments, and about unexpected calls. */
 function toolFaults(expected: NonNullable<Line["tools"]>, calls: Reaction["calls"]): string[] {

@@ -39,7 +39,11 @@ async function replayAll(scripts: Script[], model: TextModel): Promise<{ rows: R
   const testServer = await openTestServer()
   try {
     const rows: Row[] = []
-    for (const script of scripts) rows.push(...(await replay(testServer, script, model)))
+    for (const script of scripts) {
+      const isSkipped = script.needsVendor && model.provider === "offline"
+      if (isSkipped) process.stderr.write(`${script.assistant.name}: skipped, because it needs a model of a vendor\n`)
+      else rows.push(...(await replay(testServer, script, model)))
+    }
     return { rows, model: model.name }
   } finally {
     await testServer.close()
@@ -73,12 +77,12 @@ function rowOf(conversation: string, line: Line, reaction: Reaction): Row {
 
 /** A line that the assistant never read, because it had handed the chat over before. */
 function unheard(conversation: string, line: Line): Row {
-  const nothing = { answer: "", calls: [], handedOff: true, milliseconds: 0, inputTokens: null, outputTokens: null }
+  const nothing = { answer: "", calls: [], hits: null, handedOff: true, milliseconds: 0, inputTokens: null, outputTokens: null }
   return {
     conversation,
     line,
     reaction: nothing,
-    verdict: { tools: null, facts: null, handOff: false, faults: ["was handed over before"] },
+    verdict: { tools: null, facts: null, hits: null, handOff: false, faults: ["was handed over before"] },
   }
 }
 
@@ -87,13 +91,14 @@ const cut = (text: string, width: number) => (text.length > width ? `${text.slic
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
 function table(rows: Row[]): string {
-  const head = ["conversation", "customer", "answer", "tools", "facts", "hand-off", "ms", "tokens", "what was missed"]
+  const head = ["conversation", "customer", "answer", "tools", "facts", "hits", "hand-off", "ms", "tokens", "what was missed"]
   const cells = rows.map(({ conversation, line, reaction, verdict }) => [
     cut(conversation, 24),
     cut(oneLine([line.customer].flat().join(" / ")), 34),
     cut(oneLine(reaction.answer), 44),
     mark(verdict.tools),
     mark(verdict.facts),
+    mark(verdict.hits),
     mark(verdict.handOff),
     String(reaction.milliseconds),
     reaction.inputTokens === null ? "" : `${reaction.inputTokens}+${reaction.outputTokens ?? 0}`,

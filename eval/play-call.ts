@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { ModelMessage } from "../src/ports/text-model.js"
 import type { Client } from "./fixtures.js"
+import { hitsIn } from "./hits.js"
 import type { Reaction } from "./judge.js"
 import type { Script } from "./script.js"
 
@@ -17,14 +18,14 @@ export async function playCall(client: Client, assistantId: string, conversation
   const { workflowId } = await client.rest("POST", `/api/assistants/${assistantId}/originate`, body)
   for (;;) {
     const messages = await client.conversationOf(workflowId)
-    if (messages) return reactions(messages, performance.now() - begin)
+    if (messages) return reactions(messages, await hitsIn(client, `callId:eq:${workflowId}`), performance.now() - begin)
     await sleep(pollMs)
     if (performance.now() - begin > patienceMs) throw new Error(`The call ${conversation.name} did not end`)
   }
 }
 
 /** What the assistant said and called after each line; the time of a line is the mean of the call's. */
-function reactions(messages: ModelMessage[], tookMs: number): Reaction[] {
+function reactions(messages: ModelMessage[], hits: string[], tookMs: number): Reaction[] {
   const starts = messages.flatMap(({ role }, index) => (role === "customer" ? [index] : []))
   return starts.map((start, place) => {
     const since = messages.slice(start + 1, starts[place + 1])
@@ -33,6 +34,8 @@ function reactions(messages: ModelMessage[], tookMs: number): Reaction[] {
       calls: since.flatMap((message) =>
         message.role === "call" ? [{ name: message.name, arguments: message.arguments as Record<string, unknown> }] : [],
       ),
+      // A hit names its call, but no line of it.
+      hits: starts.length === 1 ? hits : null,
       handedOff: false,
       milliseconds: Math.round(tookMs / starts.length),
       inputTokens: null,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Client } from "./fixtures.js"
+import { hitsIn } from "./hits.js"
 import type { Reaction } from "./judge.js"
 import { playCall } from "./play-call.js"
 import type { Line, Script } from "./script.js"
@@ -27,6 +28,7 @@ async function playChat(client: Client, assistantId: string, conversation: Scrip
 }
 
 async function say(client: Client, chatId: string, line: Line): Promise<Reaction> {
+  const before = (await hitsIn(client, `chatId:eq:${chatId}`)).length
   let last = 0
   for (const text of [line.customer].flat()) {
     last = (await client.rest("POST", "/api/messages", { chatId, role: "Customer", text })).sequence
@@ -44,6 +46,7 @@ async function say(client: Client, chatId: string, line: Line): Promise<Reaction
       return {
         answer: answer.join("\n"),
         calls: since.flatMap(({ functionCall }) => (functionCall ? [{ name: functionCall.name, arguments: functionCall.arguments }] : [])),
+        hits: (await hitsIn(client, `chatId:eq:${chatId}`)).slice(before),
         handedOff: !chat.isUnderAiControl,
         milliseconds: Date.parse(turn.endedAt) - Date.parse(turn.startedAt),
         inputTokens: turn.inputTokens,

@@ -23,6 +23,8 @@ const line = z.strictObject({
   facts: z.array(fact).default([]),
   /** What the answer must not contain. */
   never: z.array(z.string().min(1)).default([]),
+  /** The rules of the guardrails that have to hit, as `customer.card` or `answer.links`; an empty list: none may. Absent: not checked. */
+  hits: z.array(z.string().regex(/^(customer|answer)\.\w+$/)).optional(),
   /** Whether the assistant has to hand the chat to a person, which ends a conversation; null: it may. */
   handOff: z.boolean().nullable().default(false),
 })
@@ -34,7 +36,17 @@ const item = z.union([
 ])
 
 const scriptShape = z.strictObject({
-  assistant: z.strictObject({ name: z.string(), prompt: z.string(), greeting: z.string().optional(), language: z.string().optional() }),
+  assistant: z.strictObject({
+    name: z.string(),
+    prompt: z.string(),
+    greeting: z.string().optional(),
+    language: z.string().optional(),
+    handOffMessage: z.string().optional(),
+  }),
+  /** The guardrails of the assistant, as `PUT /api/assistants/{assistantId}/guardrails` takes them. */
+  guardrails: z.record(z.string(), z.unknown()).optional(),
+  /** Whether the file needs a model of a vendor: with the offline model it is skipped. */
+  needsVendor: z.boolean().default(false),
   knowledge: z.array(item).default([]),
   tools: z.array(tool).default([]),
   conversations: z

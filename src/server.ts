@@ -112,9 +112,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => redis?.disconnect())
   await heartbeat.start()
   stack.defer(() => heartbeat.stop())
-  const sequencer = startSequencer(database, wakeUp, log, ({ count, outcomes }) => {
+  const sequencer = startSequencer(database, wakeUp, log, ({ count, outcomes, hits }) => {
     metrics.eventsPlaced.inc(count)
     for (const outcome of outcomes) metrics.outcomes.inc({ outcome })
+    for (const { rule, direction, action } of hits) metrics.guardrailHits.inc({ rule, direction, action })
   })
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)

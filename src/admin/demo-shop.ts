@@ -2,6 +2,9 @@
 export const demoPrompt = `You are the assistant of Lumen Lamps, a small web shop for lamps. Answer kindly and briefly, from the shop handbook alone.
 If the handbook does not say it, or the customer wants a person, hand the chat over.`
 
+/** What its customers are told on a hand-off. */
+export const demoHandOffMessage = "A colleague of mine will answer you here. Our team is there Monday to Friday from 9:00 to 18:00."
+
 /** Knowledge of the demo assistant. */
 export const demoKnowledge = `# Shop handbook
 

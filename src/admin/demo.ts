@@ -14,7 +14,7 @@ import { Knowledge } from "../entities/knowledge.js"
 import { User } from "../entities/user.js"
 import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
-import { demoKnowledge, demoPrompt } from "./demo-shop.js"
+import { demoHandOffMessage, demoKnowledge, demoPrompt } from "./demo-shop.js"
 import { adminLimits } from "./limits.js"
 
 /** Ids and credentials of the demo company; stored in DATA_DIR/demo.json, readable by the file's owner alone. */
@@ -64,7 +64,8 @@ async function makeDemo(services: Services): Promise<Demo> {
   const subscription = Object.assign(new Subscription(), { ...inCompany, plan: "demo", status: "active", startsAt: clock.now() })
   const assistant = new Assistant()
   const greeting = "Hello! I am Lumen's assistant. How can I help?"
-  Object.assign(assistant, { ...inCompany, name: "Lumen assistant", prompt: demoPrompt, greeting, textModelId: services.models[0]!.id })
+  const texts = { name: "Lumen assistant", prompt: demoPrompt, greeting, handOffMessage: demoHandOffMessage }
+  Object.assign(assistant, { ...inCompany, ...texts, textModelId: services.models[0]!.id })
   const knowledge = new Knowledge()
   Object.assign(knowledge, { ...inCompany, assistantId: assistant.id, name: "Shop handbook", kind: "text", resourceContent: demoKnowledge })
   const widget = new Channel()

@@ -24,13 +24,23 @@ export const companyKinds = [
   "Call",
   "ToolCall",
   "AskedQuestion",
+  "GuardrailHit",
   "Media",
 ] as const
 
 export type ExportedKind = (typeof companyKinds)[number]
 
 /** Types that an export of a customer has, in their order. */
-export const customerKinds: readonly ExportedKind[] = ["Chat", "Message", "Stretch", "Call", "ToolCall", "AskedQuestion", "Media"]
+export const customerKinds: readonly ExportedKind[] = [
+  "Chat",
+  "Message",
+  "Stretch",
+  "Call",
+  "ToolCall",
+  "AskedQuestion",
+  "GuardrailHit",
+  "Media",
+]
 
 /** Fields that an export reads beside those of a snapshot: URLs, which lead to the copies, and the keys of the files to copy. */
 const more = (kind: ExportedKind): Selection => {

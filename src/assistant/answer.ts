@@ -4,7 +4,8 @@ import { clock } from "../entities/kit/clock.js"
 import { appendSql, appendValues, deliveryOf } from "../messages/append.js"
 import { dueReply, type Inbound, isAnswered, repliesTo } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
-import { answerOf, type Conclusion } from "./tool-loop.js"
+import type { Guarded } from "./guarded.js"
+import { answerOf } from "./tool-loop.js"
 import type { Turn } from "./turn.js"
 
 /**
@@ -29,9 +30,10 @@ const statementOf = oncePer(
 )
 
 /** Stores the answer and ends the turn by one statement; false, and nothing is stored, when the turn was lost or its end has other effects. */
-export async function storeAnswerAtOnce(context: RequestContext, turn: Turn, { text, handOver, sources }: Conclusion): Promise<boolean> {
+export async function storeAnswerAtOnce(context: RequestContext, turn: Turn, conclusion: Guarded): Promise<boolean> {
+  const { text, handOver, isStopped, sources, findings } = conclusion
   const answer = answerOf(text)
-  if (handOver || !answer) return false
+  if (handOver || isStopped || findings.length > 0 || !answer) return false
   const { rounds, inputTokens, outputTokens, latencyMs } = turn.usage.counts
   const draft = { chatId: turn.chatId, role: "Assistant", type: "Text", text: answer, sources } as const
   const values = appendValues(draft, context.companyIds, clock.now())

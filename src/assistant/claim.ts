@@ -11,9 +11,10 @@ import type { DueRow } from "../entities/kit/work-state.js"
 import { entityLimits } from "../entities/limits.js"
 import { resultLost, ToolCall } from "../entities/tool-call.js"
 import { isAnswered } from "../messages/inbound.js"
-import type { ModelMessage, TextModel } from "../ports/text-model.js"
+import type { TextModel } from "../ports/text-model.js"
 import { assistantLimits } from "./limits.js"
 import { asModelMessages, type StoredMessage } from "./memory.js"
+import type { HeardMessage } from "./tool-loop.js"
 import { Usage } from "./usage.js"
 
 /** A turn that this instance has claimed: what was said in its chat, and its cost so far. */
@@ -27,7 +28,7 @@ export interface ClaimedTurn {
   /** Version of the assistant's configuration. */
   version: string
   /** The unarchived messages of the context window. */
-  messages: ModelMessage[]
+  messages: HeardMessage[]
   /** Sequence of the last message. */
   lastSequence: number
   /** Begin of the context window. */
@@ -92,7 +93,8 @@ const begun = `
           order by t.started_at desc limit 1), '-infinity'))
       ) as has_notes,
       (
-        select coalesce(json_agg(json_build_array(m.role, m.text, m.function_call, m.function_call_output) order by m.sequence), '[]')
+        select coalesce(json_agg(json_build_array(m.role, m.text, m.function_call, m.function_call_output,
+          case when m.role = 'Customer' and m.created_at >= claimed.turn_first_at then m.id end) order by m.sequence), '[]')
         from message m where m.chat_id = claimed.id and m.context_id is null and m.created_at >= since.at
           and m.sequence > claimed.last_sequence - ${assistantLimits.contextMessages}
       ) as messages

@@ -4,15 +4,19 @@ import type { Database } from "../database/connect.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
 import { Knowledge } from "../entities/knowledge.js"
+import { compileGuard } from "../guardrails/compile.js"
+import type { Guard } from "../guardrails/guard.js"
 import { oncePer } from "../once-per.js"
 import { assistantLimits } from "./limits.js"
 import { type OfferedTool, toolsOf } from "./tools.js"
 
 /** What an assistant brings to each of its turns: settings, tools, and the knowledge that the model is given as a whole. */
 export interface AssistantConfiguration {
-  settings: Pick<Assistant, "id" | "prompt" | "greeting" | "language" | "temperature">
+  settings: Pick<Assistant, "id" | "prompt" | "greeting" | "handOffMessage" | "language" | "temperature">
   knowledge: { id: string; name: string; content: string }[]
   tools: OfferedTool[]
+  /** Its guardrails; null when no rule is on. */
+  guard: Guard | null
 }
 
 interface Remembered {
@@ -47,11 +51,12 @@ const sizeOf = (configuration: AssistantConfiguration) => JSON.stringify(configu
 /** Reads the configuration of an assistant. */
 export async function readConfiguration(unit: UnitOfWork, assistantId: string): Promise<AssistantConfiguration> {
   const assistant = await unit.em.findOneOrFail(Assistant, { id: assistantId })
-  const { id, prompt, greeting, language, temperature } = assistant
+  const { id, prompt, greeting, handOffMessage, language, temperature } = assistant
   const items = await unit.em.find(Knowledge, { assistantId, isVector: false }, { orderBy: { createdAt: "asc", id: "asc" } })
   return {
-    settings: { id, prompt, greeting, language, temperature },
+    settings: { id, prompt, greeting, handOffMessage, language, temperature },
     knowledge: items.map((item) => ({ id: item.id, name: item.name, content: item.resourceContent ?? "" })),
     tools: await toolsOf(unit, assistant),
+    guard: compileGuard(assistant.guardrailSettings),
   }
 }

@@ -6,8 +6,12 @@ import { assistantLimits } from "./limits.js"
 
 /** Publishes the text of a running answer to the chat's subscribers a few times a second, until the turn is lost or over. */
 export class TurnProgress {
+  /** What may be shown of a text so far: all of it, unless guardrails hold something back. */
+  shownOf: (text: string) => string = (text) => text
   private current = ""
-  private published = ""
+  /** The text of which a part was published last, and that part. */
+  private seen: string | null = null
+  private published: string | null = null
   private toldAt: number | null = null
   private publishing: Promise<void> | null = null
   private isOver = false
@@ -41,7 +45,7 @@ export class TurnProgress {
 
   /** A text that arrives while another is being published is published after it. */
   private async catchUp() {
-    while (!this.isOver && this.published !== this.current) await this.publishSoon()
+    while (!this.isOver && this.seen !== this.current) await this.publishSoon()
   }
 
   private async publishSoon() {
@@ -49,8 +53,12 @@ export class TurnProgress {
     this.toldAt = performance.now()
     // Checked each time: nothing is published after a person has taken the chat over.
     this.isOver ||= !(await this.isStillOurs())
-    this.published = this.current
-    if (!this.isOver) await this.publish(this.published, false)
+    this.seen = this.current
+    const shown = this.shownOf(this.seen)
+    // The first one is published also while nothing of it is shown: the assistant is writing.
+    if (this.isOver || shown === this.published) return
+    this.published = shown
+    await this.publish(shown, false)
   }
 
   private async publish(text: string, done: boolean) {

@@ -17,11 +17,14 @@ export interface Conclusion {
   sources: MessageSource[]
 }
 
+/** A message that was said; of the customer, whether this turn answers it, and the ID of its row. */
+export type HeardMessage = ModelMessage & { isNew?: boolean; messageId?: string }
+
 /** What the model is asked: in a chat and on a call alike. */
 export interface Asking {
   configuration: AssistantConfiguration
   /** What was said, oldest first. */
-  messages: readonly ModelMessage[]
+  messages: readonly HeardMessage[]
   /** Sentences about hand-offs and returns. */
   notes: string[]
   /** Rounds of tool calls by earlier workers. */

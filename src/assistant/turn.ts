@@ -2,18 +2,22 @@ import { showTyping } from "../channels/typing.js"
 import { type Lease, LeaseLost } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { UnitOfWork } from "../database/unit-of-work.js"
+import { Assistant } from "../entities/assistant.js"
 import type { Chat } from "../entities/chat.js"
+import type { Actor } from "../entities/control-change.js"
 import type { Failure } from "../entities/kit/work-state.js"
+import { recordHits } from "../guardrails/hits.js"
 import { append } from "../messages/append.js"
 import { traced } from "../observability/tracing.js"
 import { ModelFailure } from "../ports/text-model.js"
 import { storeAnswerAtOnce } from "./answer.js"
 import { type ClaimedTurn, system } from "./claim.js"
 import { type AssistantConfiguration, configurationOf } from "./configuration.js"
+import { type Guarded, runGuarded } from "./guarded.js"
 import { notesOf } from "./notes.js"
 import { TurnProgress } from "./progress.js"
 import { open, record } from "./tool-log.js"
-import { answerOf, type Conclusion, runToolLoop } from "./tool-loop.js"
+import { answerOf } from "./tool-loop.js"
 import { runTool } from "./tool-run.js"
 import { handedOver } from "./tools.js"
 
@@ -36,16 +40,18 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
   using _typing = showTyping(context, claimed.chatId, claimed.messenger)
   try {
     const turn = await prepare(context, claimed, progress)
-    const conclusion = await runToolLoop(
+    const found = await runGuarded(
       turn,
+      context.services.models,
       (tool, call, round) => runTool(context, { id: turn.id, chatId: turn.chatId, round }, tool, call),
       lease.signal,
     )
-    if (!conclusion) throw new LeaseLost()
+    if (!found) throw new LeaseLost()
+    const conclusion = withHandOffMessage(turn, found)
     const isStored =
       (await storeAnswerAtOnce(context, turn, conclusion)) || (await lease.store((chat, tx) => conclude(tx.unit, chat, turn, conclusion)))
     progress.end(isStored ? conclusion.text : null)
-    metrics.turns.inc({ outcome: !isStored ? "lost" : conclusion.handOver ? "handed_off" : "answered" })
+    metrics.turns.inc({ outcome: !isStored ? "lost" : handsOver(conclusion) ? "handed_off" : "answered" })
   } catch (error) {
     progress.end(null)
     metrics.turns.inc({ outcome: error instanceof LeaseLost ? "lost" : lease.signal.aborted ? "released" : "failed" })
@@ -57,6 +63,8 @@ async function answer(lease: Lease<Chat>, claimed: ClaimedTurn): Promise<void> {
 async function prepare(context: RequestContext, claimed: ClaimedTurn, progress: TurnProgress): Promise<Turn> {
   const configuration = await configurationOf(context, claimed.assistantId, claimed.version)
   const notes = claimed.hasNotes ? await context.transaction((tx) => notesOf(tx.em, claimed)) : []
+  const { guard } = configuration
+  if (guard) progress.shownOf = (text) => guard.shownOf(text)
   return { ...claimed, configuration, notes, progress }
 }
 
@@ -67,17 +75,38 @@ export function turnFailure({ request: { log } }: RequestContext, error: unknown
   return { reason: "The model gave no answer" }
 }
 
-/** Turns AI off after too many failures, so that a person answers. */
-export const giveTurnUp = (chat: Chat) => chat.turnAiOff("auto", system)
+/** Turns AI off after too many failures, so that a person answers; the customer is told what the assistant says on a hand-off. */
+export async function giveTurnUp(chat: Chat, _failure: Failure, { em, unit }: RequestContext): Promise<void> {
+  const assistant = chat.isAnsweredByAi ? await em.findOne(Assistant, { id: chat.assistantId }) : null
+  chat.turnAiOff("auto", system)
+  const text = answerOf(assistant?.handOffMessage ?? null)
+  if (!text) return
+  // After the change of AI control, which withdraws answers that wait for their delivery.
+  await unit.flush()
+  await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text })
+}
 
-/** Stores the answer or the hand-off. */
-async function conclude(unit: UnitOfWork, chat: Chat, turn: Turn, { text, handOver, sources }: Conclusion): Promise<void> {
+const handsOver = ({ handOver, isStopped }: Guarded) => handOver !== null || isStopped
+
+/** A conclusion with what the customer is told: on a hand-off without a text of the model, the message of the assistant for it. */
+function withHandOffMessage({ configuration }: Turn, conclusion: Guarded): Guarded {
+  if (!handsOver(conclusion) || answerOf(conclusion.text)) return conclusion
+  return { ...conclusion, text: configuration.settings.handOffMessage }
+}
+
+/** Stores the answer or the hand-off, and what the guardrails found. */
+async function conclude(unit: UnitOfWork, chat: Chat, turn: Turn, conclusion: Guarded): Promise<void> {
+  const { text, handOver, isStopped, sources, findings } = conclusion
   const answer = answerOf(text)
-  if (answer) await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: answer, sources })
-  if (!handOver) return chat.endTurn()
+  const message = answer ? await append(unit, { chatId: chat.id, role: "Assistant", type: "Text", text: answer, sources }) : null
+  const { companyId, id: chatId } = chat
+  recordHits(unit.em, { companyId, chatId, callId: null, assistantId: turn.assistantId, answerId: message?.id ?? null }, findings)
+  const assistant: Actor = { kind: "assistant", id: turn.assistantId }
+  if (!handsOver(conclusion)) return chat.endTurn()
+  if (isStopped || !handOver) return chat.handOver(assistant, "guardrail")
   const tool = turn.configuration.tools.find(({ declaration }) => declaration.name === handOver.name)!
   const call = await open(unit, chat, { ...turn, round: turn.rounds }, tool.id, handOver)
   const outcome = { success: true, status: null, latencyMs: 0, body: handedOver, error: null }
   await record(unit, chat, call, outcome, handedOver)
-  chat.handOver({ kind: "assistant", id: turn.assistantId })
+  chat.handOver(assistant)
 }

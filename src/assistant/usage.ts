@@ -10,7 +10,7 @@ export class Usage {
   private outputTokens: number | null = null
 
   /** Calls the model and counts it. */
-  async counted(ask: () => Promise<ModelAnswer>): Promise<ModelAnswer> {
+  async counted<A extends Pick<ModelAnswer, "usage">>(ask: () => Promise<A>): Promise<A> {
     const begin = performance.now()
     this.rounds += 1
     try {

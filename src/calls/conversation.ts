@@ -1,6 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { type AssistantConfiguration, readConfiguration } from "../assistant/configuration.js"
-import { answerOf, runToolLoop } from "../assistant/tool-loop.js"
+import { runGuarded } from "../assistant/guarded.js"
+import { answerOf } from "../assistant/tool-loop.js"
 import type { OfferedTool } from "../assistant/tools.js"
 import { Usage } from "../assistant/usage.js"
 import { isOnCalls } from "../assistant/voice-tools.js"
@@ -9,6 +10,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { Assistant } from "../entities/assistant.js"
 import { Call } from "../entities/call.js"
 import { resultLost, ToolCall } from "../entities/tool-call.js"
+import { type PlacedFinding, recordHits } from "../guardrails/hits.js"
 import type { ModelMessage, ModelToolCall, TextModel } from "../ports/text-model.js"
 import type { SaidText, VoiceHost } from "../ports/voice.js"
 import { runToolOnCall } from "./tool-call.js"
@@ -49,12 +51,14 @@ export async function assistantOfCall(tx: RequestContext, call: Call): Promise<C
   }
 }
 
-/** A message of the conversation; a call of a tool carries the ID of its log entry. */
-type KeptMessage = ModelMessage & { entryId?: string }
+/** A message of the conversation: a call of a tool carries the ID of its log entry, a customer's whether the hits of guardrails in it are recorded. */
+type KeptMessage = ModelMessage & { entryId?: string; isJudged?: boolean }
 
 /** A call whose conversation this server leads, under a lease. Everything that is said and called is kept on the row before it takes effect. */
 export class CallConversation implements Pick<VoiceHost, "said" | "say" | "answer"> {
   private messages: KeptMessage[]
+  /** What the guardrails found and the next transaction records. */
+  private findings: PlacedFinding[] = []
 
   constructor(
     private readonly context: RequestContext,
@@ -84,10 +88,16 @@ export class CallConversation implements Pick<VoiceHost, "said" | "say" | "answe
   async answer(): Promise<string | null> {
     await this.endLostCalls()
     const { configuration, model } = this.speaker
-    const asking = { configuration, model, messages: this.messages, notes: [], rounds: 0, usage: new Usage(), progress: {} }
-    const conclusion = await runToolLoop(asking, (tool, call) => this.run(tool, call), this.signal)
+    const messages = this.messages.map((message) => ({ ...message, isNew: message.role === "customer" && !message.isJudged }))
+    const asking = { configuration, model, messages, notes: [], rounds: 0, usage: new Usage(), progress: {} }
+    const conclusion = await runGuarded(asking, this.context.services.models, (tool, call) => this.run(tool, call), this.signal)
     if (!conclusion) throw new LeaseLost()
-    return answerOf(conclusion.text) || null
+    this.messages = this.messages.map((message) => (message.role === "customer" ? { ...message, isJudged: true } : message))
+    this.findings = conclusion.findings
+    // Nobody can take a call over: what is said on a hand-off is all that the guardrails can do.
+    const text = answerOf(conclusion.text) || (conclusion.isStopped ? answerOf(configuration.settings.handOffMessage) : "")
+    if (!text && this.findings.length > 0) await this.keepAll(this.messages)
+    return text || null
   }
 
   /** Executes a tool; the call is kept with its log entry, its result as soon as it is there. */
@@ -119,15 +129,21 @@ export class CallConversation implements Pick<VoiceHost, "said" | "say" | "answe
   }
 
   /** Stores a message on the row; throws when the lease was lost. */
-  private async keep(message: KeptMessage): Promise<void> {
-    const messages = [...this.messages, message]
+  private keep(message: KeptMessage): Promise<void> {
+    return this.keepAll([...this.messages, message])
+  }
+
+  private async keepAll(messages: KeptMessage[]): Promise<void> {
     const isOurs = await this.context.transaction(async (tx) => {
       const call = await tx.em.findOne(Call, { id: this.callId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
       if (!call?.line.holds(this.runId)) return false
       call.conversation = messages
+      const { companyId, id: callId } = call
+      recordHits(tx.em, { companyId, chatId: null, callId, assistantId: this.speaker.assistant.id, answerId: null }, this.findings)
       return true
     })
     if (!isOurs) throw new LeaseLost()
+    this.findings = []
     this.messages = messages
   }
 }

@@ -8,7 +8,8 @@ import { Media } from "../entities/media.js"
 import { ToolCall } from "../entities/tool-call.js"
 import { awaitFanOut } from "../event-webhooks/fan-out.js"
 
-const isOfCall = (payload: string) => `$1 in (${payload} #>> '{call,id}', ${payload} #>> '{value,callId}')`
+const isOfCall = (payload: string) =>
+  `$1 in (${payload} #>> '{call,id}', ${payload} #>> '{value,callId}', ${payload} #>> '{guardrailHit,callId}')`
 
 const forgetAnswers = {
   name: "forget-answers-of-call",

@@ -4,6 +4,4 @@ export const chatLimits = {
   detachBatch: 1_000,
   /** Events of a deleted chat that are deleted in one statement; ours. */
   forgetBatch: 1_000,
-  /** Hours in which a customer can answer the question for a rating; ours, as long as a chat counts as reopened. */
-  ratingHours: 72,
 } as const

@@ -22,6 +22,7 @@ import { ControlChange } from "../entities/control-change.js"
 import { Event, EventFanOut, EventLog } from "../entities/event.js"
 import { EventDelivery } from "../entities/event-delivery.js"
 import { EventWebhook } from "../entities/event-webhook.js"
+import { GuardrailHit } from "../entities/guardrail-hit.js"
 import { IdempotencyKey } from "../entities/idempotency-key.js"
 import { Knowledge } from "../entities/knowledge.js"
 import { KnowledgeChunk } from "../entities/knowledge-chunk.js"
@@ -67,6 +68,7 @@ export const entities = {
   StretchSetting,
   AskedQuestion,
   QuestionGroup,
+  GuardrailHit,
   OutcomeZone,
   OutcomeDay,
   OutcomeSum,

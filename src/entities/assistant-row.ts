@@ -1,5 +1,6 @@
 import { Embedded, Property } from "@mikro-orm/decorators/legacy"
 import { Field, Float, ObjectType } from "type-graphql"
+import type { GuardrailSettings } from "./kit/guardrail-settings.js"
 import { CompanyOwned } from "./kit/row.js"
 import { UUID } from "./kit/scalars.js"
 import { TextList } from "./kit/text-list.js"
@@ -43,9 +44,20 @@ export abstract class AssistantRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   greeting: string | null = null
 
+  @Field(() => String, {
+    nullable: true,
+    description: "What customers are told when the assistant hands a chat over and has written nothing; null for nothing.",
+  })
+  @Property({ type: "text", nullable: true })
+  handOffMessage: string | null = null
+
   @Field(() => String, { description: "Language of the assistant, as a BCP 47 tag." })
   @Property({ type: "text", default: "en" })
   language: string = "en"
+
+  /** The guardrails; null when they were never set. */
+  @Property({ type: "json", nullable: true })
+  guardrailSettings: GuardrailSettings | null = null
 
   @Field(() => UUID, { description: "ID of the text model that generates the answers." })
   @Property({ type: "uuid" })

@@ -6,6 +6,7 @@ import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
 import { AssistantTool } from "./assistant-tool.js"
 import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
+import { GuardrailSettings } from "./kit/guardrail-settings.js"
 import { type SystemTool, systemTools } from "./kit/system-tools.js"
 import type { VaRegistration } from "./kit/va-registration.js"
 import { doubling, type Retry } from "./kit/work-state.js"
@@ -39,11 +40,15 @@ const voiceRetry: Retry = {
 })
 @Audited<Assistant>({
   internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voiceOnDemand", "voice"],
+  names: { guardrailSettings: "guardrails" },
   isBeingDeleted: ({ voiceAgentStatus }) => voiceAgentStatus === "terminating",
 })
 export class Assistant extends AssistantRow {
   @Field(() => [AssistantMcpTool], { description: "Tools of all MCP servers of the company, each with its state for the assistant." })
   mcpTools?: AssistantMcpTool[]
+
+  @Field(() => GuardrailSettings, { description: "Rules about the customers' messages and the answers." })
+  guardrails?: GuardrailSettings
 
   /** Creates an assistant with its system tools; MikroORM does not call this constructor for stored rows. */
   constructor(tools: readonly SystemTool[] = systemTools) {
@@ -85,8 +90,10 @@ export class Assistant extends AssistantRow {
 
   /** Returns a new assistant with the same settings, but without tools and voice settings: a voice agent belongs to one assistant. */
   copied(name: string): Assistant {
-    const { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId } = this
-    const settings = { companyId, folderId, prompt, greeting, language, textModelId, temperature, excludedTags, isDraft, draftOfId }
+    const { companyId, folderId, prompt, greeting, handOffMessage, language, textModelId, temperature, excludedTags, isDraft, draftOfId } =
+      this
+    const model = { prompt, greeting, handOffMessage, language, textModelId, temperature, excludedTags }
+    const settings = { companyId, folderId, ...model, guardrailSettings: this.guardrailSettings, isDraft, draftOfId }
     return Object.assign(new Assistant([]), settings, { name })
   }
 

@@ -64,9 +64,9 @@ export abstract class ChatTurn extends ChatRow {
   }
 
   /** Ends the turn because the assistant hands the chat over to a person. */
-  handOver(by: Actor) {
+  handOver(by: Actor, why?: HandOffReason) {
     this.finishTurn("handed_off")
-    this.turnAiOff("auto", by)
+    this.turnAiOff("auto", by, why)
   }
 
   /** Supersedes the running turn, which starts over once: for a newer message, or with another assistant. */

@@ -17,6 +17,7 @@ export const EventTypeEnum = words("EventType", "Type of an event.", {
   CALL_TRANSCRIBED: "The replies of a call were stored.",
   STRETCH_ENDED: "A stretch of a chat ended: its facts and its outcome are known.",
   STRETCH_RATED: "The customer rated an ended stretch of a chat.",
+  GUARDRAIL_HIT: "A rule of an assistant's guardrails hit a text.",
   EVENT_WEBHOOK_DISABLED: "The server disabled an endpoint for events, because it failed for days or asked for no more.",
   EVENT_WEBHOOK_TEST: "A test of an endpoint for events; sent to that endpoint alone.",
 })

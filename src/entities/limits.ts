@@ -44,6 +44,22 @@ export const entityLimits = {
   knowledgeQueryTakeDefault: 5,
   /** Longest name, account name, phone number or channel ID of a chat; ours, so that an index can hold it. */
   chatText: 500,
+  /** Most words and phrases of an assistant's guardrails; ours. */
+  guardrailWords: 500,
+  /** Longest word or phrase; ours. */
+  guardrailWord: 100,
+  /** Most patterns of an assistant's guardrails; ours. */
+  guardrailPatterns: 50,
+  /** Longest pattern; ours. */
+  guardrailPattern: 500,
+  /** Most hosts of the company in an assistant's guardrails; ours. */
+  guardrailHosts: 100,
+  /** Longest host, that of a domain name (RFC 1035). */
+  guardrailHost: 253,
+  /** Most countries whose telephone numbers guardrails find; ours: each is tried for each number. */
+  guardrailCountries: 5,
+  /** Longest sentence about what is out of scope; ours. */
+  guardrailScope: 1_000,
   /** Longest name of a chat tag. */
   chatTagName: 64,
   /** Longest text of a message. */

@@ -14,6 +14,8 @@ export interface Placed {
   count: number
   /** Outcomes of the stretches whose end is among them. */
   outcomes: string[]
+  /** The guardrail hits among them. */
+  hits: { rule: string; direction: string; action: string }[]
 }
 
 /** Key of the advisory lock under which one instance at a time assigns positions. */
@@ -33,9 +35,12 @@ const place = `
       returning last_position, last_position - size.count as base, size.count
     ), placed as (
       update event set position = log.base + batch.place from batch, log where event.id = batch.id
-      returning case when type = 'STRETCH_ENDED' then payload #>> '{stretch,outcome}' end as outcome
+      returning case when type = 'STRETCH_ENDED' then payload #>> '{stretch,outcome}' end as outcome,
+        case when type = 'GUARDRAIL_HIT' then payload -> 'guardrailHit' end as hit
     )
-    select last_position, count::integer, array(select outcome from placed where outcome is not null) as outcomes from log`
+    select last_position, count::integer, array(select outcome from placed where outcome is not null) as outcomes,
+      (select coalesce(json_agg(hit), '[]') from placed where hit is not null) as hits
+    from log`
 
 /** Assigns positions in the log to committed events, one instance at a time, and notifies readers. */
 export function startSequencer(
@@ -95,5 +100,5 @@ async function placeBatch({ pool }: Database, wakeUp: Pick<WakeUp, "publish">): 
   const [, placed] = (await pool.query(place)) as unknown as [unknown, { rows: (Placed & { last_position: string })[] }]
   const [batch] = placed.rows
   if (batch) await wakeUp.publish("events", batch.last_position)
-  return batch ?? { count: 0, outcomes: [] }
+  return batch ?? { count: 0, outcomes: [], hits: [] }
 }

@@ -22,6 +22,7 @@ import { CompanyResolver, MemberResolver } from "../resolvers/company.js"
 import { EventResolver } from "../resolvers/event.js"
 import { EventDeliveryResolver } from "../resolvers/event-delivery.js"
 import { EventWebhookResolver } from "../resolvers/event-webhook.js"
+import { GuardrailResolver } from "../resolvers/guardrail.js"
 import { KnowledgeResolver } from "../resolvers/knowledge.js"
 import { KnowledgeQueryResolver } from "../resolvers/knowledge-query.js"
 import { McpServerResolver } from "../resolvers/mcp-server.js"
@@ -62,6 +63,7 @@ export const resolvers: [Resolver, ...Resolver[]] = [
   StretchResolver,
   UnansweredQuestionResolver,
   OutcomeResolver,
+  GuardrailResolver,
   McpServerResolver,
   MediaResolver,
   CallResolver,

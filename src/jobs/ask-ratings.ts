@@ -1,10 +1,10 @@
 import { LockMode } from "@mikro-orm/postgresql"
-import { askForRating } from "../chats/rating.js"
 import { systemContext } from "../context/request-context.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
+import { askForRating } from "../outcomes/rating.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
 

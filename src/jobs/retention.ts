@@ -102,6 +102,14 @@ const clearQuestionGroups = {
   ) returning 1`,
 }
 
+/** Deletes the excerpts of old hits, which are parts of messages; the hits stay. */
+const clearGuardrailExcerpts = {
+  name: "clear-guardrail-excerpts",
+  text: `update guardrail_hit set excerpt = null where id in (
+    select id from guardrail_hit where created_at < $1 and excerpt is not null order by created_at limit $2 for no key update skip locked
+  ) returning 1`,
+}
+
 const clearEventDeliveries = {
   name: "clear-event-deliveries",
   text: `delete from event_delivery where id in (
@@ -165,7 +173,10 @@ async function clearOldRecordings({ database, stopping }: Deleting, before: Date
 async function clearByAge(services: Deleting & Pick<Services, "config">, now: Date) {
   const { messageRetentionDays, toolLogRetentionDays, auditRetentionDays, recordingRetentionDays } = services.config
   const daysBefore = (days: number) => new Date(now.getTime() - days * 24 * 60 * 60 * 1000)
-  if (messageRetentionDays) await clearOldMessages(services, daysBefore(messageRetentionDays))
+  if (messageRetentionDays) {
+    await clearOldMessages(services, daysBefore(messageRetentionDays))
+    await inBatches(services, clearGuardrailExcerpts, [daysBefore(messageRetentionDays)])
+  }
   if (toolLogRetentionDays) await inBatches(services, clearToolBodies, [daysBefore(toolLogRetentionDays)], jobLimits.toolBodyBatch)
   const questionDays = [messageRetentionDays, toolLogRetentionDays].filter((days) => days > 0)
   if (questionDays.length > 0) await inBatches(services, clearQuestions, [daysBefore(Math.min(...questionDays))])

@@ -39,7 +39,7 @@ const addGroups: Statement = {
 const assign: Statement = {
   name: "assign-question-groups",
   text: `
-    update asked_question q set group_id = given.group_id, updated_at = $3 from unnest($4::uuid[], $5::uuid[]) as given (id, group_id)
+    update asked_question q set group_id = given.group_id from unnest($3::uuid[], $4::uuid[]) as given (id, group_id)
     where q.id = given.id and q.company_id = $1 and q.company_id = any($2::uuid[]) and q.group_id is null`,
 }
 
@@ -70,7 +70,7 @@ export async function groupQuestions(services: Services, questions: UngroupedQue
     const now = clock.now()
     const made = JSON.stringify(added.map(({ id, vector }) => ({ id, vector: [...vector] })))
     if (added.length > 0) await tx.run(addGroups, [assistantId, companyId, tx.companyIds, now, embedding.id, made])
-    await tx.run(assign, [companyId, tx.companyIds, now, questions.map(({ id }) => id), groupIds])
+    await tx.run(assign, [companyId, tx.companyIds, questions.map(({ id }) => id), groupIds])
   })
 }
 

@@ -107,6 +107,14 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  /** Guardrail hits whose events the sequencer of this instance placed. */
+  readonly guardrailHits = new Counter({
+    name: "platform_guardrail_hits_total",
+    help: "Texts that guardrails hit, by rule, direction and action, counted by the instance that placed their event in the log.",
+    labelNames: ["rule", "direction", "action"],
+    registers: [this.registry],
+  })
+
   constructor(private readonly log: Logger) {}
 
   /** All metrics in Prometheus's text format. */

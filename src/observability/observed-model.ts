@@ -1,27 +1,30 @@
-import { ModelFailure, type TextModel } from "../ports/text-model.js"
+import { type ModelAnswer, ModelFailure, type TextModel } from "../ports/text-model.js"
 import type { Metrics } from "./metrics.js"
 import { traced } from "./tracing.js"
 
 /** Wraps a text model so that its calls are measured and traced. */
 export function observedModel(model: TextModel, metrics: Metrics): TextModel {
   const { id, name, provider } = model
+  const observed = <A extends { usage: ModelAnswer["usage"] }>(ask: () => Promise<A>): Promise<A> =>
+    traced("model", { "gen_ai.request.model": name, "gen_ai.provider.name": provider }, async () => {
+      const end = metrics.modelCalls.startTimer({ model: name })
+      try {
+        const answer = await ask()
+        end({ outcome: "OK" })
+        metrics.modelTokens.inc({ model: name, direction: "input" }, answer.usage.inputTokens ?? 0)
+        metrics.modelTokens.inc({ model: name, direction: "output" }, answer.usage.outputTokens ?? 0)
+        return answer
+      } catch (error) {
+        end({ outcome: error instanceof ModelFailure ? "failed" : "error" })
+        throw error
+      }
+    })
+  const { isOutOfScope } = model
   return {
     id,
     name,
     provider,
-    answer: (request) =>
-      traced("model", { "gen_ai.request.model": name, "gen_ai.provider.name": provider }, async () => {
-        const end = metrics.modelCalls.startTimer({ model: name })
-        try {
-          const answer = await model.answer(request)
-          end({ outcome: "OK" })
-          metrics.modelTokens.inc({ model: name, direction: "input" }, answer.usage.inputTokens ?? 0)
-          metrics.modelTokens.inc({ model: name, direction: "output" }, answer.usage.outputTokens ?? 0)
-          return answer
-        } catch (error) {
-          end({ outcome: error instanceof ModelFailure ? "failed" : "error" })
-          throw error
-        }
-      }),
+    answer: (request) => observed(() => model.answer(request)),
+    ...(isOutOfScope && { isOutOfScope: (question) => observed(() => isOutOfScope(question)) }),
   }
 }

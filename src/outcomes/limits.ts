@@ -16,4 +16,6 @@ export const outcomeLimits = {
   keptUnusedDays: 60,
   /** Days whose sums one run makes before it looks whether the server stops; ours. */
   keptBatch: 30,
+  /** Hours in which a customer can answer the question for a rating; ours, as long as a chat counts as reopened. */
+  ratingHours: 72,
 } as const

@@ -50,6 +50,23 @@ export interface ModelAnswer {
   usage: { inputTokens: number | null; outputTokens: number | null }
 }
 
+/** A text that a model judges by a sentence about what is out of scope. */
+export interface ScopeQuestion {
+  /** The company's sentence about what is out of scope. */
+  outOfScope: string
+  /** Whether it is a customer's message or an answer. */
+  kind: "customer" | "answer"
+  text: string
+  /** Aborting ends the request at once with a `ModelFailure`. */
+  signal: AbortSignal
+}
+
+/** What a model says of a text; token counts are null when the vendor does not report them. */
+export interface ScopeAnswer {
+  isOutOfScope: boolean
+  usage: ModelAnswer["usage"]
+}
+
 /** A language model that answers customers; `id` is stable over restarts and deployments. */
 export interface TextModel {
   id: string
@@ -57,6 +74,8 @@ export interface TextModel {
   provider: string
   /** Sends at most one request to the vendor, without retries; throws only `ModelFailure`. */
   answer(request: ModelRequest): Promise<ModelAnswer>
+  /** Judges a text in the same way, by one small request; absent where a model cannot. */
+  isOutOfScope?(question: ScopeQuestion): Promise<ScopeAnswer>
 }
 
 /** Thrown when a model gave no usable answer; `message` is a short sentence that is safe to log, `status` the vendor's status, if any. */

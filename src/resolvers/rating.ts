@@ -1,10 +1,11 @@
 import { Arg, Ctx, Int, Mutation, Query, Resolver } from "type-graphql"
-import { rateStretch, ratingRequest, setRatingQuestion } from "../chats/rating.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Channel } from "../entities/channel.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
+import { rateStretch, ratingRequest, setRatingQuestion } from "../outcomes/rating.js"
 import { IdArg } from "../schema/kit/arguments.js"
+import { mustBeGiven } from "../schema/kit/input.js"
 import { schemaLimits } from "../schema/limits.js"
 import { RatingRequest, StretchRating } from "../schema/rating.js"
 
@@ -52,6 +53,7 @@ export class RatingResolver {
     })
     question?: string | null,
   ) {
+    mustBeGiven("question", question)
     return setRatingQuestion(context, channelId, question ?? null)
   }
 }

@@ -1,11 +1,6 @@
 import { routes } from "./kit/routes.js"
 
 export const ratingRoutes = routes("Outcomes", {
-  "GET /api/chats/{id}/rating-request": {
-    summary: "Returns what the customer of a chat is asked now about its last stretch, or null.",
-    document: "query ($id: UUID!) { ratingRequest(chatId: $id) { stretchId question askedAt rating text } }",
-    errorStatuses: [400, 404],
-  },
   "PUT /api/stretches/{id}/rating": {
     summary: "Stores the customer's rating of an ended stretch, in place of an earlier one.",
     document:

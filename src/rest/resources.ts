@@ -22,9 +22,9 @@ export const callSummary = `id companyId assistantId callerAssistantId workflowI
 export const resources: Record<string, Resource> = {
   AccessToken: { fields: "id companyId name tokenPrefix createdAt updatedAt expiresAt readOnly lastUsedAt createdBy" },
   Assistant: {
-    fields: `id companyId folderId name prompt greeting language textModelId temperature excludedTags isDraft draftOfId
+    fields: `id companyId folderId name prompt greeting handOffMessage language textModelId temperature excludedTags isDraft draftOfId
       vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
-      voiceAgentStatus createdAt updatedAt`,
+      guardrails { ...GuardrailSettings } voiceAgentStatus createdAt updatedAt`,
   },
   // No route returns it; exports do.
   AssistantFolder: { fields: "id companyId name createdAt updatedAt" },
@@ -61,6 +61,14 @@ export const resources: Record<string, Resource> = {
   },
   EventWebhook: {
     fields: "id companyId url types query disabled disabledReason ordered failingSince createdAt updatedAt",
+  },
+  GuardrailHit: {
+    fields: "id companyId chatId callId messageId assistantId rule direction action reason excerpt createdAt updatedAt",
+  },
+  GuardrailSettings: {
+    fields: `card { customer answer } iban { customer answer } email { customer answer } phone { customer answer countries }
+      words { customer answer words patterns } links { customer answer hosts } sources { answer }
+      length { customer answer customerMax answerMax } scope { customer answer outOfScope } onBlock sentence`,
   },
   Knowledge: {
     fields: `id companyId assistantId name kind resourceContent resourceUrl fileId file { ...Media }

@@ -8,6 +8,7 @@ import { chatInboxRoutes } from "./chat-inbox.js"
 import { chatTagRoutes } from "./chat-tag.js"
 import { companyRoutes } from "./company.js"
 import { eventWebhookRoutes } from "./event-webhook.js"
+import { guardrailRoutes } from "./guardrail.js"
 import { knowledgeRoutes } from "./knowledge.js"
 import { mcpServerRoutes } from "./mcp-server.js"
 import { mediaRoutes } from "./media.js"
@@ -26,6 +27,7 @@ export const routeTable = [
   ...assistantRoutes,
   ...assistantToolRoutes,
   ...mcpServerRoutes,
+  ...guardrailRoutes,
   ...knowledgeRoutes,
   ...chatRoutes,
   ...chatInboxRoutes,

@@ -1,6 +1,7 @@
 import { Field, Float, InputType, Int, ObjectType } from "type-graphql"
-import { readModel } from "../database/read-model.js"
+import { computed, readModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
+import { completeGuardrails } from "../entities/kit/guardrail-settings.js"
 import { PhoneNumber, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { assistantMcpTools } from "./assistant-mcp-tool.js"
@@ -8,7 +9,10 @@ import { InCompany } from "./kit/input.js"
 import { pageOf } from "./kit/page.js"
 import { schemaLimits } from "./limits.js"
 
-export const assistantReadModel = readModel("Assistant", { mcpTools: assistantMcpTools })
+export const assistantReadModel = readModel("Assistant", {
+  mcpTools: assistantMcpTools,
+  guardrails: computed(["guardrailSettings"], ({ guardrailSettings }) => completeGuardrails(guardrailSettings ?? null)),
+})
 export const AssistantPage = pageOf(Assistant, "assistants")
 
 @ObjectType({ description: "A text model that can generate the answers of assistants." })
@@ -63,6 +67,13 @@ export abstract class AssistantFields {
 
   @Field(() => Verbatim(schemaLimits.assistantGreeting), { nullable: true, description: "Greeting for customers." })
   greeting?: string | null
+
+  @Field(() => Verbatim(entityLimits.messageText), {
+    nullable: true,
+    description:
+      "What customers are told when the assistant hands a chat over and has written nothing, as a message of the assistant. Null and an empty text mean nothing.",
+  })
+  handOffMessage?: string | null
 
   @Field(() => Trimmed({ max: schemaLimits.languageTag }), { nullable: true, description: "Language of the assistant, as a BCP 47 tag." })
   language?: string | null

@@ -2,6 +2,7 @@ import { Field, ID, ObjectType } from "type-graphql"
 import { readModel } from "../database/read-model.js"
 import { Chat } from "../entities/chat.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
+import { GuardrailHit } from "../entities/guardrail-hit.js"
 import { JSONValue, Timestamp } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 import { Stretch } from "../entities/stretch.js"
@@ -21,7 +22,8 @@ export class EventShape {
   createdAt!: string
 
   @Field(() => JSONValue, {
-    description: "Details of the event; for a message, a chat, a stretch or a call, its REST representation at the time of the event.",
+    description:
+      "Details of the event; for a message, a chat, a stretch, a call or a guardrail hit, its REST representation at the time of the event.",
   })
   payload!: unknown
 
@@ -30,6 +32,9 @@ export class EventShape {
 
   @Field(() => Stretch, { nullable: true, description: "The stretch, for the events of its end and its rating." })
   stretch?: Stretch | null
+
+  @Field(() => GuardrailHit, { nullable: true, description: "The hit, for the event of a guardrail hit." })
+  guardrailHit?: GuardrailHit | null
 
   @Field(() => Chat, {
     nullable: true,

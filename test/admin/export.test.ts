@@ -185,6 +185,7 @@ describe("company:export", () => {
       ChatTagging: "in the records of the chats",
       ControlChange: "REST does not show it",
       AssistantTurn: "REST does not show it; deleted after a while",
+      QuestionGroup: "made from the questions",
       OutcomeZone: "which sums the server keeps",
       OutcomeDay: "which sums are kept",
       OutcomeSum: "made from the stretches",

@@ -46,6 +46,7 @@ describe("the copy of an assistant", () => {
       name: "Ada",
       prompt: "Be kind.",
       greeting: "Hello",
+      handOffMessage: "A colleague will answer.",
       language: "pt-BR",
       temperature: 0.5,
       excludedTags: ["VIP", "spam"],

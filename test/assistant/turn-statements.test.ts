@@ -151,7 +151,7 @@ it("the statement that stores an answer ends the turn as the chat's rules say, i
       )
     }
   })
-  const conclusion = { text: "An answer", handOver: null, sources: [] }
+  const conclusion = { text: "An answer", handOver: null, sources: [], isStopped: false, findings: [] }
   const store = async ({ chat }: { chat: Chat }) => {
     const turn = { id: chat.turn.runId!, chatId: chat.id, usage: new Usage() } as Turn
     const tries = [{ ...turn, id: v7() }, turn, turn].map((each) => storeAnswerAtOnce(context(), each, conclusion))

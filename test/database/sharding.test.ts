@@ -39,8 +39,8 @@ const exceptions: Record<string, RegExp> = {
   "any-event-webhook": /^any-event-webhook$/,
   "the fan-out": /^with start as \(\s*select greatest\(reader\.position/,
   "due-NAME, counts-NAME, renew-lease-NAME": /^(?:due|counts|renew-lease)-(?!event-deliveries)/,
-  "clear-NAME, end-lost-tool-calls, quiet-chats, end-quiet-stretches, chats-without-stretches, companies-with-NAME, stale-embedding-model":
-    /^(?:clear-|end-lost-tool-calls$|quiet-chats$|end-quiet-stretches$|chats-without-stretches$|companies-with-|stale-embedding-model$)/,
+  "clear-NAME, end-lost-tool-calls, quiet-chats, end-quiet-stretches, chats-without-stretches, due-rating-requests, ungrouped-questions, companies-with-NAME, stale-embedding-model":
+    /^(?:clear-|end-lost-tool-calls$|quiet-chats$|end-quiet-stretches$|chats-without-stretches$|due-rating-requests$|ungrouped-questions$|companies-with-|stale-embedding-model$)/,
   "claim-turns, claim-deliveries": /^claim-(?:turns|deliveries)$/,
   "due-event-deliveries, next-due-event-delivery":
     /^(?:due-event-deliveries|next-due-event-delivery|select \(extract\(epoch from min\(d\.due_at\)\))/,

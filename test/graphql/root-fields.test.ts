@@ -30,6 +30,9 @@ const contract: Record<string, string[]> = {
     "assistantTools(assistantId? search? types? skip? take?): AssistantToolPage!",
     "assistantTool(id): AssistantTool",
     "outcomes(companyId? from? to? by? filters? filter? timeZone?): Outcomes!",
+    "guardrailHits(companyId? where? filter? first? after?): GuardrailHitConnection!",
+    "unansweredQuestions(companyId? assistantId? from? to? first? after?): UnansweredQuestionConnection!",
+    "ratingRequest(chatId): RatingRequest",
     "stretches(companyId? chatId? from? to? filters? filter? first? after?): StretchConnection!",
     "toolCalls(toolId status? skip? take?): ToolCallPage!",
     "knowledgeItems(assistantId? search? skip? take?): KnowledgePage!",
@@ -73,6 +76,7 @@ const contract: Record<string, string[]> = {
     "refreshMcpServer(id companyId?): McpServer!",
     "deleteMcpServer(id companyId?): DeleteResult!",
     "setAssistantMcpTools(assistantId tools): Assistant!",
+    "setAssistantGuardrails(assistantId guardrails): Assistant!",
     "createKnowledgeItem(input): Knowledge!",
     "updateKnowledgeItem(id input): Knowledge!",
     "deleteKnowledgeItem(id): DeleteResult!",
@@ -81,6 +85,9 @@ const contract: Record<string, string[]> = {
     "updateChat(id input): Chat!",
     "deleteChat(id): DeleteResult!",
     "endStretch(chatId): Stretch!",
+    "rateStretch(id rating text?): StretchRating!",
+    "setRatingQuestion(channelId question?): Channel!",
+    "closeUnansweredQuestion(id): ClosedQuestion!",
     "setAiControl(id isUnderAiControl aiDisableReason?): Chat!",
     "assignAssistant(id assistantId): Chat!",
     "unassignAssistant(id): Chat!",
@@ -172,8 +179,17 @@ describe("the types of the contract", () => {
 
   it("a deletion has the id and whether it happened", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
 
-  it("an event has seven fields", () =>
-    expect(Object.keys(fieldsOf("Event")).sort()).toEqual(["chat", "createdAt", "id", "message", "payload", "stretch", "type"]))
+  it("an event has eight fields", () =>
+    expect(Object.keys(fieldsOf("Event")).sort()).toEqual([
+      "chat",
+      "createdAt",
+      "guardrailHit",
+      "id",
+      "message",
+      "payload",
+      "stretch",
+      "type",
+    ]))
 
   const words: Record<string, string> = {
     Messenger:

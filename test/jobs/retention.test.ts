@@ -71,9 +71,15 @@ describe("messages that are older than MESSAGE_RETENTION_DAYS", () => {
     const before = await look(chat)
     expect(before).toMatchObject({ unreadCount: 1, lastMessageAt: quoting.createdAt })
 
+    const hit = await acme.guardrailHit({ chatId: chat.id })
+    const excerptOf = async () => (await sql("select excerpt from guardrail_hit where id = $1", [hit.id]))[0].excerpt
     time.pass(days(20))
     await clear()
     expect(await messages(chat.id)).toEqual([])
+    expect(await excerptOf()).toBe("My card is ••••")
+    time.pass(days(11))
+    await clear()
+    expect(await excerptOf()).toBeNull()
     expect(await look(chat)).toEqual({ ...before, unreadCount: 0 })
     expect((await rest.as(acme.token).get("/api/chats?include=lastMessage").expect(200)).body.data[0]).toMatchObject({
       id: chat.id,

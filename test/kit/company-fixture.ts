@@ -8,8 +8,10 @@ import { Assistant } from "../../src/entities/assistant.js"
 import { Call } from "../../src/entities/call.js"
 import { Channel, type Messenger } from "../../src/entities/channel.js"
 import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus } from "../../src/entities/company.js"
+import { GuardrailHit } from "../../src/entities/guardrail-hit.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { Knowledge } from "../../src/entities/knowledge.js"
+import { AskedQuestion } from "../../src/entities/question.js"
 import { Stretch } from "../../src/entities/stretch.js"
 import { Session, User } from "../../src/entities/user.js"
 import { hashPassword } from "../../src/resolvers/kit/password.js"
@@ -76,6 +78,10 @@ export interface CompanyFixture extends CompanyRows {
   voice(fields: { balance?: number; lines?: number }): Promise<void>
   /** A finished call of the assistant. */
   call(fields?: Fields): Promise<{ id: string }>
+  /** A guardrail hit in a chat. */
+  guardrailHit(fields: { chatId: string } & Fields): Promise<{ id: string }>
+  /** A question in a chat to which the search of the knowledge found nothing. */
+  question(fields: { chatId: string } & Fields): Promise<{ id: string }>
   /** An ended stretch of a chat. */
   stretch(fields: { chatId: string } & Fields): Promise<{ id: string }>
   /** Sets the subscription; null removes it. */
@@ -204,6 +210,20 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
         const call = Object.assign(new Call(), of, finished, fields)
         em.persist(call)
         return { id: call.id }
+      }),
+    guardrailHit: (fields) =>
+      inTransaction(async ({ em }) => {
+        const found = { rule: "card", direction: "customer", action: "log", reason: "card_number", excerpt: "My card is ••••" }
+        const hit = Object.assign(new GuardrailHit(), { companyId: company.id }, found, fields).recorded()
+        em.persist(hit)
+        return { id: hit.id }
+      }),
+    question: (fields) =>
+      inTransaction(async ({ em }) => {
+        const found = { assistantId: company.assistant.id, callId: null, question: "Do you wrap gifts?", groupId: null, closedAt: null }
+        const question = Object.assign(new AskedQuestion(), { companyId: company.id, askedAt: clock.now() }, found, fields)
+        em.persist(question)
+        return { id: question.id }
       }),
     stretch: (fields) =>
       inTransaction(async ({ em }) => {

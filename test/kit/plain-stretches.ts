@@ -135,7 +135,7 @@ function waitsAndControls(chat: StoredChat, messages: StoredChat["messages"], fr
   for (const fact of facts) {
     if ("isOn" in fact) {
       if (isOn && !fact.isOn && found.handedOffAt === null) Object.assign(found, { handedOffAt: fact.at, handOffReason: fact.why })
-      if (isOn && !fact.isOn && ["assistant", "failure"].includes(fact.why!)) handedOver = fact.at
+      if (isOn && !fact.isOn && ["assistant", "failure", "guardrail"].includes(fact.why!)) handedOver = fact.at
       if (fact.why === "person") found.personId ??= fact.userId
       if (fact.isOn) handedOver = null
       if (fact.isOn && found.handedOffAt !== null) found.returnedAt ??= fact.at

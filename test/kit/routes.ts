@@ -16,7 +16,9 @@ async function fill(company: CompanyFixture, own: Belongings) {
   await as.put(`/api/chats/${chatId}/tags`, { tagIds: [own["tags"]] }).expect(200)
   await company.rest.as(company.member.jwt).post(`/api/chats/${chatId}/meta/comments`, { text: "A note" }).expect(201)
   const { body: media } = await as.ask("post", "/api/media/upload").attach("file", samples.txt, "notes.txt").expect(201)
-  await company.stretch({ chatId: chatId! })
+  own["stretches"] = (await company.stretch({ chatId: chatId! })).id
+  own["unanswered-questions"] = (await company.question({ chatId: chatId! })).id
+  await company.guardrailHit({ chatId: chatId! })
   await company.message({ chatId, mediaIds: [media.id], replyToMessageId: own["messages"] })
 }
 
@@ -49,8 +51,8 @@ export function kindsOf(route: Route, company: CompanyFixture, bodyOf = (own: Be
 export async function belongings(company: CompanyFixture, kinds?: Set<string>): Promise<Belongings> {
   const wants = (...any: string[]) => !kinds || any.some((kind) => kinds.has(kind))
   const as = company.rest.as(company.token)
-  const own: Record<string, unknown> = { company, companies: company.id, labels: "VIP" }
-  const chatty = wants("chats", "messages")
+  const own: Record<string, unknown> = { company, companies: company.id, channels: company.widget.id, labels: "VIP" }
+  const chatty = wants("chats", "messages", "stretches", "unanswered-questions")
   if (chatty || wants("chat-folders")) own["chat-folders"] = (await company.folder()).id
   if (chatty || wants("chat-tags", "tags", "comments")) {
     const tag = await company.tag()
@@ -139,6 +141,7 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "POST /api/companies/{companyId}/mcp-servers": { name: "shop", url: "http://127.0.0.1:9/mcp" },
   "PATCH /api/companies/{companyId}/mcp-servers/{id}": { name: "Renamed" },
   "PUT /api/assistants/{assistantId}/mcp-tools": { tools: [] },
+  "PUT /api/assistants/{assistantId}/guardrails": { card: { customer: "log", answer: "mask" } },
   "POST /api/assistant-knowledge-new": {
     assistantId: own["assistants-new"],
     name: "Prices",
@@ -165,6 +168,8 @@ const bodies = (own: Belongings): Record<string, Record<string, unknown>> => ({
   "PATCH /api/event-webhooks/{id}": { ordered: true },
   "POST /api/event-webhooks/{id}/redeliver": { since: "2026-01-31T09:15:00.123Z" },
   "POST /api/messages": { chatId: own["chats"], text: "Hello" },
+  "PUT /api/stretches/{id}/rating": { rating: 4, text: "Quick" },
+  "PUT /api/channels/{id}/rating-question": { question: "How was our help?" },
 })
 
 /** Bodies with all fields of a route, or with special ones: the name of the route, and what is special. */
@@ -255,6 +260,7 @@ export const fullBodies: [route: string, says: string, body: (own: Belongings) =
       name: "Helper",
       prompt: "You help.",
       greeting: "Hello!",
+      handOffMessage: "A colleague will answer.",
       language: "en",
       temperature: 0.5,
       excludedTags: ["VIP"],

@@ -34,7 +34,9 @@ describe("stretches of random histories, on two servers", () => {
   beforeAll(async () => {
     const other = await w.another()
     for (const { services } of [w, other]) await stopScheduler({ services })
-    const assistant = await acme.makeAssistant({ name: "Ada", prompt: "You are Ada." })
+    const assistant = await acme.makeAssistant({ name: "Ada", prompt: "You are Ada.", handOffMessage: "A colleague will answer." })
+    const guardrails = { words: { answer: "block", words: ["forbidden"] }, onBlock: "hand_off" }
+    await w.rest.as(acme.token).put(`/api/assistants/${assistant.id}/guardrails`, guardrails).expect(200)
     const tool = await acme.tool({ assistantId: assistant.id, name: "nobody_listens" })
     const item = {
       assistantId: assistant.id,

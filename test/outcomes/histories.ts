@@ -64,13 +64,14 @@ export class Histories {
   /** What the model answers; the same for the same number of the call, so that most turns answer and the others are mixed in. */
   private answerOf(messages: { role: string }[], tool: string): FakeModelReply {
     const hasResult = messages.at(-1)!.role === "tool"
-    const kind = hasResult ? 0 : this.#asked++ % 11
+    const kind = hasResult ? 0 : this.#asked++ % 12
     if (kind === 5) return { text: "I get somebody.", toolCalls: [{ name: "turnOffAiMode" }] }
     if (kind === 6) return { toolCalls: [{ name: "turnOffAiMode", arguments: { reason: "None." } }] }
     if (kind === 7) return { toolCalls: [{ name: tool, arguments: {} }] }
     if (kind === 8) return { toolCalls: [{ name: "searchKnowledge", arguments: { query: "returns" } }] }
     if (kind === 9) return { toolCalls: [{ name: "searchKnowledge", arguments: { query: "?" } }] }
     if (kind === 10) return { status: 500 }
+    if (kind === 11) return { text: "A forbidden answer" }
     return { text: "An answer" }
   }
 

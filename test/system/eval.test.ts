@@ -34,7 +34,9 @@ describe("evals", () => {
   it(
     "the examples hold for the offline model",
     async () => {
-      const examples = ["lamp-shop", "order-desk", "clinic-handbook", "injections", "phone"].map((name) => `eval/examples/${name}.json`)
+      const examples = ["lamp-shop", "order-desk", "clinic-handbook", "injections", "phone", "guardrails"].map(
+        (name) => `eval/examples/${name}.json`,
+      )
       const { code, printed, told } = await evaluate(...examples)
       expect({ code, told, printed }).toMatchObject({
         code: 0,

@@ -11,6 +11,7 @@ export type AiDisableReason = (typeof AiDisableReasonEnum)[string]
 export const HandOffReasonEnum = words("HandOffReason", "Why AI stopped answering in a chat.", {
   assistant: "The assistant handed the chat over.",
   failure: "The assistant could not answer.",
+  guardrail: "A guardrail of the assistant stopped a text.",
   person: "A person took the chat over, here or in the vendor's own app.",
   integration: "An integration turned AI off.",
   removed: "The assistant was deleted.",

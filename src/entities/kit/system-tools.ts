@@ -52,3 +52,6 @@ export const platformPostCall: SystemTool = {
 
 /** The tools that every assistant is created with (contract, section 3). */
 export const systemTools: readonly SystemTool[] = [turnOffAiMode, searchKnowledge, setChatTags, platformPostCall]
+
+/** Whether a name is that of a built-in tool. */
+export const isSystemToolName = (name: string): boolean => systemTools.some((tool) => tool.name === name)

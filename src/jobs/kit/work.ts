@@ -36,8 +36,8 @@ export interface WorkDeclaration<T extends CompanyOwned, Input> {
   run(lease: Lease<T>, input: Input): Promise<unknown>
   /** Logs an error and returns its consequences for the next try. */
   failure(context: RequestContext, error: unknown, input: Input): Failure
-  /** Stores that the work is not tried again. */
-  giveUp(row: T, failure: Failure, context: RequestContext): void
+  /** Stores that the work is not tried again, in the transaction that ends it. */
+  giveUp(row: T, failure: Failure, tx: RequestContext): unknown
   /** A further condition, besides the run ID, for storing a result. */
   holds?(row: T, runId: string): boolean
   /** Restores the row after a run that failed or was released. */

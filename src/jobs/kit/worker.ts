@@ -150,7 +150,7 @@ export class Worker<T extends CompanyOwned, Input> {
     return context.transaction(async (tx) => {
       const row = (await tx.em.findOne(entity, { id } as FilterQuery<T>, { lockMode } as object)) as T | null
       if (!row || !this.stateOf(row).isDue(clock.now())) return null
-      const input = this.isLostTooOften(row, context) ? null : await claim(tx, row, runId)
+      const input = (await this.isLostTooOften(row, tx)) ? null : await claim(tx, row, runId)
       if (input === null) this.stateOf(row).cancel()
       else this.stateOf(row).begin(runId, clock.now(), lease.ms)
       return input
@@ -158,13 +158,13 @@ export class Worker<T extends CompanyOwned, Input> {
   }
 
   /** Counts a lost worker; gives up after the declared number of losses. */
-  private isLostTooOften(row: T, context: RequestContext): boolean {
+  private async isLostTooOften(row: T, tx: RequestContext): Promise<boolean> {
     const { lease, giveUp } = this.work
     const state = this.stateOf(row)
     if (!lease.losses || !state.runId) return false
     state.failures += 1
     if (state.failures < lease.losses.most) return false
-    giveUp(row, lease.losses, context)
+    await giveUp(row, lease.losses, tx)
     return true
   }
 
@@ -183,7 +183,7 @@ export class Worker<T extends CompanyOwned, Input> {
       else {
         const isLost = lease.isLost || error instanceof LeaseLost
         const what = isLost ? { reason: "It was taken away" } : failure(context, error, input)
-        await lease.store((row) => this.fail(row, what, context))
+        await lease.store((row, tx) => this.fail(row, what, tx))
       }
     } finally {
       this.renewals.remove(runId)
@@ -220,12 +220,12 @@ export class Worker<T extends CompanyOwned, Input> {
     this.stateOf(row).dueAt = clock.now()
   }
 
-  private fail(row: T, failure: Failure, context: RequestContext) {
+  private async fail(row: T, failure: Failure, tx: RequestContext) {
     const { retry, undo, giveUp } = this.work
     undo?.(row, "failed")
     const schedule = typeof retry === "function" ? retry(row, failure) : retry
     if (schedule && !this.stateOf(row).fail(clock.now(), schedule, failure)) {
-      giveUp(row, failure, context)
+      await giveUp(row, failure, tx)
       this.stateOf(row).end()
     }
   }

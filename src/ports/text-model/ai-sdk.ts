@@ -4,8 +4,17 @@ import { generateText, jsonSchema, type LanguageModel, streamText, tool } from "
 import { v4 as uuidV4 } from "uuid"
 import { vendorFault } from "../kit/vendor-fault.js"
 import { portLimits } from "../limits.js"
-import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelTool, type TextModel, textModelId } from "../text-model.js"
-import { COLLEAGUE, conversation, systemText } from "./prompt.js"
+import {
+  type ModelAnswer,
+  ModelFailure,
+  type ModelRequest,
+  type ModelTool,
+  type ScopeAnswer,
+  type ScopeQuestion,
+  type TextModel,
+  textModelId,
+} from "../text-model.js"
+import { COLLEAGUE, conversation, scopeText, systemText } from "./prompt.js"
 
 /** Connection to a vendor; `baseUrl` defaults to the vendor's public one, `capMs` is the timeout of one answer. */
 export interface VendorOptions {
@@ -45,22 +54,36 @@ function textModel(
   { model, apiKey, capMs = portLimits.modelCallMs }: VendorOptions,
 ): TextModel {
   const cap = `${vendor} gave no answer within ${capMs / 1000} s`
+  async function inTime<T>(wanted: AbortSignal, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const timeout = AbortSignal.timeout(capMs)
+    try {
+      return await request(AbortSignal.any([wanted, timeout]))
+    } catch (error) {
+      if (wanted.aborted) throw new ModelFailure("The answer is no longer wanted")
+      if (timeout.aborted) throw new ModelFailure(cap)
+      throw failure(error, vendor, apiKey)
+    }
+  }
   return {
     id: textModelId(provider, model),
     name: model,
     provider,
-    async answer(request) {
-      const timeout = AbortSignal.timeout(capMs)
-      try {
-        return await ask(language, request, AbortSignal.any([request.signal, timeout]))
-      } catch (error) {
-        if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
-        if (timeout.aborted) throw new ModelFailure(cap)
-        throw failure(error, vendor, apiKey)
-      }
-    },
+    answer: (request) => inTime(request.signal, (signal) => ask(language, request, signal)),
+    isOutOfScope: (question) => inTime(question.signal, (signal) => judge(language, question, signal)),
   }
 }
+
+async function judge(model: LanguageModel, question: ScopeQuestion, abortSignal: AbortSignal): Promise<ScopeAnswer> {
+  const { text, usage } = await generateText({ model, ...scopeText(question), temperature: 0, maxRetries: 0, abortSignal })
+  const [word] = /\b(?:yes|no)\b/i.exec(visibleText(text)) ?? []
+  if (!word) throw new ModelFailure("The model did not say whether a text is out of scope")
+  return { isOutOfScope: word.toLowerCase() === "yes", usage: tokensOf(usage) }
+}
+
+const tokensOf = ({ inputTokens, outputTokens }: { inputTokens?: number; outputTokens?: number }) => ({
+  inputTokens: inputTokens ?? null,
+  outputTokens: outputTokens ?? null,
+})
 
 async function ask(model: LanguageModel, request: ModelRequest, abortSignal: AbortSignal): Promise<ModelAnswer> {
   const settings = {
@@ -84,7 +107,7 @@ async function ask(model: LanguageModel, request: ModelRequest, abortSignal: Abo
   return {
     text: words || null,
     toolCalls: calls,
-    usage: { inputTokens: usage.inputTokens ?? null, outputTokens: usage.outputTokens ?? null },
+    usage: tokensOf(usage),
   }
 }
 

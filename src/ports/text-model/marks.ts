@@ -1,8 +1,8 @@
 /** Names of the marks between which a remote model receives text of others; the prompt explains them. */
-export type Mark = "customer" | "result" | "knowledge" | "item"
+export type Mark = "customer" | "answer" | "result" | "knowledge" | "item"
 
 // A bracket that would open or close a mark, also one that only looks like it, or has invisible characters behind it.
-const forged = /[<＜﹤](?=[\s/\p{Cf}]*(?:customer|result|knowledge|item)\b)/giu
+const forged = /[<＜﹤](?=[\s/\p{Cf}]*(?:customer|answer|result|knowledge|item)\b)/giu
 // Unicode's tag characters: people do not see them, models read them.
 const invisible = /[\u{E0000}-\u{E007F}]/gu
 

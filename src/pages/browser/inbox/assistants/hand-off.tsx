@@ -1,7 +1,7 @@
-import { useState } from "react"
+import { type FormEvent, useState } from "react"
 import { useChoices } from "../kit/company.js"
-import { useRead } from "../kit/forms.js"
-import { useMutate } from "../kit/notices.js"
+import { Field, textsOf, useRead } from "../kit/forms.js"
+import { useMutate, useNotice } from "../kit/notices.js"
 import { type Text, t } from "../kit/words.js"
 import { type Assistant, toolsQuery, updateAssistant, updateTool } from "./operations.js"
 
@@ -15,6 +15,7 @@ const builtIn: Readonly<Record<string, Text>> = {
 /** When an assistant hands over to a person, and what else it may do by itself. */
 export function HandOff({ assistant, changed }: { assistant: Assistant; changed(): void }) {
   const mutate = useMutate()
+  const notice = useNotice()
   const { chatTags } = useChoices()
   const { data, again } = useRead(toolsQuery, { assistantId: assistant.id })
   const tools = data?.assistantTools.nodes.filter(({ isSystem, name }) => isSystem && Object.hasOwn(builtIn, name)) ?? []
@@ -32,9 +33,23 @@ export function HandOff({ assistant, changed }: { assistant: Assistant; changed(
     if (await mutate(updateAssistant, { id: assistant.id, input: { excludedTags } })) changed()
     else setExcluded(assistant.excludedTags)
   }
+  async function saveMessage(event: FormEvent<HTMLFormElement>) {
+    const { handOffMessage = "" } = textsOf(event)
+    if (!(await mutate(updateAssistant, { id: assistant.id, input: { handOffMessage: handOffMessage.trim() || null } }))) return
+    notice(t("Saved."))
+    changed()
+  }
   return (
     <section aria-label={t("Hand-off")}>
       <h2>{t("Hand-off")}</h2>
+      <form className="fields" onSubmit={saveMessage}>
+        <Field label={t("What it tells the customer when it hands a chat over without a word; empty for nothing")}>
+          <textarea name="handOffMessage" rows={2} defaultValue={assistant.handOffMessage ?? ""} dir="auto" />
+        </Field>
+        <p className="line buttons">
+          <button type="submit">{t("Save message")}</button>
+        </p>
+      </form>
       <fieldset>
         <legend>{t("The assistant may")}</legend>
         {tools.map(({ id, name, disabled }) => (

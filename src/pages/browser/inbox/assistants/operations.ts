@@ -3,7 +3,7 @@ import { graphql } from "../kit/graphql.js"
 
 const assistantFields = graphql(`
   fragment AssistantFields on Assistant {
-    id companyId name prompt greeting language textModelId temperature isDraft excludedTags voiceAgentStatus voiceAgentError
+    id companyId name prompt greeting handOffMessage language textModelId temperature isDraft excludedTags voiceAgentStatus voiceAgentError
     vaRegistration { provider voiceId phoneNumber firstMessage interruptible silenceTimeoutSeconds maxDurationSeconds }
   }
 `)

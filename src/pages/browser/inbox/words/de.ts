@@ -213,6 +213,7 @@ export const german = {
   Revoke: "Widerrufen",
   Role: "Rolle",
   "Save item": "Eintrag speichern",
+  "Save message": "Nachricht speichern",
   "Save tool": "Werkzeug speichern",
   "Save voice": "Stimme speichern",
   Save: "Speichern",
@@ -297,6 +298,8 @@ export const german = {
   Waiting: "Wartend",
   "Waits for an answer": "Wartet auf Antwort",
   "Web page": "Webseite",
+  "What it tells the customer when it hands a chat over without a word; empty for nothing":
+    "Was er dem Kunden sagt, wenn er einen Chat ohne ein Wort übergibt; leer für nichts",
   What: "Was",
   Who: "Wer",
   Widget: "Widget",

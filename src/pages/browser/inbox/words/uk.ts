@@ -210,6 +210,7 @@ export const ukrainian: Dictionary = {
   Revoke: "Відкликати",
   Role: "Роль",
   "Save item": "Зберегти запис",
+  "Save message": "Зберегти повідомлення",
   "Save tool": "Зберегти інструмент",
   "Save voice": "Зберегти голос",
   Save: "Зберегти",
@@ -294,6 +295,8 @@ export const ukrainian: Dictionary = {
   Waiting: "В черзі",
   "Waits for an answer": "Чекає на відповідь",
   "Web page": "Вебсторінка",
+  "What it tells the customer when it hands a chat over without a word; empty for nothing":
+    "Що він каже клієнту, коли передає чат без жодного слова; порожнє — нічого",
   What: "Що",
   Who: "Хто",
   Widget: "Віджет",

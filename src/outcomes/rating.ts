@@ -13,7 +13,7 @@ import { channelReadModel } from "../schema/channel.js"
 import { chatReadModel } from "../schema/chat.js"
 import type { RatingRequest, StretchRating } from "../schema/rating.js"
 import { stretchReadModel } from "../schema/stretch.js"
-import { chatLimits } from "./limits.js"
+import { outcomeLimits } from "./limits.js"
 
 const hourMs = 60 * 60 * 1000
 
@@ -77,7 +77,7 @@ export async function ratingRequest(context: RequestContext, chatId: string): Pr
   return channel?.ratingQuestion ? { stretchId, question: channel.ratingQuestion, askedAt, rating: rating!, text: text! } : null
 }
 
-const isOver = (askedAt: string) => new Date(askedAt).getTime() + chatLimits.ratingHours * hourMs <= clock.now().getTime()
+const isOver = (askedAt: string) => new Date(askedAt).getTime() + outcomeLimits.ratingHours * hourMs <= clock.now().getTime()
 
 function mustBeInChat({ identity }: RequestContext, chatId: string | null) {
   if (identity.kind === "visitor" && identity.chatId !== chatId) throw new Forbidden("You have no access to this chat")
