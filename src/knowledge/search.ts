@@ -46,9 +46,9 @@ export async function searchChunks(
   }
 }
 
-/** Whether a match is close to the query in meaning, or has most of its words. A query without words asks for nothing that could be missing. */
+/** Whether a match is close to the query in meaning, or has most of its words. Without words, any match will do. */
 function isFound({ services }: RequestContext, asked: Term[], near: Near[], matches: KnowledgeMatch[]): boolean {
-  if (asked.length === 0) return true
+  if (asked.length === 0) return matches.length > 0
   const close = new Set(near.filter(({ similarity }) => similarity >= services.embedding.foundFrom).map(({ id }) => id))
   return matches.some(({ chunkId, content }) => close.has(chunkId) || sharedWords(asked, content) > asked.length / 2)
 }

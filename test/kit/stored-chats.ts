@@ -21,7 +21,7 @@ export async function storedChats(sql: Sql, ids: string[]): Promise<Map<string, 
     ),
     sql(
       `select c.chat_id, ${ms("c.created_at")} as at, c.status = 'error' as failed, t.name = 'searchKnowledge' and c.status = 'success' as searched,
-       c.response -> 'data' <> '[]' as found from tool_call c join assistant_tool t on t.id = c.tool_id where c.chat_id = any($1)`,
+       coalesce(c.found, c.response -> 'data' <> '[]') as found from tool_call c join assistant_tool t on t.id = c.tool_id where c.chat_id = any($1)`,
       [ids],
     ),
     sql(

@@ -63,7 +63,7 @@ describe("a stretch of a chat, with a stopped clock", () => {
       ...{ startedAt, endedAt: null, endReason: null, outcome: null, reopened: false },
       ...{ messages: { customer: 1, assistant: 0, user: 0 }, firstAnswerMs: nobody, medianAnswerMs: nobody },
       ...{ handedOffAt: null, handOffReason: null, personId: null, returnedAt: null, toolCalls: 0, toolFailures: 0 },
-      ...{ knowledgeSearches: 0, knowledgeMisses: 0, inputTokens: 0, outputTokens: 0, rating: null, ratingText: null },
+      ...{ knowledgeSearches: 0, knowledgeMisses: 0, inputTokens: 0, outputTokens: 0, ratingAskedAt: null, rating: null, ratingText: null },
       ...{ createdAt: startedAt, updatedAt: startedAt },
     })
     time.pass(1_500)
