@@ -159,8 +159,11 @@ const ratings = [
     execute function stretch_ended('STRETCH_RATED')`,
 ]
 
+/** Whether a call may be a search that found nothing; one of the version before does not say it. */
+const isMissed = (call: string) => `${call}.status = 'success' and num_nonnulls(${call}.chat_id, ${call}.call_id) > 0
+      and not coalesce(${call}.found, ${call}.response -> 'data' <> '[]', true)`
+
 const questions = [
-  // A search of the version before does not say whether it found something.
   `create function keep_question() returns trigger language plpgsql as $$
   begin
     insert into asked_question (id, created_at, updated_at, company_id, assistant_id, chat_id, call_id, question, asked_at)
@@ -169,10 +172,9 @@ const questions = [
     on conflict do nothing;
     return null;
   end $$`,
-  `create trigger question_of_search after update on tool_call for each row
-    when (old.status = 'pending' and new.status = 'success' and num_nonnulls(new.chat_id, new.call_id) > 0
-      and not coalesce(new.found, new.response -> 'data' <> '[]', true))
-    execute function keep_question()`,
+  `create trigger question_of_search after insert on tool_call for each row when (${isMissed("new")}) execute function keep_question()`,
+  `create trigger question_of_settled_search after update on tool_call for each row
+    when (old.status = 'pending' and ${isMissed("new")}) execute function keep_question()`,
 ]
 
 const references = [

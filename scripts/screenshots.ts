@@ -67,6 +67,12 @@ async function makeScreenshots() {
     await agent.press("Enter")
     await until("the playground shows the answer", async () => (await agent.count("article")) === 2)
     await save(agent, "assistant")
+    const whole = await browser.open(`${url}/inbox/outcomes`, { profile: await browser.profile(), width: 1280, height: 1240 })
+    await fill(whole, "Email", demo.email)
+    await fill(whole, "Password", demo.password)
+    await pressButton(whole, "Sign in")
+    await until("the chart is drawn", () => whole.run("document.querySelector('.chart canvas') !== null"))
+    await save(whole, "outcomes")
   } finally {
     await browser.close()
     server.kill()

@@ -14,6 +14,7 @@ import { Knowledge } from "../entities/knowledge.js"
 import { User } from "../entities/user.js"
 import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
+import { writePast } from "./demo-past.js"
 import { demoHandOffMessage, demoKnowledge, demoPrompt } from "./demo-shop.js"
 import { adminLimits } from "./limits.js"
 
@@ -72,8 +73,13 @@ async function makeDemo(services: Services): Promise<Demo> {
   Object.assign(widget, { ...inCompany, messenger: "widget", externalId: "demo-site", name: "Demo website", assistantId: assistant.id })
   const token = AccessToken.issue(company.id, "Demo token", owner.id)
   const scope: Scope = { companyIds: [company.id], actor: { kind: "system", id: null }, action: "demo", request: null }
-  await inTransaction(services, scope, async ({ em }) => {
-    em.persist([company, owner, member, subscription, assistant, knowledge, widget, token])
+  await inTransaction(services, scope, async (unit) => {
+    unit.em.persist([company, owner, member, subscription, assistant, knowledge, widget, token])
+    await unit.flush()
+    // The tools of the assistant, which came with it.
+    await unit.em.flush()
+    const rows = { companyId: company.id, assistantId: assistant.id, ownerId: owner.id, knowledge, siteId: widget.externalId }
+    await writePast(unit, rows, clock.now())
   })
   return { companyId: company.id, assistantId: assistant.id, widgetId: widget.id, token: token.token!, email: owner.email, password }
 }

@@ -12,4 +12,6 @@ export const adminLimits = {
   exportBatch: 200,
   /** Voice balance of the demo company, in minutes; ours. */
   demoVoiceBalance: 60,
+  /** Days of which the demo company has chats, in days: five weeks; ours. */
+  demoPastDays: 35,
 } as const

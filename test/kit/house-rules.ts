@@ -272,6 +272,7 @@ export const statementCallers: Record<string, string> = {
   "src/messages/inbound.ts":
     "append-inbound, append-from-widget: append-message with further conditions; the latter returns a connection as connection.ts does",
   "src/messages/first-inbound.ts": "open-inbound: … company_id = any($6)",
+  "src/admin/demo-past.ts": "every one for the company that the transaction made, = any($2)",
   "src/admin/channels.ts": "retry-deliveries-of-channel: … where company_id = any($2)",
   "src/event-webhooks/endpoints.ts": "the end of the log, which has no company; lock-company: … id = any($2)",
   "src/mcp-servers/call.ts": "mcp-server-of-tool: … company_id = any($2)",

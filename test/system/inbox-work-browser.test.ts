@@ -150,7 +150,7 @@ inBrowser(`work in the inbox${chromium ? "" : " (skipped: there is no Chromium)"
     const chat = await acme.chat({ name: long, assistantId: acme.assistant.id, isUnderAiControl: true })
     await acme.message({ chatId: chat.id, text: `${long} \`${long}\``, role: "Customer" })
     await acme.tag({ name: "w".repeat(60) })
-    const views = [`chats/${chat.id}`, "chats", "assistants", `assistants/${acme.assistant.id}`].concat(
+    const views = [`chats/${chat.id}`, "chats", "outcomes", "outcomes/chats", "assistants", `assistants/${acme.assistant.id}`].concat(
       ["tokens", "webhooks", "tool-servers", "channels", "members", "audit"].map((name) => `settings/${name}`),
     )
     for (const width of [320, 360, 1_900]) {

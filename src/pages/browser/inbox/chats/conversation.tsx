@@ -27,8 +27,8 @@ const details = "inbox-details"
 /** Whether the details fit beside the messages, as in `style/details.css`. */
 const isWide = () => matchMedia("(min-width: 60rem)").matches
 
-/** A chat: its messages, the field for a reply, and what a person can do with it. */
-export function Conversation({ chatId }: { chatId: string }) {
+/** A chat: its messages, those around one of them if it is named, the field for a reply, and what a person can do with it. */
+export function Conversation({ chatId, messageId }: { chatId: string; messageId?: string | undefined }) {
   const [{ data: answer, error, fetching }, again] = useQuery({
     query: chatQuery,
     variables: { id: chatId },
@@ -42,7 +42,7 @@ export function Conversation({ chatId }: { chatId: string }) {
     // A shared address need not say which company it is about.
     if (chat && chat.companyId !== companyId) go(path, { company: chat.companyId }, { replace: true })
   }, [chat, companyId, go, path])
-  if (chat) return <ChatView chat={chat} />
+  if (chat) return <ChatView chat={chat} messageId={messageId} />
   const isGone = error?.graphQLErrors.some(({ extensions }) => extensions["code"] === "NOT_FOUND")
   return (
     <section aria-label={t("Conversation")} className="conversation" aria-busy={fetching}>
@@ -55,7 +55,7 @@ export function Conversation({ chatId }: { chatId: string }) {
   )
 }
 
-function ChatView({ chat }: { chat: ChatWithComments }) {
+function ChatView({ chat, messageId }: { chat: ChatWithComments; messageId: string | undefined }) {
   const [quoted, setQuoted] = useState<Message | null>(null)
   const [areDetailsOpen, setDetailsOpen] = useState(() => isWide() && sessionStorage.getItem(details) === "open")
   const { to } = useAddress()
@@ -86,7 +86,7 @@ function ChatView({ chat }: { chat: ChatWithComments }) {
       </div>
       <div className="columns" data-details={areDetailsOpen || undefined}>
         <div className="middle">
-          <Log chatId={chat.id} quote={setQuoted} />
+          <Log chatId={chat.id} quote={setQuoted} messageId={messageId} />
           <Composer chat={chat} quoted={quoted} unquote={() => setQuoted(null)} />
         </div>
         {areDetailsOpen && <Details chat={chat} />}

@@ -8,8 +8,15 @@ import { t } from "../kit/words.js"
 import { Markdown } from "./markdown.js"
 import { Stretch, stretchesOf } from "./stretch.js"
 
+interface Props {
+  chatId: string
+  quote?: (message: Message) => void
+  /** The message at which the log is opened, in place of its end. */
+  messageId?: string | undefined
+}
+
 /** The messages of a chat, the newest at the end, with the answer that the assistant is writing; earlier ones are read while it is scrolled. */
-export function Log({ chatId, quote }: { chatId: string; quote?: (message: Message) => void }) {
+export function Log({ chatId, quote, messageId }: Props) {
   const source = useMemo(() => {
     const variables = { chatId, first: inboxLimits.pageSize }
     return { document: messagesQuery, variables, connection: ({ messages }: ResultOf<typeof messagesQuery>) => messages }
@@ -18,6 +25,13 @@ export function Log({ chatId, quote }: { chatId: string; quote?: (message: Messa
   const box = useRef<HTMLElement>(null)
   const stretches = useMemo(() => stretchesOf(nodes), [nodes])
   const answer = useAnswer(chatId, nodes[0])
+  const isFound = nodes.some(({ id }) => id === messageId)
+  useEffect(() => {
+    if (isFound) document.getElementById(messageId!)?.scrollIntoView({ block: "center" })
+  }, [isFound, messageId])
+  useEffect(() => {
+    if (messageId && !isFound && hasMore && !isLoading && !error) more()
+  }, [messageId, isFound, hasMore, isLoading, error, more])
   function readAhead() {
     const { scrollTop, scrollHeight, clientHeight } = box.current!
     // The box is laid out from its end, so its scroll position is 0 at the newest message and negative above it.
@@ -34,7 +48,12 @@ export function Log({ chatId, quote }: { chatId: string; quote?: (message: Messa
         )}
         <Failure error={error} again={more} />
         {stretches.map(({ key, messages }) => (
-          <Stretch key={key} messages={messages} quote={quote} />
+          <Stretch
+            key={key}
+            messages={messages}
+            quote={quote}
+            chosen={messages.some(({ id }) => id === messageId) ? messageId : undefined}
+          />
         ))}
         {answer && (
           <article className="bubble theirs writing" aria-busy="true">

@@ -11,9 +11,12 @@ import { Markdown } from "./markdown.js"
 export const MessageArticle = memo(function MessageArticle({
   message,
   quote,
+  isChosen,
 }: {
   message: Message
   quote: ((message: Message) => void) | undefined
+  /** Whether the log was opened at this message. */
+  isChosen: boolean
 }) {
   const { role, text, createdAt, replyTo, messageMedia, sources, functionCall, functionCallOutput } = message
   const isCustomer = role === "CUSTOMER"
@@ -26,7 +29,11 @@ export const MessageArticle = memo(function MessageArticle({
       </Folded>
     )
   return (
-    <article className={`bubble ${isCustomer ? "theirs" : role === "SYSTEM" ? "system" : "ours"}`}>
+    <article
+      id={message.id}
+      className={`bubble ${isCustomer ? "theirs" : role === "SYSTEM" ? "system" : "ours"}`}
+      aria-current={isChosen || undefined}
+    >
       <p className="byline">
         <bdi>{authorOf(message)}</bdi>{" "}
         <time dateTime={createdAt} title={exactTime(createdAt)}>

@@ -7,10 +7,12 @@ interface Props {
   /** Oldest first. */
   messages: readonly Message[]
   quote: ((message: Message) => void) | undefined
+  /** The ID of a message among them at which the log was opened: then they stay in the page. */
+  chosen?: string | undefined
 }
 
 /** Messages in a row. Far from what is in sight they are a space of their height, so that a long chat does not fill the memory. */
-export const Stretch = memo(function Stretch({ messages, quote }: Props) {
+export const Stretch = memo(function Stretch({ messages, quote, chosen }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const [height, setHeight] = useState<number | null>(null)
   useEffect(() => {
@@ -23,9 +25,11 @@ export const Stretch = memo(function Stretch({ messages, quote }: Props) {
     observer.observe(box.current!)
     return () => observer.disconnect()
   }, [])
+  const isShown = height === null || chosen !== undefined
   return (
-    <div className="stretch" ref={box} style={height === null ? undefined : { height }}>
-      {height === null && messages.map((message) => <MessageArticle key={message.id} message={message} quote={quote} />)}
+    <div className="stretch" ref={box} style={isShown ? undefined : { height: height! }}>
+      {isShown &&
+        messages.map((message) => <MessageArticle key={message.id} message={message} quote={quote} isChosen={message.id === chosen} />)}
     </div>
   )
 }, isSame)
@@ -34,6 +38,7 @@ function isSame(before: Props, after: Props): boolean {
   const { messages } = before
   return (
     before.quote === after.quote &&
+    before.chosen === after.chosen &&
     messages.length === after.messages.length &&
     messages.every((message, index) => message === after.messages[index])
   )

@@ -2,7 +2,9 @@ import { type Cache, cacheExchange } from "@urql/exchange-graphcache"
 
 /** Types whose objects belong to the object that names them. */
 const embeddedTypes = [
+  "AnswerPercentiles",
   "AnswerProgress",
+  "AnswerTime",
   "Assistant",
   "AssistantMcpTool",
   "AssistantPage",
@@ -26,8 +28,14 @@ const embeddedTypes = [
   "KnowledgePage",
   "MessageConnection",
   "MessageSource",
+  "OutcomeComparison",
+  "OutcomeGroup",
+  "OutcomeNumbers",
+  "Outcomes",
   "PageInfo",
+  "Percentiles",
   "RedeliverEventsResult",
+  "StretchConnection",
   "ToolCallPage",
   "ToolTestResult",
   "User",

@@ -55,7 +55,7 @@ export function useRead<Data, Variables extends AnyVariables>(query: TypedDocume
   const again = () => read({ requestPolicy: "network-only" })
   useOnReturn(again)
   const instead = data ? null : error ? <Failure error={error} again={again} /> : <p className="hint">{t("Reading …")}</p>
-  return { data, instead, again }
+  return { data, instead, again, isReading: !data && !error }
 }
 
 /** Reads again at an interval while something is being done whose end is no event. */

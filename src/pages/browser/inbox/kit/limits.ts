@@ -40,4 +40,13 @@ export const inboxLimits = {
   unfolded: { characters: 300, lines: 6 },
   /** Height of a chat in the list, as in `style/list.css`, in pixels. */
   itemHeight: 76,
+  /** A report that takes longer than this says why, in milliseconds. */
+  slowReportMs: 2_000,
+  /** Periods of more days than this are shown by weeks at first. */
+  daysOfDayChart: 45,
+  /** Height of the chart, in pixels. */
+  chartHeight: 260,
+  /** How many causes of a fall are listed at most, and the least part of the change that one has: half a percentage point. */
+  changesShown: 6,
+  leastChange: 0.005,
 }

@@ -50,10 +50,12 @@ export function previewOf({ text, type }: { text: string | null; type: string })
 }
 
 /** The browser's own variant of the language, such as `en-GB`; it says how times are written. */
-const locale = navigator.languages.find((tag) => tag.split("-")[0] === language()) ?? language()
+export const locale = navigator.languages.find((tag) => tag.split("-")[0] === language()) ?? language()
 const today = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" })
 const otherDay = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" })
-const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" })
+/** Times with their days, by the clock of a zone, or of the browser. */
+export const exactFormat = (timeZone?: string) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone })
+const exact = exactFormat()
 
 /** A time of today as its hour, another as its day. */
 export function shortTime(at: string): string {

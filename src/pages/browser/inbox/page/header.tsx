@@ -6,6 +6,7 @@ import { chooseLanguage, type Language, language, languages, t } from "../kit/wo
 
 const views = [
   ["/chats", "Chats"],
+  ["/outcomes", "Outcomes"],
   ["/assistants", "Assistants"],
   ["/settings", "Settings"],
 ] as const

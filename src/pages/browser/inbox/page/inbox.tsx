@@ -4,6 +4,7 @@ import { Redirect, Route, Switch } from "wouter"
 import { ChatList } from "../chats/chat-list.js"
 import { Conversation } from "../chats/conversation.js"
 import { PlaceContext, useAddress } from "../kit/company.js"
+import { heardOf } from "../kit/ended.js"
 import { useAction, useShortcuts } from "../kit/help.js"
 import { useFollowed } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
@@ -12,7 +13,7 @@ import { signOut } from "../kit/session.js"
 import { useNews, useTitle } from "../kit/title.js"
 import { t } from "../kit/words.js"
 import { Header } from "./header.js"
-import { Assistants, Palette, Part, Settings } from "./parts.js"
+import { Assistants, Outcomes, Palette, Part, Settings } from "./parts.js"
 
 const lastCompany = "inbox-company"
 
@@ -35,8 +36,12 @@ function SignedIn({ me }: { me: Me }) {
   useEffect(() => {
     if (companyId) localStorage.setItem(lastCompany, companyId)
   }, [companyId])
+  const news = useNews(companyId)
   // The cache takes over what the events say, the title how many chats wait.
-  useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, useNews(companyId))
+  useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, (data) => {
+    news(data)
+    heardOf(data.events.type)
+  })
   const { help } = useShortcuts()
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   useAction("palette", () => setPaletteOpen(true))
@@ -48,7 +53,12 @@ function SignedIn({ me }: { me: Me }) {
         <Route path="/chats">
           <Chats />
         </Route>
-        <Route path="/chats/:id">{({ id }) => <Chats chatId={id} />}</Route>
+        <Route path="/chats/:id/:messageId?">{({ id, messageId }) => <Chats chatId={id} messageId={messageId} />}</Route>
+        <Route path="/outcomes/*?">
+          <Part>
+            <Outcomes />
+          </Part>
+        </Route>
         <Route path="/assistants/*?">
           <Part>
             <Assistants />
@@ -85,12 +95,13 @@ function NoCompany() {
   )
 }
 
-function Chats({ chatId }: { chatId?: string }) {
+/** The list of chats, and one that is open, at a message of it or at its end. */
+function Chats({ chatId, messageId }: { chatId?: string; messageId?: string }) {
   return (
     <main className="chats" data-view={chatId ? "chat" : "list"}>
       <h1 className="unseen">{t("Inbox")}</h1>
       <ChatList selected={chatId} />
-      {chatId ? <Conversation key={chatId} chatId={chatId} /> : <NoChat />}
+      {chatId ? <Conversation key={chatId + (messageId ?? "")} chatId={chatId} messageId={messageId} /> : <NoChat />}
     </main>
   )
 }

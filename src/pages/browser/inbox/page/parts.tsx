@@ -5,6 +5,7 @@ import { t } from "../kit/words.js"
 const part = <Props = object>(load: () => Promise<{ default: ComponentType<Props> }>) => lazy(load)
 
 export const Assistants = part(() => import("../assistants/assistants.js"))
+export const Outcomes = part(() => import("../outcomes/outcomes.js"))
 export const Palette = part(() => import("../palette/palette.js"))
 export const Settings = part(() => import("../settings/settings.js"))
 

@@ -20,6 +20,7 @@ const ofChat: Action[] = ["control", "reply", "unread"]
 
 const views = [
   ["/chats", "Chats"],
+  ["/outcomes", "Outcomes"],
   ["/assistants", "Assistants"],
   ["/settings/tokens", "Access tokens"],
   ["/settings/webhooks", "Event webhooks"],

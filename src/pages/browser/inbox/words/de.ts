@@ -1,3 +1,4 @@
+import { germanOfOutcomes } from "./de-outcomes.js"
 import { germanOfToolServers } from "./de-tool-servers.js"
 
 /** The texts in a language. */
@@ -326,5 +327,6 @@ export const german = {
   "{name} is now the manager of this chat.": "{name} ist jetzt für diesen Chat zuständig.",
   "{name}: all": "{name}: alle",
   "{seconds} s": "{seconds} s",
+  ...germanOfOutcomes,
   ...germanOfToolServers,
 }

@@ -1,4 +1,5 @@
 import type { Dictionary } from "./de.js"
+import { ukrainianOfOutcomes } from "./uk-outcomes.js"
 import { ukrainianOfToolServers } from "./uk-tool-servers.js"
 
 /** The texts of the inbox in Ukrainian, by their English words. */
@@ -322,5 +323,6 @@ export const ukrainian: Dictionary = {
   "{name} is now the manager of this chat.": "Тепер за цей чат відповідає {name}.",
   "{name}: all": "{name}: усі",
   "{seconds} s": "{seconds} с",
+  ...ukrainianOfOutcomes,
   ...ukrainianOfToolServers,
 }
