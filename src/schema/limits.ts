@@ -5,7 +5,7 @@ export const schemaLimits = {
   /** Longest code of a template's language; ours. */
   templateLanguage: 20,
   /** Longest question for a rating; ours. */
-  ratingQuestion: 300,
+  ratingQuestion: 200,
   /** Longest text with a rating; ours. */
   ratingText: 2_000,
   /** Page size of messages (Limits table). */

@@ -182,7 +182,6 @@ export type introspection_types = {
     'Text1to200': unknown;
     'Text1to2000': unknown;
     'Text1to253': unknown;
-    'Text1to300': unknown;
     'Text1to35': unknown;
     'Text1to500': unknown;
     'Text1to512': unknown;

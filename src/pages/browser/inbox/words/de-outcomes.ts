@@ -117,4 +117,10 @@ export const germanOfOutcomes = {
   "{name}: containment {share}, before {before}": "{name}: Anteil der KI {share}, davor {before}",
   "{points} points": "{points} Punkte",
   "−{points} points": "−{points} Punkte",
+  "Hand a chat to a person when the customer asks for one or it cannot help":
+    "Einen Chat an einen Menschen übergeben, wenn der Kunde es wünscht oder er nicht helfen kann",
+  "Hand-off": "Übergabe",
+  "Handed to a person: {reason}": "An einen Menschen übergeben: {reason}",
+  "What it tells the customer when it hands a chat over without a word; empty for nothing":
+    "Was er dem Kunden sagt, wenn er einen Chat ohne ein Wort übergibt; leer für nichts",
 }

@@ -105,10 +105,6 @@ export const german = {
     "Zurückgeben: Der Assistent beantwortet die nächste Nachricht des Kunden.",
   "Given as a whole with each question, for a short text": "Als Ganzes mit jeder Frage gegeben, für einen kurzen Text",
   Greeting: "Begrüßung",
-  "Hand a chat to a person when the customer asks for one or it cannot help":
-    "Einen Chat an einen Menschen übergeben, wenn der Kunde es wünscht oder er nicht helfen kann",
-  "Hand-off": "Übergabe",
-  "Handed to a person: {reason}": "An einen Menschen übergeben: {reason}",
   History: "Verlauf",
   "In progress": "Läuft",
   "In the field of a message, Enter sends and Shift + Enter begins a new line.":
@@ -299,8 +295,6 @@ export const german = {
   Waiting: "Wartend",
   "Waits for an answer": "Wartet auf Antwort",
   "Web page": "Webseite",
-  "What it tells the customer when it hands a chat over without a word; empty for nothing":
-    "Was er dem Kunden sagt, wenn er einen Chat ohne ein Wort übergibt; leer für nichts",
   What: "Was",
   Who: "Wer",
   Widget: "Widget",

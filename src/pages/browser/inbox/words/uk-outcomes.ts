@@ -117,4 +117,10 @@ export const ukrainianOfOutcomes: Readonly<Record<keyof typeof germanOfOutcomes,
   "{name}: containment {share}, before {before}": "{name}: частка ШІ {share}, до того {before}",
   "{points} points": "{points} п. п.",
   "−{points} points": "−{points} п. п.",
+  "Hand a chat to a person when the customer asks for one or it cannot help":
+    "Передати чат людині, коли клієнт просить або асистент не може допомогти",
+  "Hand-off": "Передача людині",
+  "Handed to a person: {reason}": "Передано людині: {reason}",
+  "What it tells the customer when it hands a chat over without a word; empty for nothing":
+    "Що він каже клієнту, коли передає чат без жодного слова; порожнє — нічого",
 }

@@ -102,10 +102,6 @@ export const ukrainian: Dictionary = {
   "Give back: the assistant answers the customer’s next message.": "Повернути: асистент відповість на наступне повідомлення клієнта.",
   "Given as a whole with each question, for a short text": "Дається цілком із кожним запитанням, для короткого тексту",
   Greeting: "Вітання",
-  "Hand a chat to a person when the customer asks for one or it cannot help":
-    "Передати чат людині, коли клієнт просить або асистент не може допомогти",
-  "Hand-off": "Передача людині",
-  "Handed to a person: {reason}": "Передано людині: {reason}",
   History: "Історія",
   "In progress": "Триває",
   "In the field of a message, Enter sends and Shift + Enter begins a new line.":
@@ -296,8 +292,6 @@ export const ukrainian: Dictionary = {
   Waiting: "В черзі",
   "Waits for an answer": "Чекає на відповідь",
   "Web page": "Вебсторінка",
-  "What it tells the customer when it hands a chat over without a word; empty for nothing":
-    "Що він каже клієнту, коли передає чат без жодного слова; порожнє — нічого",
   What: "Що",
   Who: "Хто",
   Widget: "Віджет",
