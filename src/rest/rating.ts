@@ -10,7 +10,8 @@ export const ratingRoutes = routes("Outcomes", {
   },
   "PUT /api/channels/{id}/rating-question": {
     summary: "Sets what customers of a channel connection are asked when a stretch has ended; null turns that off.",
-    document: "mutation ($id: UUID!, $question: String) { setRatingQuestion(channelId: $id, question: $question) { ...Channel } }",
+    document:
+      "mutation ($id: UUID!, $question: String) { setRatingQuestion(channelId: $id, question: $question) { ...Channel ratingQuestion } }",
     body: "fields",
     requiredFields: ["question"],
     errorStatuses: [400, 403, 404],

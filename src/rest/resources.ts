@@ -42,7 +42,7 @@ export const resources: Record<string, Resource> = {
     expiring: ["recordingUrl"],
     stored: ["recordingId"],
   },
-  Channel: { fields: "id companyId messenger name isActive assistantId ratingQuestion config { externalId } createdAt updatedAt" },
+  Channel: { fields: "id companyId messenger name isActive assistantId config { externalId } createdAt updatedAt" },
   Chat: {
     fields: `id companyId messenger fromId externalId name accountName username phoneNumber chatType assistantId managerId folderId
       folder { ...ChatFolder } isUnderAiControl aiDisableReason needsAttention unreadCount lastReadAt lastMessageAt tags { ...ChatTag }

@@ -11,7 +11,7 @@ import { Company, Member, type MemberRole, Subscription, type SubscriptionStatus
 import { GuardrailHit } from "../../src/entities/guardrail-hit.js"
 import { clock } from "../../src/entities/kit/clock.js"
 import { Knowledge } from "../../src/entities/knowledge.js"
-import { AskedQuestion } from "../../src/entities/question.js"
+import { AskedQuestion, QuestionGroup } from "../../src/entities/question.js"
 import { Stretch } from "../../src/entities/stretch.js"
 import { Session, User } from "../../src/entities/user.js"
 import { hashPassword } from "../../src/resolvers/kit/password.js"
@@ -220,8 +220,12 @@ export function companyFixture(world: World, company: CompanyRows): CompanyFixtu
       }),
     question: (fields) =>
       inTransaction(async ({ em }) => {
-        const found = { assistantId: company.assistant.id, callId: null, question: "Do you wrap gifts?", groupId: null, closedAt: null }
-        const question = Object.assign(new AskedQuestion(), { companyId: company.id, askedAt: clock.now() }, found, fields)
+        const of = { companyId: company.id, assistantId: company.assistant.id }
+        // In a group, so that the sweep leaves it as it is.
+        const group = Object.assign(new QuestionGroup(), of, { embeddingId: "none", vector: [] })
+        em.persist(group)
+        const found = { callId: null, question: "Do you wrap gifts?", askedAt: clock.now(), groupId: group.id, closedAt: null }
+        const question = Object.assign(new AskedQuestion(), of, found, fields)
         em.persist(question)
         return { id: question.id }
       }),
