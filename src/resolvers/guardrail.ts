@@ -3,8 +3,9 @@ import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
+import type { Narrow } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
-import { UUID } from "../entities/kit/scalars.js"
+import { Timestamp, UUID } from "../entities/kit/scalars.js"
 import { setGuardrails } from "../guardrails/set.js"
 import { GuardrailSettingsInput } from "../schema/guardrail.js"
 import { GuardrailHitConnection, guardrailHitReadModel } from "../schema/guardrail-hit.js"
@@ -36,6 +37,8 @@ export class GuardrailResolver {
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @CompanyArg() companyId?: string,
+    @Arg("from", () => Timestamp, { nullable: true, description: "Returns only hits at this time or later." }) from?: Date,
+    @Arg("to", () => Timestamp, { nullable: true, description: "Returns only hits before this time." }) to?: Date,
     @Arg("where", () => GuardrailHitWhere, { nullable: true, description: "Conditions as an object." }) where?: GuardrailHitWhere,
     @Arg("filter", () => String, { nullable: true, description: "Conditions as text, in the form field:op:value;field:op:value." })
     filter?: string,
@@ -48,7 +51,13 @@ export class GuardrailResolver {
     // A malformed cursor is refused before a company out of reach.
     cursorValues(paging)
     const matching = narrowedBy<"GuardrailHit">(fields, conditions)
-    return connection(context.reader, guardrailHitReadModel, selectionOf(info), paging, matching, context.reach(companyId))
+    const found: Narrow<"GuardrailHit"> = (query) => {
+      let list = matching(query)
+      if (from) list = list.where("t.created_at", ">=", from.toISOString())
+      if (to) list = list.where("t.created_at", "<", to.toISOString())
+      return list
+    }
+    return connection(context.reader, guardrailHitReadModel, selectionOf(info), paging, found, context.reach(companyId))
   }
 
   @Access("company")

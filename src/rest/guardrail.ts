@@ -3,8 +3,8 @@ import { routes } from "./kit/routes.js"
 export const guardrailRoutes = routes("Guardrails", {
   "GET /api/guardrail-hits": {
     summary: "Lists texts that guardrails hit, newest first.",
-    document: `query ($companyId: UUID, $filter: String, $first: Int, $after: String, $withTotal: Boolean = true) {
-      guardrailHits(companyId: $companyId, filter: $filter, first: $first, after: $after) {
+    document: `query ($companyId: UUID, $from: Timestamp, $to: Timestamp, $filter: String, $first: Int, $after: String, $withTotal: Boolean = true) {
+      guardrailHits(companyId: $companyId, from: $from, to: $to, filter: $filter, first: $first, after: $after) {
         nodes { ...GuardrailHit } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor", withTotal: "withCount" },
     page: "connection",

@@ -30,7 +30,7 @@ const contract: Record<string, string[]> = {
     "assistantTools(assistantId? search? types? skip? take?): AssistantToolPage!",
     "assistantTool(id): AssistantTool",
     "outcomes(companyId? from? to? by? filters? filter? timeZone?): Outcomes!",
-    "guardrailHits(companyId? where? filter? first? after?): GuardrailHitConnection!",
+    "guardrailHits(companyId? from? to? where? filter? first? after?): GuardrailHitConnection!",
     "unansweredQuestions(companyId? assistantId? from? to? first? after?): UnansweredQuestionConnection!",
     "ratingRequest(chatId): RatingRequest",
     "stretches(companyId? chatId? from? to? filters? filter? first? after?): StretchConnection!",

@@ -5,8 +5,15 @@ import { upload } from "../kit/upload.js"
 import { t } from "../kit/words.js"
 import { type Assistant, createKnowledge, type Knowledge } from "./operations.js"
 
+interface Props {
+  assistant: Pick<Assistant, "id" | "companyId">
+  /** What a text begins with. */
+  begin?: { name: string; text: string }
+  added(): void
+}
+
 /** The form of a new item: a text, a page or a file. */
-export function KnowledgeForm({ assistant, added }: { assistant: Assistant; added(): void }) {
+export function KnowledgeForm({ assistant, begin, added }: Props) {
   const mutate = useMutate()
   const notice = useNotice()
   const [kind, setKind] = useState<Knowledge["kind"]>("TEXT")
@@ -38,12 +45,12 @@ export function KnowledgeForm({ assistant, added }: { assistant: Assistant; adde
           </select>
         </Field>
         <Field label={t("Name of the item")}>
-          <input name="name" required={kind !== "FILE"} />
+          <input name="name" defaultValue={begin?.name} required={kind !== "FILE"} />
         </Field>
         {kind === "TEXT" && (
           <>
             <Field label={t("Text")}>
-              <textarea name="resourceContent" rows={6} dir="auto" required />
+              <textarea name="resourceContent" rows={6} dir="auto" defaultValue={begin?.text} required />
             </Field>
             <Field label={t("Use")}>
               <select name="use">

@@ -2,6 +2,10 @@
 export const inboxLimits = {
   /** Chats and messages of a page. */
   pageSize: 50,
+  /** Longest name of a knowledge item, in UTF-16 units: never more code points than the server takes. */
+  knowledgeName: 200,
+  /** Longest question for a rating, likewise. */
+  ratingQuestion: 200,
   /** Pause between two pings of the socket, and the longest wait for an answer, in milliseconds. */
   keepAliveMs: 10_000,
   /** The longest pause between two attempts to connect, in milliseconds. */

@@ -50,6 +50,35 @@ export const stretchesQuery = graphql(
   }`,
 )
 
+/** Questions to which the search of the knowledge found nothing, with their chats. */
+export const questionsQuery = graphql(
+  `query UnansweredQuestions($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $first: Int, $after: String) {
+    unansweredQuestions(companyId: $companyId, from: $from, to: $to, first: $first, after: $after) {
+      nodes {
+        id companyId question count lastAskedAt assistant { id name }
+        asked { id question chat { id name accountName username phoneNumber } }
+      }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+)
+
+export const closeQuestion = graphql(`mutation CloseUnansweredQuestion($id: UUID!) { closeUnansweredQuestion(id: $id) { closed } }`)
+
+/** What the guardrails of the assistants found. */
+export const hitsQuery = graphql(
+  `query GuardrailHits($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $first: Int, $after: String) {
+    guardrailHits(companyId: $companyId, from: $from, to: $to, first: $first, after: $after) {
+      nodes {
+        id createdAt rule direction action excerpt messageId assistant { id name } chat { id name accountName username phoneNumber }
+      }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+)
+
+export type Question = ResultOf<typeof questionsQuery>["unansweredQuestions"]["nodes"][number]
+export type Hit = ResultOf<typeof hitsQuery>["guardrailHits"]["nodes"][number]
 export type Report = ResultOf<typeof outcomesQuery>["outcomes"]
 export type Breakdowns = ResultOf<typeof breakdownsQuery>
 export type StretchRow = ResultOf<typeof stretchesQuery>["stretches"]["nodes"][number]

@@ -4,8 +4,10 @@ import { useAddress, usePlace } from "../kit/company.js"
 import { useTitle } from "../kit/title.js"
 import { type Text, t } from "../kit/words.js"
 import { inAddress } from "./filters.js"
+import { Hits } from "./hits.js"
 import { Overview } from "./overview.js"
 import { PeriodBar } from "./period-bar.js"
+import { Questions } from "./questions.js"
 import { StretchList } from "./stretch-list.js"
 
 interface Tab {
@@ -20,6 +22,11 @@ interface Tab {
 /** Each tab has an address and a file of its own; all are about the period above them. */
 const tabs: Tab[] = [
   { path: "/outcomes", title: "Overview", View: Overview, graphql: "outcomes", rest: "GET /api/outcomes" },
+  {
+    ...{ path: "/outcomes/questions", title: "Unanswered questions", View: Questions },
+    ...{ graphql: "unansweredQuestions", rest: "GET /api/unanswered-questions" },
+  },
+  { path: "/outcomes/hits", title: "Guardrails", View: Hits, graphql: "guardrailHits", rest: "GET /api/guardrail-hits" },
   { path: "/outcomes/chats", title: "Conversations", View: StretchList, graphql: "stretches", rest: "GET /api/stretches" },
 ]
 

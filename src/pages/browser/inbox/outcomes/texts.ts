@@ -72,11 +72,34 @@ export function reasonText(reason: string | null): string {
   const texts: Record<string, string> = {
     ASSISTANT: t("The assistant handed over"),
     FAILURE: t("The assistant could not answer"),
+    GUARDRAIL: t("A guardrail stopped a text"),
     PERSON: t("A person took over"),
     INTEGRATION: t("An integration turned AI off"),
     REMOVED: t("The assistant was deleted"),
   }
   return texts[reason.toUpperCase()] ?? reason
+}
+
+/** What a rule of the guardrails looks for. */
+export function ruleText(rule: string): string {
+  const texts: Record<string, string> = {
+    CARD: t("Card number"),
+    IBAN: t("IBAN"),
+    EMAIL: t("E-mail address"),
+    PHONE: t("Telephone number"),
+    WORDS: t("Own words and patterns"),
+    LINKS: t("Foreign link"),
+    SOURCES: t("No source"),
+    LENGTH: t("Too long"),
+    SCOPE: t("Out of scope"),
+  }
+  return texts[rule] ?? wordOf(rule)
+}
+
+/** What happened to a text that a rule hit. */
+export function actionText(action: string): string {
+  const texts: Record<string, string> = { LOG: t("Noted"), MASK: t("Masked"), BLOCK: t("Stopped") }
+  return texts[action] ?? wordOf(action)
 }
 
 /** A channel by REST's word for it, such as `telegram-bot`. */

@@ -17,6 +17,9 @@ export type Webhook = FragmentOf<typeof webhookFields>
 export type Delivery = FragmentOf<typeof deliveryFields>
 export type ToolServer = FragmentOf<typeof toolServerFields>
 
+export const setRatingQuestion = graphql(
+  `mutation SetRatingQuestion($id: UUID!, $question: String) { setRatingQuestion(channelId: $id, question: $question) { id ratingQuestion } }`,
+)
 export const tokensQuery = graphql(
   `query Tokens($companyId: UUID!) { accessTokens(companyId: $companyId) { id name tokenPrefix readOnly createdAt lastUsedAt expiresAt } }`,
 )
@@ -77,7 +80,7 @@ export const deleteToolServer = graphql(`mutation DeleteToolServer($id: UUID!) {
 
 export const channelsQuery = graphql(
   `query Channels($companyId: UUID!) {
-    channels(companyId: $companyId) { id name messenger isActive problem queued lastInboundAt config { externalId } }
+    channels(companyId: $companyId) { id name messenger isActive ratingQuestion problem queued lastInboundAt config { externalId } }
   }`,
 )
 export const membersQuery = graphql(

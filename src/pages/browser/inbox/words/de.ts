@@ -1,4 +1,5 @@
 import { germanOfOutcomes } from "./de-outcomes.js"
+import { germanOfQuality } from "./de-quality.js"
 import { germanOfToolServers } from "./de-tool-servers.js"
 
 /** The texts in a language. */
@@ -322,5 +323,6 @@ export const german = {
   "{name}: all": "{name}: alle",
   "{seconds} s": "{seconds} s",
   ...germanOfOutcomes,
+  ...germanOfQuality,
   ...germanOfToolServers,
 }

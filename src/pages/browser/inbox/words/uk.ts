@@ -1,5 +1,6 @@
 import type { Dictionary } from "./de.js"
 import { ukrainianOfOutcomes } from "./uk-outcomes.js"
+import { ukrainianOfQuality } from "./uk-quality.js"
 import { ukrainianOfToolServers } from "./uk-tool-servers.js"
 
 /** The texts of the inbox in Ukrainian, by their English words. */
@@ -318,5 +319,6 @@ export const ukrainian: Dictionary = {
   "{name}: all": "{name}: усі",
   "{seconds} s": "{seconds} с",
   ...ukrainianOfOutcomes,
+  ...ukrainianOfQuality,
   ...ukrainianOfToolServers,
 }
