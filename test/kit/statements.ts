@@ -2,7 +2,8 @@ import type pg from "pg"
 import type { World } from "./world.js"
 
 /** What sweeps ask at their intervals, which on a slow machine pass during any call. */
-const ofSweeps = /^(?:due-|counts-|renew-lease-|clear-|companies-with-|quiet-chats|end-lost-tool-calls|known-files|end-quiet-stretches|chats-without-stretches|ungrouped-questions|outcome-)/
+const ofSweeps =
+  /^(?:due-|counts-|renew-lease-|clear-|companies-with-|quiet-chats|end-lost-tool-calls|known-files|end-quiet-stretches|chats-without-stretches|ungrouped-questions|outcome-)/
 
 /**
  * The statements on chats, channels and what belongs to them that the server sends during a call, by name or as text: not those of the

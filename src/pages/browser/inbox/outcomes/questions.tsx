@@ -62,12 +62,12 @@ function Row({ question, zone, close }: { question: Question; zone: string; clos
   return (
     <li>
       <div className="item">
-        <h3 dir="auto">{name}</h3>
+        <h2 dir="auto">{name}</h2>
         <p className="hint">
           {t("Asked: {count}, last {time}", { count, time: timeIn(zone, lastAskedAt) })} · <bdi>{assistant.name}</bdi>
         </p>
         {texts.length > 1 && (
-          <ul aria-label={t("Also asked as")}>
+          <ul className="said" aria-label={t("Also asked as")}>
             {texts
               .filter((each) => each !== name)
               .map((each) => (
@@ -95,7 +95,7 @@ function Chats({ chats }: { chats: NonNullable<Question["asked"][number]["chat"]
   const { to } = useAddress()
   if (chats.length === 0) return null
   return (
-    <p className="line">
+    <p className="line buttons">
       <span className="hint">{t("Chats")}</span>
       {chats.map((chat) => (
         <Link key={chat.id} href={to(`/chats/${chat.id}`)}>

@@ -36,7 +36,7 @@ export function Channels() {
               <td>{queued}</td>
               <td>{lastInboundAt ? exactTime(lastInboundAt) : messenger === "WIDGET" ? "" : t("None")}</td>
               <td>
-                <RatingQuestion channel={{ id, name, ratingQuestion }} changed={again} />
+                <RatingQuestion channel={{ id, ratingQuestion }} changed={again} />
               </td>
             </tr>
           ))}

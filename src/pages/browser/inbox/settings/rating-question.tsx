@@ -6,12 +6,12 @@ import { t } from "../kit/words.js"
 import { setRatingQuestion } from "./operations.js"
 
 interface Props {
-  channel: { id: string; name: string; ratingQuestion: string | null }
+  channel: { id: string; ratingQuestion: string | null }
   changed(): void
 }
 
 /** What the customers of a channel are asked when a conversation has ended; nothing until somebody writes a question. */
-export function RatingQuestion({ channel: { id, name, ratingQuestion }, changed }: Props) {
+export function RatingQuestion({ channel: { id, ratingQuestion }, changed }: Props) {
   const mutate = useMutate()
   async function save(event: FormEvent<HTMLFormElement>) {
     const { question } = textsOf(event)
@@ -19,9 +19,7 @@ export function RatingQuestion({ channel: { id, name, ratingQuestion }, changed 
   }
   return (
     <details>
-      <summary aria-label={t("Question for a rating: {name}", { name })}>
-        {ratingQuestion ? <bdi>{ratingQuestion}</bdi> : t("Not asked")}
-      </summary>
+      <summary>{ratingQuestion ? <bdi>{ratingQuestion}</bdi> : t("Not asked")}</summary>
       <form className="fields" onSubmit={(event) => void save(event)}>
         <Field label={t("Question after a conversation, answered with 1 to 5; empty for none")}>
           <textarea name="question" rows={2} dir="auto" maxLength={inboxLimits.ratingQuestion} defaultValue={ratingQuestion ?? ""} />

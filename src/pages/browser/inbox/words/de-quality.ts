@@ -17,7 +17,6 @@ export const germanOfQuality = {
   "Own words and patterns": "Eigene Wörter und Muster",
   "Question after a conversation, answered with 1 to 5; empty for none":
     "Frage nach einer Unterhaltung, mit 1 bis 5 beantwortet; leer für keine",
-  "Question for a rating: {name}": "Frage nach einer Bewertung: {name}",
   "Questions to which the search of the knowledge found nothing. An answer that you add is found the next time.":
     "Fragen, zu denen die Suche im Wissen nichts gefunden hat. Eine Antwort, die Sie hinzufügen, wird beim nächsten Mal gefunden.",
   "Telephone number": "Telefonnummer",

@@ -17,7 +17,6 @@ export const ukrainianOfQuality = {
   "Own words and patterns": "Власні слова й шаблони",
   "Question after a conversation, answered with 1 to 5; empty for none":
     "Запитання після розмови, відповідь від 1 до 5; порожньо — без запитання",
-  "Question for a rating: {name}": "Запитання про оцінку: {name}",
   "Questions to which the search of the knowledge found nothing. An answer that you add is found the next time.":
     "Запитання, на які пошук у знаннях нічого не знайшов. Додану вами відповідь буде знайдено наступного разу.",
   "Telephone number": "Номер телефону",
