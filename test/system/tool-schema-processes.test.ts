@@ -187,7 +187,10 @@ describe("the budget of a company", () => {
     const id = await stored({ properties: { a: { pattern: "^(a+)+$" } } }, company)
     const endless = { a: `${"a".repeat(50)}!` }
     const run = async () => (await w.rest.as(company.token).post(`${path}/${id}/test`, { params: endless })).status
-    expect([await run(), await run(), await run()]).toEqual([400, 400, 429])
+    const [first, second, third] = [await run(), await run(), await run()]
+    // On a busy machine what was checked before has used some of it, so that the second one may be refused already.
+    expect([first, third]).toEqual([400, 429])
+    expect([400, 429]).toContain(second)
     const another = { properties: { a: { pattern: `^new${++count}$` } } }
     const { body, headers } = await create(another, company).expect(429)
     expect(body).toMatchObject({ code: "RATE_LIMITED", message: expect.stringContaining("this company") })

@@ -89,6 +89,11 @@ export async function makeScheduler(config: Config, database: Database, log: Log
   const storing = new Set<Promise<unknown>>()
   const dueTimes = new DueTimes()
   const work = new Map(jobs.work.map((kind) => [kind.name, kind]))
+  const pause = async () => {
+    dueTimes.stop()
+    // Locks that are not released expire.
+    await agenda.stop(false).catch((error) => log.warn({ err: error }, "the locks of jobs were not released"))
+  }
   return {
     async schedule(scheduled) {
       const { job, companyId, id, at } = scheduled
@@ -127,14 +132,9 @@ export async function makeScheduler(config: Config, database: Database, log: Log
       }
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
-    async pause() {
-      dueTimes.stop()
-      await agenda.stop(false)
-    },
+    pause,
     async stop() {
-      dueTimes.stop()
-      // Locks that are not released expire.
-      await agenda.stop(false).catch((error) => log.warn({ err: error }, "the locks of jobs were not released"))
+      await pause()
       await Promise.all(storing)
       // Agenda does not close its connections if it was never started.
       await close()
