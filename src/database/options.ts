@@ -32,6 +32,7 @@ import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
 import { OutcomeDay, OutcomeSum, OutcomeTime, OutcomeZone } from "../entities/outcome-day.js"
+import { OutcomeDimensionSum, OutcomeDimensionTime } from "../entities/outcome-dimension.js"
 import { AskedQuestion, QuestionGroup } from "../entities/question.js"
 import { Stretch, StretchSetting } from "../entities/stretch.js"
 import { ToolCall, ToolCallTally } from "../entities/tool-call.js"
@@ -73,6 +74,8 @@ export const entities = {
   OutcomeDay,
   OutcomeSum,
   OutcomeTime,
+  OutcomeDimensionSum,
+  OutcomeDimensionTime,
   AssistantTurn,
   ToolCall,
   ToolCallTally,

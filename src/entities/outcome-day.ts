@@ -4,7 +4,8 @@ import type { HandOffReason } from "./kit/chat-words.js"
 import { CompanyOwned } from "./kit/row.js"
 import type { StretchOutcome } from "./kit/stretch-words.js"
 
-const ofCompany = {
+/** The filter by which the rows of these tables are of the companies in reach. */
+export const ofCompanies = {
   name: "company",
   cond: (args: Record<string, unknown>) => ({ companyId: { $in: args["ids"] as string[] } }),
   default: true,
@@ -27,7 +28,7 @@ export class OutcomeZone extends CompanyOwned {
  * (a trigger); its sums are valid only with it.
  */
 @Entity()
-@Filter(ofCompany)
+@Filter(ofCompanies)
 @Index({ properties: ["companyId", "fromAt"] })
 export class OutcomeDay {
   @PrimaryKey({ type: "uuid" })
@@ -44,6 +45,10 @@ export class OutcomeDay {
 
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   toAt!: Date
+
+  /** Whether the sums by one dimension are kept too; a version of the server that lacks them keeps only the others. */
+  @Property({ type: "boolean", default: false })
+  hasDimensions!: boolean
 }
 
 /** What the stretches that are counted together have in common; the columns are named as in `stretch`. */
@@ -86,7 +91,7 @@ abstract class OutcomeCell {
 
 /** Sums over the ended stretches that started on a day. */
 @Entity()
-@Filter(ofCompany)
+@Filter(ofCompanies)
 export class OutcomeSum extends OutcomeCell {
   @Property({ type: "bigint" })
   inputTokens!: string
@@ -104,7 +109,7 @@ export class OutcomeSum extends OutcomeCell {
 
 /** How many of them had the same time until the first answer, which is rounded. */
 @Entity()
-@Filter(ofCompany)
+@Filter(ofCompanies)
 export class OutcomeTime extends OutcomeCell {
   /** Whether a person answered; otherwise AI did. */
   @Property({ type: "boolean" })

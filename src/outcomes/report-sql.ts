@@ -1,10 +1,11 @@
-import { type Compilable, type RawBuilder, sql } from "kysely"
-import type { Narrow, Query, ReadModel } from "../database/read-model.js"
+import { sql } from "kysely"
+import type { Narrow, Query } from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
 import type { EntityName } from "../database/tables.js"
 import { stretchOutcomes } from "../entities/kit/stretch-words.js"
-import { type GroupBy, outcomeDayReadModel, outcomeSumReadModel, outcomeTimeReadModel } from "../schema/outcome.js"
+import { type GroupBy, outcomeDayReadModel } from "../schema/outcome.js"
 import { stretchReadModel } from "../schema/stretch.js"
+import { groupColumns, keptQueries } from "./kept-rows.js"
 import { outcomeLimits } from "./limits.js"
 
 /** What a report is about. */
@@ -14,8 +15,10 @@ export interface Asked {
   to: Date
   timeZone: string
   by: GroupBy
-  /** Conditions on the columns that `stretch` and the kept sums share. */
+  /** Conditions, on columns that `stretch` and the kept sums share where `usesSums`. */
   matching: Narrow<EntityName>
+  /** The fields that the conditions are on. */
+  fields: string[]
   /** Whether kept sums may be used: not with a condition on a column that they lack. */
   usesSums: boolean
 }
@@ -42,25 +45,6 @@ export interface SumsRow {
   /** Number of stretches that were read one by one. */
   read: string
   uses_sums: boolean
-}
-
-/** The column of a group, of stretches and of kept sums. */
-const groups: Record<GroupBy, (timeZone: string) => { ofStretch: RawBuilder<string>; ofSum: RawBuilder<string> }> = {
-  DAY: (zone) => ({ ofStretch: sql`(t.started_at at time zone ${zone}::text)::date`, ofSum: sql`t.day` }),
-  WEEK: (zone) => ({
-    ofStretch: sql`date_trunc('week', t.started_at at time zone ${zone}::text)::date`,
-    // 2001 began with a Monday. Arithmetic of days costs a fraction of date_trunc() or extract().
-    ofSum: sql`t.day - (t.day - date '2001-01-01') % 7`,
-  }),
-  ASSISTANT: () => column("assistant_id"),
-  MESSENGER: () => column("messenger"),
-  PERSON: () => column("person_id"),
-  HANDOFF_REASON: () => column("hand_off_reason"),
-}
-
-function column(name: string) {
-  const reference = sql<string>`${sql.ref(`t.${name}`)}`
-  return { ofStretch: reference, ofSum: reference }
 }
 
 /** Columns of the sums of a group, over rows that have one stretch or the sums of many. */
@@ -90,49 +74,36 @@ export function reportSql(reader: Reader, asked: Asked) {
   const { p50, p95 } = outcomeLimits.percentiles
   const { companyId, by, usesSums } = asked
   const filtered = <N extends EntityName, O>(query: Query<N, O>) => (asked.matching as Narrow<N>)(query)
-  const { ofStretch, ofSum } = groups[by](asked.timeZone)
+  const { ofStretch, ofSum } = groupColumns[by](asked.timeZone)
   const [from, to, zone] = [asked.from.toISOString(), asked.to.toISOString(), asked.timeZone]
   const kept = reader
     .scoped(outcomeDayReadModel, [companyId])
     .where("t.time_zone", "=", zone)
     .where("t.from_at", ">=", from)
     .where("t.to_at", "<=", to)
-    .where(sql<boolean>`${usesSums}::boolean`)
+    .where(sql<boolean>`t.has_dimensions and ${usesSums}::boolean`)
     .select(["t.day", "t.from_at", "t.to_at"])
-  const inGap = filtered(reader.scoped(stretchReadModel, [companyId])).where(
-    sql<boolean>`t.started_at >= gap.from_at and t.started_at < gap.to_at and t.ended_at is not null`,
-  )
-  const read = inGap.select([
-    ...([
+  const inGap = filtered(reader.scoped(stretchReadModel, [companyId]))
+    .where(sql<boolean>`t.started_at >= gap.from_at and t.started_at < gap.to_at and t.ended_at is not null`)
+    .select([
       ofStretch.as("group"),
-      "t.outcome",
-      "t.reopened",
-      "t.hand_off_reason",
-      sql<number>`1`.as("count"),
-      sql<number>`1`.as("read"),
-    ] as const),
-    ...[sql`t.input_tokens::bigint`.as("input_tokens"), sql`t.output_tokens::bigint`.as("output_tokens")],
-    ...[sql`coalesce(t.rating, 0)::integer`.as("rating"), sql`(t.rating is not null)::integer`.as("ratings")],
-  ])
-  const answered = (isOfPerson: boolean) => {
-    const ms = sql`t.${sql.ref(isOfPerson ? "people_answer_ms" : "ai_answer_ms")}[1]`
-    const shown = sql<number>`case when (select is_exact from exactness) then ${ms} else rounded_ms(${ms}) end`
-    return inGap
-      .where(sql<boolean>`${ms} is not null`)
-      .select([ofStretch.as("group"), sql.lit(isOfPerson).as("is_of_person"), shown.as("ms"), sql<number>`1`.as("count")])
-  }
-  const ofKeptDays = <N extends "OutcomeSum" | "OutcomeTime">(model: ReadModel<N>) => {
-    const query = reader.scoped(model, [companyId]) as unknown as Query<"OutcomeSum">
-    const days = query.where("t.time_zone", "=", zone).where(sql<boolean>`t.day = any(array(select day from kept))`)
-    return (usesSums ? filtered(days) : days) as unknown as Query<N>
-  }
-  const keptSums = ofKeptDays(outcomeSumReadModel).select([
+      ...(["t.outcome", "t.reopened", "t.hand_off_reason", "t.input_tokens", "t.output_tokens", "t.rating"] as const),
+    ])
+    .select([sql`t.ai_answer_ms[1]`.as("ai_ms"), sql`t.people_answer_ms[1]`.as("people_ms")])
+    // Keeps the planner from joining all stretches with the gaps, of which it expects many.
+    .offset(0)
+  const ofKeptDays = <N extends EntityName>(query: Query<N, unknown>) =>
+    (usesSums ? filtered(query) : query).where(
+      // The bounds are what the planner estimates the number of rows by.
+      sql<boolean>`t.time_zone = ${zone} and t.day >= (${from}::timestamptz at time zone ${zone})::date
+        and t.day <= (${to}::timestamptz at time zone ${zone})::date and t.day in (select day from kept)`,
+    )
+  const ofDays = keptQueries(reader, companyId, by, asked.fields)
+  const keptSums = ofKeptDays(ofDays.sums).select([
     ...([ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count", sql<number>`0`.as("read")] as const),
     ...(["t.input_tokens", "t.output_tokens", "t.rating", "t.ratings"] as const),
   ])
-  const keptTimes = ofKeptDays(outcomeTimeReadModel).select([ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
-  const inEachGap = (query: Compilable<unknown>) =>
-    sql`select found.* from gap cross join lateral ${query as unknown as RawBuilder<unknown>} found`
+  const keptTimes = ofKeptDays(ofDays.times).select([ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
   const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
       on ${sql.ref(`${name}.is_total`)} = counted.is_total and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
   return sql<SumsRow>`
@@ -141,15 +112,21 @@ export function reportSql(reader: Reader, asked: Asked) {
       select from_at, to_at from kept union all select at, at from (values (${from}::timestamptz), (${to}::timestamptz)) bounds (at)
     ), gap as materialized (
       select * from (select to_at as from_at, lead(from_at) over (order by from_at, to_at) as to_at from edge) between_kept where from_at < to_at
+    ), read_one as materialized (
+      select found.* from gap cross join lateral ${inGap} found
     ), cell as not materialized (
-      ${inEachGap(read)} union all ${keptSums}
+      select "group", outcome, reopened, hand_off_reason, 1 as count, 1 as read, input_tokens::bigint, output_tokens::bigint,
+        coalesce(rating, 0)::integer as rating, (rating is not null)::integer as ratings
+      from read_one union all ${keptSums}
     ), counted_group as materialized (
       select "group", ${sumsOfCells} from cell group by "group"
     ), counted as (
       select 0 as is_total, "group"::text as "group", ${sql.join(sumColumns.map((name) => sql.ref(name)))} from counted_group
       union all select 1, null, ${sql.join(sumColumns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)`))} from counted_group
     ), answer_time as not materialized (
-      ${inEachGap(answered(false))} union all ${inEachGap(answered(true))} union all ${keptTimes}
+      select "group", is_of_person, case when is_exact then ms else rounded_ms(ms) end as ms, 1 as count
+      from exactness cross join read_one cross join lateral (values (false, ai_ms), (true, people_ms)) answer (is_of_person, ms)
+      where ms is not null union all ${keptTimes}
     ), same_time as materialized (
       select "group", is_of_person, ms, sum(count) as count from answer_time group by "group", is_of_person, ms
     ), each_time as (

@@ -10,6 +10,7 @@ import { narrowedBy } from "../schema/kit/filter-sql.js"
 import type { GroupBy, OutcomeComparison, OutcomeGroup, OutcomeNumbers, Outcomes } from "../schema/outcome.js"
 import { stretchFilterFields } from "../schema/stretch-filter.js"
 import { askForSums } from "./keep.js"
+import { canUseSums } from "./kept-rows.js"
 import { outcomeLimits } from "./limits.js"
 import { type Period, periodOf, timeZoneOf } from "./period.js"
 import { reportSql, type SumsRow } from "./report-sql.js"
@@ -24,9 +25,6 @@ export interface ReportArguments {
   conditions: Condition[]
 }
 
-/** Fields that kept sums lack. */
-const onlyOfStretches = ["rating"]
-
 /** Makes a report over the ended stretches of a period and of the one before. */
 export async function outcomesOf(context: RequestContext, given: ReportArguments): Promise<Outcomes> {
   const { companyId, by } = given
@@ -36,8 +34,9 @@ export async function outcomesOf(context: RequestContext, given: ReportArguments
   const isEmpty = given.conditions.some(({ field, values }) => field === "isEnded" && values[0] === false)
   const ofEnded: Narrow<EntityName> = narrowedBy(stretchFilterFields, conditions)
   const matching: Narrow<EntityName> = (query) => (isEmpty ? ofEnded(query).where(sql<boolean>`false`) : ofEnded(query))
-  const usesSums = !conditions.some(({ field }) => onlyOfStretches.includes(field))
-  const asked = { companyId, timeZone: period.timeZone, by, matching, usesSums }
+  const fields = conditions.map(({ field }) => field)
+  const usesSums = canUseSums(fields)
+  const asked = { companyId, timeZone: period.timeZone, by, matching, fields, usesSums }
   const read = (from: Date, to: Date) =>
     runQuery<SumsRow>(context.reader, reportSql(context.reader, { ...asked, from, to }).compile(context.reader.sql))
   const [current, before] = await Promise.all([read(period.from, period.to), read(period.before, period.from)])

@@ -6,6 +6,8 @@ import { words } from "../entities/kit/words.js"
 export const outcomeDayReadModel = readModel("OutcomeDay")
 export const outcomeSumReadModel = readModel("OutcomeSum")
 export const outcomeTimeReadModel = readModel("OutcomeTime")
+export const outcomeDimensionSumReadModel = readModel("OutcomeDimensionSum")
+export const outcomeDimensionTimeReadModel = readModel("OutcomeDimensionTime")
 
 /** By what a report groups stretches (contract, section 12). */
 export const OutcomeGroupByEnum = words("OutcomeGroupBy", "By what a report groups stretches.", {

@@ -124,13 +124,32 @@ describe("with kept sums", () => {
     )
   })
 
-  it("percentiles are those of the rows, rounded", async () => {
-    const period = { from: new Date(now - 30 * day), to: new Date(now), timeZone: "Europe/Berlin" }
-    const shown = await report({ ...period, by: "MESSENGER" })
-    const rows = await rowsOf(period.from, period.to, "isEnded:eq:true")
-    expect(shown.total.current).toEqual(plainNumbers(rows, true))
-    const expected = plainGroups(rows, "MESSENGER", period.timeZone, true)
-    expect(new Map(shown.groups.map(({ key, current }: { key: string; current: object }) => [key, current]))).toEqual(expected)
+  const conditions = ["isEnded:eq:true", "messenger:eq:telegram", "outcome:eq:AI_ALONE", "isHandedOff:eq:true", "personId:eq:null"]
+
+  it.each(groupBys)("percentiles are those of the rows, rounded, by %s", async (by) => {
+    // From midnight to midnight: only days are read whose sums are kept.
+    const to = new Date(Math.floor(now / day) * day - 7 * day)
+    const period = { from: new Date(to.getTime() - 20 * day), to, timeZone: "UTC" }
+    for (const filter of [...conditions, `assistantId:eq:${assistants[0]}`, `reopened:eq:false;messenger:eq:widget`]) {
+      const shown = await report({ ...period, by, filter })
+      const rows = await rowsOf(period.from, period.to, filter)
+      expect(shown.total.current).toEqual(plainNumbers(rows, true))
+      const expected = plainGroups(rows, by, period.timeZone, true)
+      for (const [key, numbers] of expected)
+        expect([key, shown.groups.find((group: { key: string }) => group.key === key)?.current]).toEqual([key, numbers])
+    }
+  })
+
+  it("days that the version before kept, without sums by one dimension, are read one by one and kept again", async () => {
+    const isKept = () => sql("select has_dimensions from outcome_day order by has_dimensions limit 1")
+    await sql("update outcome_day set has_dimensions = false")
+    await sql("delete from outcome_dimension_sum")
+    await sql("delete from outcome_dimension_time")
+    const given = { by: "PERSON" as const, timeZone: "UTC", start: 30 * 24, hours: 20 * 24, filter: "isEnded:eq:true" }
+    await agree(given, true)
+    await keepOutcomes.run(w.services)
+    expect(await isKept()).toEqual([{ has_dimensions: true }])
+    await agree(given, true)
   })
 
   it.each([
