@@ -105,9 +105,24 @@ export class OutcomeSum extends OutcomeCell {
 
   @Property({ type: "integer" })
   ratings!: number
+
+  /** Times until the first answer of AI, rounded, in their order; null without one. */
+  @Property({ type: "array", columnType: "int[]", nullable: true })
+  aiMs!: number[] | null
+
+  /** How many stretches have each of these times. */
+  @Property({ type: "array", columnType: "int[]", nullable: true })
+  aiCounts!: number[] | null
+
+  /** Times until the first answer of people, likewise. */
+  @Property({ type: "array", columnType: "int[]", nullable: true })
+  peopleMs!: number[] | null
+
+  @Property({ type: "array", columnType: "int[]", nullable: true })
+  peopleCounts!: number[] | null
 }
 
-/** How many of them had the same time until the first answer, which is rounded. */
+/** Times until the first answer as the version before keeps them; this one has them in `outcome_sum`, and only deletes these rows. */
 @Entity()
 @Filter(ofCompanies)
 export class OutcomeTime extends OutcomeCell {

@@ -67,7 +67,7 @@ export class OutcomeDimensionSum extends OutcomeDimensionCell {
   ratings!: number
 }
 
-/** Sums over `outcome_time` of a day by one dimension. */
+/** How many stretches of a day had the same time until the first answer, rounded, by one dimension. */
 @Entity()
 @Filter(ofCompanies)
 export class OutcomeDimensionTime extends OutcomeDimensionCell {

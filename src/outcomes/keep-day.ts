@@ -32,25 +32,27 @@ const shared = "assistant_id, messenger, person_id, hand_off_reason, outcome, re
 const ofDay = `company_id = $1 and company_id = any($2::uuid[]) and ended_at is not null
         and started_at >= $4::date::timestamp at time zone $3 and started_at < ($4::date + 1)::timestamp at time zone $3`
 
+const times = (isOfPerson: boolean) => `
+          array_agg(ms order by ms) filter (where is_of_person = ${isOfPerson}), array_agg(count order by ms) filter (where is_of_person = ${isOfPerson})`
+
 const sumUp: Statement[] = [
   {
     name: "keep-outcome-sums",
+    // A stretch has up to three rows: one with its sums, and one with each time until the first answer.
     text: `
-      insert into outcome_sum (company_id, time_zone, day, place, ${shared}, count, input_tokens, output_tokens, rating, ratings)
+      insert into outcome_sum (company_id, time_zone, day, place, ${shared}, count, input_tokens, output_tokens, rating, ratings,
+        ai_ms, ai_counts, people_ms, people_counts)
       select ${parameters}, row_number() over (), sums.* from (
-        select ${shared}, count(*), sum(input_tokens), sum(output_tokens), coalesce(sum(rating), 0), count(rating)
-        from stretch where ${ofDay} group by ${shared}
+        select ${shared}, sum(count) filter (where is_of_person is null), sum(input_tokens) filter (where is_of_person is null), sum(output_tokens) filter (where is_of_person is null),
+          coalesce(sum(rating) filter (where is_of_person is null), 0), coalesce(sum(ratings) filter (where is_of_person is null), 0),
+          ${times(false)}, ${times(true)}
+        from (
+          select ${shared}, is_of_person, rounded_ms(ms) as ms, count(*)::integer as count,
+            sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(rating) as rating, count(rating) as ratings
+          from stretch cross join lateral (values (null, null), (false, ai_answer_ms[1]), (true, people_answer_ms[1])) answer (is_of_person, ms)
+          where ${ofDay} and (is_of_person is null or ms is not null) group by ${shared}, is_of_person, rounded_ms(ms)
+        ) same_time group by ${shared}
       ) sums`,
-  },
-  {
-    name: "keep-outcome-times",
-    text: `
-      insert into outcome_time (company_id, time_zone, day, place, ${shared}, is_of_person, ms, count)
-      select ${parameters}, row_number() over (), times.* from (
-        select ${shared}, is_of_person, rounded_ms(ms), count(*)
-        from stretch cross join lateral (values (false, ai_answer_ms[1]), (true, people_answer_ms[1])) answer (is_of_person, ms)
-        where ${ofDay} and ms is not null group by ${shared}, is_of_person, rounded_ms(ms)
-      ) times`,
   },
   {
     name: "keep-outcome-dimension-sums",
@@ -72,8 +74,11 @@ const sumUp: Statement[] = [
       select ${parameters}, case when grouping(assistant_id) = 0 then 'ASSISTANT' when grouping(messenger) = 0 then 'MESSENGER'
           when grouping(person_id) = 0 then 'PERSON' when grouping(hand_off_reason) = 0 then 'HANDOFF_REASON'
           when grouping(outcome) = 0 then 'OUTCOME' else 'ALL' end,
-        row_number() over (), assistant_id, messenger, person_id, hand_off_reason, outcome, is_of_person, ms, sum(count)
-      from outcome_time ${ofZone} and day = $4
+        row_number() over (), assistant_id, messenger, person_id, hand_off_reason, outcome, is_of_person, ms, sum(same.count)
+      from outcome_sum cross join lateral (
+        select false, unnest(ai_ms), unnest(ai_counts) union all select true, unnest(people_ms), unnest(people_counts)
+      ) same (is_of_person, ms, count)
+      ${ofZone} and day = $4
       group by is_of_person, ms, grouping sets ((), (assistant_id), (messenger), (person_id), (hand_off_reason), (outcome))`,
   },
 ]

@@ -1,14 +1,8 @@
 import { type RawBuilder, sql } from "kysely"
-import type { Query, ReadModel } from "../database/read-model.js"
+import type { Query } from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
 import { type OutcomeDimension, outcomeDimensions } from "../entities/outcome-dimension.js"
-import {
-  type GroupBy,
-  outcomeDimensionSumReadModel,
-  outcomeDimensionTimeReadModel,
-  outcomeSumReadModel,
-  outcomeTimeReadModel,
-} from "../schema/outcome.js"
+import { type GroupBy, outcomeDimensionSumReadModel, outcomeDimensionTimeReadModel, outcomeSumReadModel } from "../schema/outcome.js"
 
 /** What kept sums can be narrowed or grouped by. */
 type KeptBy = Exclude<OutcomeDimension, "ALL"> | "REOPENED"
@@ -30,24 +24,22 @@ export const canUseSums = (fields: string[]) => fields.every((field) => field in
 /** Columns that the sums by one dimension have in any case; the times have none. */
 const alwaysOfSums: KeptBy[] = ["OUTCOME", "HANDOFF_REASON", "REOPENED"]
 
-/** A query on the kept sums, or times, of a company: on the small table by one dimension when the report needs no other. */
+/**
+ * Kept sums and times of a company: from the small tables by one dimension when the report needs no other. Sums by all dimensions have the times in
+ * arrays, so that `times` is null.
+ */
 export function keptQueries(reader: Reader, companyId: string, by: GroupBy, fields: string[]) {
   const ofGroup = by === "DAY" || by === "WEEK" ? [] : [by]
   const needed = [...new Set([...ofGroup, ...fields.flatMap((field) => keptFields[field] ?? [])])]
-  const query = (of: { one: ReadModel; all: ReadModel }, always: KeptBy[]) => {
-    const dimension = dimensionOf(needed.filter((each) => !always.includes(each)))
-    if (!dimension) return reader.scoped(of.all, [companyId])
-    return reader.scoped(of.one, [companyId]).where(sql<boolean>`t.dimension = ${dimension}`)
-  }
+  const ofTimes = dimensionOf(needed)
+  if (!ofTimes) return { sums: reader.scoped(outcomeSumReadModel, [companyId]), times: null }
+  const ofSums = dimensionOf(needed.filter((each) => !alwaysOfSums.includes(each)))
   return {
-    sums: query({ one: outcomeDimensionSumReadModel as ReadModel, all: outcomeSumReadModel as ReadModel }, alwaysOfSums) as Query<
+    sums: reader.scoped(outcomeDimensionSumReadModel, [companyId]).where(sql<boolean>`t.dimension = ${ofSums}`) as unknown as Query<
       "OutcomeSum",
       unknown
     >,
-    times: query({ one: outcomeDimensionTimeReadModel as ReadModel, all: outcomeTimeReadModel as ReadModel }, []) as Query<
-      "OutcomeTime",
-      unknown
-    >,
+    times: reader.scoped(outcomeDimensionTimeReadModel, [companyId]).where(sql<boolean>`t.dimension = ${ofTimes}`),
   }
 }
 

@@ -6,8 +6,8 @@ export const outcomeLimits = {
   periodDays: 1_100,
   /** Days of a report without a period; ours, four weeks. */
   periodDefaultDays: 28,
-  /** Percentiles of the time until the first answer. */
-  percentiles: { p50: 0.5, p95: 0.95 },
+  /** Percentiles of the time until the first answer, in percent. */
+  percentiles: { p50: 50, p95: 95 },
   /** A report that reads more stretches one by one asks for kept sums; ours. */
   stretchesReadAtOnce: 20_000,
   /** Age of a day in days from which its sums are kept: stretches rarely change later; ours. */

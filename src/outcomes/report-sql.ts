@@ -11,6 +11,8 @@ import { outcomeLimits } from "./limits.js"
 /** What a report is about. */
 export interface Asked {
   companyId: string
+  /** Begin of the period before, which ends at `from`. */
+  before: Date
   from: Date
   to: Date
   timeZone: string
@@ -23,8 +25,10 @@ export interface Asked {
   usesSums: boolean
 }
 
-/** The sums of a group; of the whole report where `is_total` is 1. */
+/** The sums of a group in a period; of the whole period where `is_total` is 1. */
 export interface SumsRow {
+  /** Whether the period is that of the report; otherwise it is the one before. */
+  is_current: boolean
   is_total: number
   group: string | null
   stretches: string
@@ -59,30 +63,76 @@ const sumsOfCells = sql`coalesce(sum(count), 0) as stretches,
         coalesce(sum(rating), 0) as rating, coalesce(sum(ratings), 0) as ratings, coalesce(sum(read), 0) as read`
 
 const sumColumns = [
-  "stretches",
-  ...stretchOutcomes.map((outcome) => outcome.toLowerCase()),
-  "reopened",
-  "handed_off",
-  "input_tokens",
-].concat([...["output_tokens", "rating", "ratings", "read"]])
+  ...["stretches", ...stretchOutcomes.map((outcome) => outcome.toLowerCase()), "reopened", "handed_off"],
+  ...["input_tokens", "output_tokens", "rating", "ratings", "read"],
+]
+
+const sumsOfGroups = sql.join(sumColumns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`))
 
 /**
- * One statement for a period: days whose sums are kept (`kept`) are read from them, the time between (`gap`) from stretches, one by one. With kept
- * sums all times are rounded, without them they are exact.
+ * One statement for a period and the one before: days whose sums are kept (`kept`) are read from them, the time between (`gap`) from stretches, one by
+ * one. With kept sums all times of a period are rounded, without them they are exact.
  */
 export function reportSql(reader: Reader, asked: Asked) {
   const { p50, p95 } = outcomeLimits.percentiles
-  const { companyId, by, usesSums } = asked
-  const filtered = <N extends EntityName, O>(query: Query<N, O>) => (asked.matching as Narrow<N>)(query)
-  const { ofStretch, ofSum } = groupColumns[by](asked.timeZone)
-  const [from, to, zone] = [asked.from.toISOString(), asked.to.toISOString(), asked.timeZone]
-  const kept = reader
-    .scoped(outcomeDayReadModel, [companyId])
-    .where("t.time_zone", "=", zone)
-    .where("t.from_at", ">=", from)
-    .where("t.to_at", "<=", to)
-    .where(sql<boolean>`t.has_dimensions and ${usesSums}::boolean`)
-    .select(["t.day", "t.from_at", "t.to_at"])
+  const [before, from, to] = [asked.before, asked.from, asked.to].map((at) => sql`${at.toISOString()}::timestamptz`)
+  const { inGap, keptSums, keptTimes, kept } = rowsOf(reader, asked)
+  const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
+      on ${sql.ref(`${name}.is_current`)} = counted.is_current and ${sql.ref(`${name}.is_total`)} = counted.is_total
+        and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') collate "C" and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
+  return sql<SumsRow>`
+    with period (is_current, from_at, to_at) as (values (false, ${before}, ${from}), (true, ${from}, ${to})),
+    kept as materialized (
+      select is_current, day, found.from_at, found.to_at from period join (${kept}) found on found.from_at >= period.from_at and found.to_at <= period.to_at
+    ), exactness as (
+      select is_current, not exists (select from kept where kept.is_current = period.is_current) as is_exact from period
+    ), edge as (
+      select is_current, from_at, to_at from kept union all select is_current, at, at from period cross join lateral (values (from_at), (to_at)) bounds (at)
+    ), gap as materialized (
+      select * from (
+        select is_current, to_at as from_at, lead(from_at) over (partition by is_current order by from_at, to_at) as to_at from edge
+      ) between_kept where from_at < to_at
+    ), read_one as materialized (
+      select is_current, found.* from gap cross join lateral ${inGap} found
+    ), kept_cell as materialized (
+      ${keptSums}
+    ), cell as not materialized (
+      select is_current, "group", outcome, reopened, hand_off_reason, 1 as count, 1 as read, input_tokens::bigint, output_tokens::bigint,
+        coalesce(rating, 0)::integer as rating, (rating is not null)::integer as ratings
+      from read_one union all select is_current, "group", outcome, reopened, hand_off_reason, count, 0, input_tokens, output_tokens, rating, ratings
+      from kept_cell
+    ), counted_group as materialized (
+      select is_current, "group", ${sumsOfCells} from cell group by is_current, "group"
+    ), counted as (
+      select is_current, 0 as is_total, "group"::text as "group", ${sql.join(sumColumns.map((name) => sql.ref(name)))} from counted_group
+      union all select is_current, 1, null, ${sumsOfGroups} from period left join counted_group using (is_current) group by is_current
+    ), answer_time as not materialized (
+      select is_current, "group", is_of_person, case when is_exact then ms else rounded_ms(ms) end as ms, 1 as count
+      from read_one join exactness using (is_current) cross join lateral (values (false, ai_ms), (true, people_ms)) answer (is_of_person, ms)
+      where ms is not null union all ${keptTimes}
+    ), same_time as materialized (
+      select is_current, "group", is_of_person, ms, sum(count)::integer as count from answer_time group by is_current, "group", is_of_person, ms
+    ), each_time as (
+      select is_current, 0 as is_total, coalesce("group"::text, '') collate "C" as key, is_of_person, ms, count from same_time
+      union all select is_current, 1, '', is_of_person, ms, sum(count)::integer from same_time group by is_current, is_of_person, ms
+    ), ranked as (
+      select *, sum(count) over (of_group order by ms) as upto, sum(count) over of_group as all_of_them
+      from each_time window of_group as (partition by is_current, is_total, key, is_of_person)
+    ), percentile as materialized (
+      select is_current, is_total, key, is_of_person, min(ms) filter (where upto * 100 >= all_of_them * ${p50}::integer) as p50,
+        min(ms) filter (where upto * 100 >= all_of_them * ${p95}::integer) as p95
+      from ranked group by is_current, is_total, key, is_of_person
+    )
+    select counted.*, ai.p50 as ai_p50, ai.p95 as ai_p95, people.p50 as people_p50, people.p95 as people_p95,
+      exists (select from exactness where not is_exact) as uses_sums
+    from counted ${percentileOf("ai", false)} ${percentileOf("people", true)}`
+}
+
+/** The rows of a report: days whose sums are kept, their sums and times, and the stretches of a `gap` between such days. */
+function rowsOf(reader: Reader, { companyId, by, timeZone, before, from, to, matching, fields, usesSums }: Asked) {
+  const filtered = <N extends EntityName, O>(query: Query<N, O>) => (matching as Narrow<N>)(query)
+  const { ofStretch, ofSum } = groupColumns[by](timeZone)
+  const dayOf = (at: Date) => sql`(${at.toISOString()}::timestamptz at time zone ${timeZone})::date`
   const inGap = filtered(reader.scoped(stretchReadModel, [companyId]))
     .where(sql<boolean>`t.started_at >= gap.from_at and t.started_at < gap.to_at and t.ended_at is not null`)
     .select([
@@ -95,53 +145,25 @@ export function reportSql(reader: Reader, asked: Asked) {
   const ofKeptDays = <N extends EntityName>(query: Query<N, unknown>) =>
     (usesSums ? filtered(query) : query).where(
       // The bounds are what the planner estimates the number of rows by.
-      sql<boolean>`t.time_zone = ${zone} and t.day >= (${from}::timestamptz at time zone ${zone})::date
-        and t.day <= (${to}::timestamptz at time zone ${zone})::date and t.day in (select day from kept)`,
+      sql<boolean>`t.time_zone = ${timeZone} and t.day >= ${dayOf(before)} and t.day <= ${dayOf(to)} and t.day in (select day from kept)`,
     )
-  const ofDays = keptQueries(reader, companyId, by, asked.fields)
-  const keptSums = ofKeptDays(ofDays.sums).select([
-    ...([ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count", sql<number>`0`.as("read")] as const),
-    ...(["t.input_tokens", "t.output_tokens", "t.rating", "t.ratings"] as const),
-  ])
-  const keptTimes = ofKeptDays(ofDays.times).select([ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
-  const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
-      on ${sql.ref(`${name}.is_total`)} = counted.is_total and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
-  return sql<SumsRow>`
-    with kept as materialized (${kept}), exactness as materialized (select not exists (select from kept) as is_exact),
-    edge as (
-      select from_at, to_at from kept union all select at, at from (values (${from}::timestamptz), (${to}::timestamptz)) bounds (at)
-    ), gap as materialized (
-      select * from (select to_at as from_at, lead(from_at) over (order by from_at, to_at) as to_at from edge) between_kept where from_at < to_at
-    ), read_one as materialized (
-      select found.* from gap cross join lateral ${inGap} found
-    ), cell as not materialized (
-      select "group", outcome, reopened, hand_off_reason, 1 as count, 1 as read, input_tokens::bigint, output_tokens::bigint,
-        coalesce(rating, 0)::integer as rating, (rating is not null)::integer as ratings
-      from read_one union all ${keptSums}
-    ), counted_group as materialized (
-      select "group", ${sumsOfCells} from cell group by "group"
-    ), counted as (
-      select 0 as is_total, "group"::text as "group", ${sql.join(sumColumns.map((name) => sql.ref(name)))} from counted_group
-      union all select 1, null, ${sql.join(sumColumns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)`))} from counted_group
-    ), answer_time as not materialized (
-      select "group", is_of_person, case when is_exact then ms else rounded_ms(ms) end as ms, 1 as count
-      from exactness cross join read_one cross join lateral (values (false, ai_ms), (true, people_ms)) answer (is_of_person, ms)
-      where ms is not null union all ${keptTimes}
-    ), same_time as materialized (
-      select "group", is_of_person, ms, sum(count) as count from answer_time group by "group", is_of_person, ms
-    ), each_time as (
-      select 0 as is_total, coalesce("group"::text, '') as key, is_of_person, ms, count from same_time
-      union all select 1, '', is_of_person, ms, sum(count) from same_time group by is_of_person, ms
-    ), ranked as (
-      select *, sum(count) over (partition by is_total, key, is_of_person order by ms) as upto,
-        sum(count) over (partition by is_total, key, is_of_person) as all_of_them
-      from each_time
-    ), percentile as materialized (
-      select is_total, key, is_of_person, min(ms) filter (where upto >= all_of_them * ${p50}::numeric) as p50,
-        min(ms) filter (where upto >= all_of_them * ${p95}::numeric) as p95
-      from ranked group by is_total, key, is_of_person
-    )
-    select counted.*, ai.p50 as ai_p50, ai.p95 as ai_p95, people.p50 as people_p50, people.p95 as people_p95,
-      (select not is_exact from exactness) as uses_sums
-    from counted ${percentileOf("ai", false)} ${percentileOf("people", true)}`
+  // A kept day is of one period as a whole.
+  const isCurrent = sql<boolean>`t.day >= ${dayOf(from)}`.as("is_current")
+  const { sums, times } = keptQueries(reader, companyId, by, fields)
+  const keptSums = ofKeptDays(sums)
+    .select([isCurrent, ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count"])
+    .select(["t.input_tokens", "t.output_tokens", "t.rating", "t.ratings"])
+    .$if(!times, (query) => query.select(["t.ai_ms", "t.ai_counts", "t.people_ms", "t.people_counts"]))
+  const keptTimes = times
+    ? ofKeptDays(times).select([isCurrent, ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
+    : sql`select is_current, "group", false, unnest(ai_ms), unnest(ai_counts) from kept_cell
+        union all select is_current, "group", true, unnest(people_ms), unnest(people_counts) from kept_cell`
+  const kept = reader
+    .scoped(outcomeDayReadModel, [companyId])
+    .where("t.time_zone", "=", timeZone)
+    .where("t.from_at", ">=", before.toISOString())
+    .where("t.to_at", "<=", to.toISOString())
+    .where(sql<boolean>`t.has_dimensions and ${usesSums}::boolean`)
+    .select(["t.day", "t.from_at", "t.to_at"])
+  return { inGap, keptSums, keptTimes, kept }
 }

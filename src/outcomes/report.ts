@@ -36,10 +36,9 @@ export async function outcomesOf(context: RequestContext, given: ReportArguments
   const matching: Narrow<EntityName> = (query) => (isEmpty ? ofEnded(query).where(sql<boolean>`false`) : ofEnded(query))
   const fields = conditions.map(({ field }) => field)
   const usesSums = canUseSums(fields)
-  const asked = { companyId, timeZone: period.timeZone, by, matching, fields, usesSums }
-  const read = (from: Date, to: Date) =>
-    runQuery<SumsRow>(context.reader, reportSql(context.reader, { ...asked, from, to }).compile(context.reader.sql))
-  const [current, before] = await Promise.all([read(period.from, period.to), read(period.before, period.from)])
+  const query = reportSql(context.reader, { ...period, companyId, by, matching, fields, usesSums })
+  const rows = await runQuery<SumsRow>(context.reader, query.compile(context.reader.sql))
+  const [current, before] = [rows.filter((row) => row.is_current), rows.filter((row) => !row.is_current)]
   const totals = [totalOf(current)!, totalOf(before)!]
   const needsSums = totals.reduce((sum, { read: count }) => sum + Number(count), 0) > outcomeLimits.stretchesReadAtOnce
   // After the response, which does not depend on it.

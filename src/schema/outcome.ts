@@ -5,7 +5,6 @@ import { words } from "../entities/kit/words.js"
 
 export const outcomeDayReadModel = readModel("OutcomeDay")
 export const outcomeSumReadModel = readModel("OutcomeSum")
-export const outcomeTimeReadModel = readModel("OutcomeTime")
 export const outcomeDimensionSumReadModel = readModel("OutcomeDimensionSum")
 export const outcomeDimensionTimeReadModel = readModel("OutcomeDimensionTime")
 

@@ -1,8 +1,8 @@
 import { Migration } from "@mikro-orm/migrations"
 
 /** Kept sums of outcomes by one dimension, for most reports. The version before can run beside it: the days that it keeps are kept again. */
-export class Migration20261126000659_outcome_dimensions extends Migration {
-  override name = "Migration20261126000659_outcome_dimensions"
+export class Migration20261126002405_outcome_dimensions extends Migration {
+  override name = "Migration20261126002405_outcome_dimensions"
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -14,6 +14,10 @@ export class Migration20261126000659_outcome_dimensions extends Migration {
     )
 
     this.addSql(`alter table "outcome_day" add "has_dimensions" boolean not null default false;`)
+
+    this.addSql(
+      `alter table "outcome_sum" add "ai_ms" int[] null, add "ai_counts" int[] null, add "people_ms" int[] null, add "people_counts" int[] null;`,
+    )
     for (const table of ["outcome_dimension_sum", "outcome_dimension_time"])
       this.addSql(
         `alter table ${table} add constraint ${table}_company_id_reference foreign key (company_id) references company (id) on delete cascade deferrable initially deferred`,
