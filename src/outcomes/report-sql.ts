@@ -80,6 +80,11 @@ export function reportSql(reader: Reader, asked: Asked) {
   const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
       on ${sql.ref(`${name}.is_current`)} = counted.is_current and ${sql.ref(`${name}.is_total`)} = counted.is_total
         and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') collate "C" and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
+  const answersOf = (isOfPerson: boolean) => {
+    const ms = sql.ref(isOfPerson ? "people_ms" : "ai_ms")
+    return sql`select is_current, "group", ${sql.lit(isOfPerson)} as is_of_person, case when is_exact then ${ms} else rounded_ms(${ms}) end as ms, 1 as count
+        from read_one join exactness using (is_current) where ${ms} is not null`
+  }
   return sql<SumsRow>`
     with period (is_current, from_at, to_at) as (values (false, ${before}, ${from}), (true, ${from}, ${to})),
     kept as materialized (
@@ -107,9 +112,7 @@ export function reportSql(reader: Reader, asked: Asked) {
       select is_current, 0 as is_total, "group"::text as "group", ${sql.join(sumColumns.map((name) => sql.ref(name)))} from counted_group
       union all select is_current, 1, null, ${sumsOfGroups} from period left join counted_group using (is_current) group by is_current
     ), answer_time as not materialized (
-      select is_current, "group", is_of_person, case when is_exact then ms else rounded_ms(ms) end as ms, 1 as count
-      from read_one join exactness using (is_current) cross join lateral (values (false, ai_ms), (true, people_ms)) answer (is_of_person, ms)
-      where ms is not null union all ${keptTimes}
+      ${answersOf(false)} union all ${answersOf(true)} union all ${keptTimes}
     ), same_time as materialized (
       select is_current, "group", is_of_person, ms, sum(count)::integer as count from answer_time group by is_current, "group", is_of_person, ms
     ), each_time as (
@@ -144,8 +147,8 @@ function rowsOf(reader: Reader, { companyId, by, timeZone, before, from, to, mat
     .offset(0)
   const ofKeptDays = <N extends EntityName>(query: Query<N, unknown>) =>
     (usesSums ? filtered(query) : query).where(
-      // The bounds are what the planner estimates the number of rows by.
-      sql<boolean>`t.time_zone = ${timeZone} and t.day >= ${dayOf(before)} and t.day <= ${dayOf(to)} and t.day in (select day from kept)`,
+      // The bounds are what the planner estimates the number of rows by; `is true` keeps it from looking up each day.
+      sql<boolean>`t.time_zone = ${timeZone} and t.day >= ${dayOf(before)} and t.day <= ${dayOf(to)} and (t.day in (select day from kept)) is true`,
     )
   // A kept day is of one period as a whole.
   const isCurrent = sql<boolean>`t.day >= ${dayOf(from)}`.as("is_current")
@@ -156,8 +159,8 @@ function rowsOf(reader: Reader, { companyId, by, timeZone, before, from, to, mat
     .$if(!times, (query) => query.select(["t.ai_ms", "t.ai_counts", "t.people_ms", "t.people_counts"]))
   const keptTimes = times
     ? ofKeptDays(times).select([isCurrent, ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
-    : sql`select is_current, "group", false, unnest(ai_ms), unnest(ai_counts) from kept_cell
-        union all select is_current, "group", true, unnest(people_ms), unnest(people_counts) from kept_cell`
+    : sql`select is_current, "group", false, unnest(ai_ms), unnest(ai_counts) from kept_cell where ai_ms is not null
+        union all select is_current, "group", true, unnest(people_ms), unnest(people_counts) from kept_cell where people_ms is not null`
   const kept = reader
     .scoped(outcomeDayReadModel, [companyId])
     .where("t.time_zone", "=", timeZone)

@@ -17,6 +17,8 @@ const SETTINGS = {
   unix_socket_directories: "",
   max_connections: "200",
   shared_buffers: "256MB",
+  // Reports over outcomes keep some ten megabytes of sums.
+  work_mem: "16MB",
   fsync: "on",
   full_page_writes: "on",
   synchronous_commit: "on",
