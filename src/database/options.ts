@@ -31,7 +31,7 @@ import { McpTool } from "../entities/mcp-tool.js"
 import { Media, MediaTally, MessageMedia } from "../entities/media.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
-import { OutcomeDay, OutcomeSum, OutcomeTime, OutcomeZone } from "../entities/outcome-day.js"
+import { OutcomeDay, OutcomeMonth, OutcomeMonthSum, OutcomeSum, OutcomeTime, OutcomeZone } from "../entities/outcome-day.js"
 import { OutcomeDimensionSum, OutcomeDimensionTime } from "../entities/outcome-dimension.js"
 import { AskedQuestion, QuestionGroup } from "../entities/question.js"
 import { Stretch, StretchSetting } from "../entities/stretch.js"
@@ -74,6 +74,8 @@ export const entities = {
   OutcomeDay,
   OutcomeSum,
   OutcomeTime,
+  OutcomeMonth,
+  OutcomeMonthSum,
   OutcomeDimensionSum,
   OutcomeDimensionTime,
   AssistantTurn,

@@ -23,20 +23,15 @@ export class OutcomeZone extends CompanyOwned {
   askedAt!: Date
 }
 
-/**
- * A day of a time zone whose sums are kept. A change of an ended stretch that started on this day deletes this row in the same transaction
- * (a trigger); its sums are valid only with it.
- */
-@Entity()
-@Filter(ofCompanies)
-@Index({ properties: ["companyId", "fromAt"] })
-export class OutcomeDay {
+/** A span of a time zone whose sums are kept. */
+abstract class KeptSpan {
   @PrimaryKey({ type: "uuid" })
   companyId!: string
 
   @PrimaryKey({ type: "text" })
   timeZone!: string
 
+  /** Its first day. */
   @PrimaryKey({ type: "text", columnType: "date" })
   day!: string
 
@@ -45,11 +40,25 @@ export class OutcomeDay {
 
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   toAt!: Date
+}
 
+/**
+ * A day of a time zone whose sums are kept. A change of an ended stretch that started on this day deletes this row in the same transaction
+ * (a trigger); its sums are valid only with it.
+ */
+@Entity()
+@Filter(ofCompanies)
+@Index({ properties: ["companyId", "fromAt"] })
+export class OutcomeDay extends KeptSpan {
   /** Whether the sums by one dimension are kept too; a version of the server that lacks them keeps only the others. */
   @Property({ type: "boolean", default: false })
   hasDimensions!: boolean
 }
+
+/** A month of a time zone whose sums are kept, of days that are all kept; what deletes one of these days deletes it too. */
+@Entity()
+@Filter(ofCompanies)
+export class OutcomeMonth extends KeptSpan {}
 
 /** What the stretches that are counted together have in common; the columns are named as in `stretch`. */
 abstract class OutcomeCell {
@@ -89,10 +98,8 @@ abstract class OutcomeCell {
   count!: number
 }
 
-/** Sums over the ended stretches that started on a day. */
-@Entity()
-@Filter(ofCompanies)
-export class OutcomeSum extends OutcomeCell {
+/** Sums over the stretches that are counted together. */
+abstract class OutcomeSums extends OutcomeCell {
   @Property({ type: "bigint" })
   inputTokens!: string
 
@@ -121,6 +128,16 @@ export class OutcomeSum extends OutcomeCell {
   @Property({ type: "array", columnType: "int[]", nullable: true })
   peopleCounts!: number[] | null
 }
+
+/** Sums over the ended stretches that started on a day. */
+@Entity()
+@Filter(ofCompanies)
+export class OutcomeSum extends OutcomeSums {}
+
+/** Sums over the ended stretches that started in the month that begins with `day`. */
+@Entity()
+@Filter(ofCompanies)
+export class OutcomeMonthSum extends OutcomeSums {}
 
 /** Times until the first answer as the version before keeps them; this one has them in `outcome_sum`, and only deletes these rows. */
 @Entity()

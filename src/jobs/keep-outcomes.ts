@@ -2,7 +2,7 @@ import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
-import { forgetSums, keepDays } from "../outcomes/keep.js"
+import { forgetSums, keepSums } from "../outcomes/keep.js"
 import { outcomeLimits } from "../outcomes/limits.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
@@ -24,7 +24,7 @@ export const keepOutcomes: Sweep = {
       if (ends.aborted) return
       const isUnused = new Date(zone.asked_at) < usedSince
       if (isUnused) await forgetSums(services, zone.company_id, zone.time_zone)
-      else await keepDays(services, zone.company_id, zone.time_zone, ends)
+      else await keepSums(services, zone.company_id, zone.time_zone, ends)
     }
   },
 }

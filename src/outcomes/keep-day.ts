@@ -1,12 +1,12 @@
 import type { Statement } from "../database/unit-of-work.js"
 
 /** The company, the companies in reach, the time zone and the day; parameters of all statements here. */
-const parameters = "$1::uuid as company_id, $3::text as time_zone, $4::date as day"
+export const parameters = "$1::uuid as company_id, $3::text as time_zone, $4::date as day"
 
 /** Condition on a company and a time zone, the first three parameters. */
 export const ofZone = "where company_id = $1 and company_id = any($2::uuid[]) and time_zone = $3"
 
-/** Tables of the sums, which are valid only with a row of `outcome_day`. */
+/** Tables of the sums of a day, which are valid only with a row of `outcome_day`. */
 export const sumTables = ["outcome_sum", "outcome_time", "outcome_dimension_sum", "outcome_dimension_time"] as const
 
 /** Waits for those who change stretches of the day, and makes others wait; in the order of the days in UTC that it may have. */
@@ -27,7 +27,8 @@ const markDay: Statement = {
       on conflict (company_id, time_zone, day) do update set has_dimensions = true where not kept.has_dimensions returning 1`,
 }
 
-const shared = "assistant_id, messenger, person_id, hand_off_reason, outcome, reopened"
+/** The columns that stretches are counted together by. */
+export const shared = "assistant_id, messenger, person_id, hand_off_reason, outcome, reopened"
 
 const ofDay = `company_id = $1 and company_id = any($2::uuid[]) and ended_at is not null
         and started_at >= $4::date::timestamp at time zone $3 and started_at < ($4::date + 1)::timestamp at time zone $3`

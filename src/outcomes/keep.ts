@@ -4,6 +4,7 @@ import type { Services } from "../context/services.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { clock } from "../entities/kit/clock.js"
 import { keepDay, ofZone, sumTables } from "./keep-day.js"
+import { keepMonths } from "./keep-month.js"
 import { outcomeLimits } from "./limits.js"
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -20,10 +21,10 @@ const missingDays: Statement<{ day: string }> = {
 }
 
 /**
- * Keeps the sums of the days of a company in a time zone, the newest first and one day in each transaction, until `ends` aborts; days that may still
- * change are left out.
+ * Keeps the sums of the days of a company in a time zone, the newest first and one day in each transaction, and then of its months, until `ends`
+ * aborts; days that may still change are left out.
  */
-export async function keepDays(services: Services, companyId: string, timeZone: string, ends: AbortSignal): Promise<void> {
+export async function keepSums(services: Services, companyId: string, timeZone: string, ends: AbortSignal): Promise<void> {
   const context = systemContext(services, companyId)
   const until = new Date(clock.now().getTime() - outcomeLimits.keptAfterDays * dayMs)
   for (;;) {
@@ -34,6 +35,7 @@ export async function keepDays(services: Services, companyId: string, timeZone: 
     }
     if (days.length < outcomeLimits.keptBatch) break
   }
+  await keepMonths(context, companyId, timeZone, ends)
 }
 
 const keep = (context: RequestContext, values: unknown[]) =>
@@ -58,7 +60,7 @@ export async function askForSums(services: Services, companyId: string, timeZone
   await context.statement(ask, [companyId, context.companyIds, timeZone, v7(), clock.now()])
 }
 
-const forget = ["outcome_zone", "outcome_day", ...sumTables].map(
+const forget = ["outcome_zone", "outcome_day", "outcome_month", "outcome_month_sum", ...sumTables].map(
   (table): Statement => ({ name: `forget-${table}`, text: `delete from ${table} ${ofZone}` }),
 )
 

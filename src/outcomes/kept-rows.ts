@@ -2,7 +2,13 @@ import { type RawBuilder, sql } from "kysely"
 import type { Query } from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
 import { type OutcomeDimension, outcomeDimensions } from "../entities/outcome-dimension.js"
-import { type GroupBy, outcomeDimensionSumReadModel, outcomeDimensionTimeReadModel, outcomeSumReadModel } from "../schema/outcome.js"
+import {
+  type GroupBy,
+  outcomeDimensionSumReadModel,
+  outcomeDimensionTimeReadModel,
+  outcomeMonthSumReadModel,
+  outcomeSumReadModel,
+} from "../schema/outcome.js"
 
 /** What kept sums can be narrowed or grouped by. */
 type KeptBy = Exclude<OutcomeDimension, "ALL"> | "REOPENED"
@@ -26,20 +32,22 @@ const alwaysOfSums: KeptBy[] = ["OUTCOME", "HANDOFF_REASON", "REOPENED"]
 
 /**
  * Kept sums and times of a company: from the small tables by one dimension when the report needs no other. Sums by all dimensions have the times in
- * arrays, so that `times` is null.
+ * arrays, so that `times` is null; groups of more than days are read from those of months too.
  */
 export function keptQueries(reader: Reader, companyId: string, by: GroupBy, fields: string[]) {
-  const ofGroup = by === "DAY" || by === "WEEK" ? [] : [by]
-  const needed = [...new Set([...ofGroup, ...fields.flatMap((field) => keptFields[field] ?? [])])]
+  const isByTime = by === "DAY" || by === "WEEK"
+  const needed = [...new Set([...(isByTime ? [] : [by]), ...fields.flatMap((field) => keptFields[field] ?? [])])]
   const ofTimes = dimensionOf(needed)
-  if (!ofTimes) return { sums: reader.scoped(outcomeSumReadModel, [companyId]), times: null }
+  if (!ofTimes) {
+    const months = isByTime ? null : (reader.scoped(outcomeMonthSumReadModel, [companyId]) as unknown as Query<"OutcomeSum", unknown>)
+    return { sums: reader.scoped(outcomeSumReadModel, [companyId]), times: null, months }
+  }
   const ofSums = dimensionOf(needed.filter((each) => !alwaysOfSums.includes(each)))
+  const sums = reader.scoped(outcomeDimensionSumReadModel, [companyId]).where(sql<boolean>`t.dimension = ${ofSums}`)
   return {
-    sums: reader.scoped(outcomeDimensionSumReadModel, [companyId]).where(sql<boolean>`t.dimension = ${ofSums}`) as unknown as Query<
-      "OutcomeSum",
-      unknown
-    >,
+    sums: sums as unknown as Query<"OutcomeSum", unknown>,
     times: reader.scoped(outcomeDimensionTimeReadModel, [companyId]).where(sql<boolean>`t.dimension = ${ofTimes}`),
+    months: null,
   }
 }
 

@@ -1,9 +1,9 @@
 import { sql } from "kysely"
-import type { Narrow, Query } from "../database/read-model.js"
+import type { Narrow, Query, ReadModel } from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
 import type { EntityName } from "../database/tables.js"
 import { stretchOutcomes } from "../entities/kit/stretch-words.js"
-import { type GroupBy, outcomeDayReadModel } from "../schema/outcome.js"
+import { type GroupBy, outcomeDayReadModel, outcomeMonthReadModel } from "../schema/outcome.js"
 import { stretchReadModel } from "../schema/stretch.js"
 import { groupColumns, keptQueries } from "./kept-rows.js"
 import { outcomeLimits } from "./limits.js"
@@ -70,13 +70,13 @@ const sumColumns = [
 const sumsOfGroups = sql.join(sumColumns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`))
 
 /**
- * One statement for a period and the one before: days whose sums are kept (`kept`) are read from them, the time between (`gap`) from stretches, one by
- * one. With kept sums all times of a period are rounded, without them they are exact.
+ * One statement for a period and the one before: days and months whose sums are kept (`kept`) are read from them, the time between (`gap`) from
+ * stretches, one by one. With kept sums all times of a period are rounded, without them they are exact.
  */
 export function reportSql(reader: Reader, asked: Asked) {
   const { p50, p95 } = outcomeLimits.percentiles
   const [before, from, to] = [asked.before, asked.from, asked.to].map((at) => sql`${at.toISOString()}::timestamptz`)
-  const { inGap, keptSums, keptTimes, kept } = rowsOf(reader, asked)
+  const { inGap, keptSums, keptTimes, days, months } = rowsOf(reader, asked)
   const percentileOf = (name: string, isOfPerson: boolean) => sql`left join percentile ${sql.ref(name)}
       on ${sql.ref(`${name}.is_current`)} = counted.is_current and ${sql.ref(`${name}.is_total`)} = counted.is_total
         and ${sql.ref(`${name}.key`)} = coalesce(counted."group", '') collate "C" and ${sql.ref(`${name}.is_of_person`)} = ${sql.lit(isOfPerson)}`
@@ -87,8 +87,13 @@ export function reportSql(reader: Reader, asked: Asked) {
   }
   return sql<SumsRow>`
     with period (is_current, from_at, to_at) as (values (false, ${before}, ${from}), (true, ${from}, ${to})),
-    kept as materialized (
-      select is_current, day, found.from_at, found.to_at from period join (${kept}) found on found.from_at >= period.from_at and found.to_at <= period.to_at
+    kept_month as materialized (
+      select is_current, day, found.from_at, found.to_at from period join (${months}) found on found.from_at >= period.from_at and found.to_at <= period.to_at
+    ), kept_day as materialized (
+      select is_current, day, found.from_at, found.to_at from period join (${days}) found on found.from_at >= period.from_at and found.to_at <= period.to_at
+      where not exists (select from kept_month month where found.from_at >= month.from_at and found.to_at <= month.to_at)
+    ), kept as materialized (
+      select * from kept_month union all select * from kept_day
     ), exactness as (
       select is_current, not exists (select from kept where kept.is_current = period.is_current) as is_exact from period
     ), edge as (
@@ -131,7 +136,7 @@ export function reportSql(reader: Reader, asked: Asked) {
     from counted ${percentileOf("ai", false)} ${percentileOf("people", true)}`
 }
 
-/** The rows of a report: days whose sums are kept, their sums and times, and the stretches of a `gap` between such days. */
+/** The rows of a report: days and months whose sums are kept, their sums and times, and the stretches of a `gap` between them. */
 function rowsOf(reader: Reader, { companyId, by, timeZone, before, from, to, matching, fields, usesSums }: Asked) {
   const filtered = <N extends EntityName, O>(query: Query<N, O>) => (matching as Narrow<N>)(query)
   const { ofStretch, ofSum } = groupColumns[by](timeZone)
@@ -145,28 +150,35 @@ function rowsOf(reader: Reader, { companyId, by, timeZone, before, from, to, mat
     .select([sql`t.ai_answer_ms[1]`.as("ai_ms"), sql`t.people_answer_ms[1]`.as("people_ms")])
     // Keeps the planner from joining all stretches with the gaps, of which it expects many.
     .offset(0)
-  const ofKeptDays = <N extends EntityName>(query: Query<N, unknown>) =>
+  const ofSpans = <N extends EntityName>(query: Query<N, unknown>, spans: "kept_day" | "kept_month") =>
     (usesSums ? filtered(query) : query).where(
       // The bounds are what the planner estimates the number of rows by; `is true` keeps it from looking up each day.
-      sql<boolean>`t.time_zone = ${timeZone} and t.day >= ${dayOf(before)} and t.day <= ${dayOf(to)} and (t.day in (select day from kept)) is true`,
+      sql<boolean>`t.time_zone = ${timeZone} and t.day >= ${dayOf(before)} and t.day <= ${dayOf(to)} and (t.day in (select day from ${sql.table(spans)})) is true`,
     )
-  // A kept day is of one period as a whole.
+  // A kept day or month is of one period as a whole.
   const isCurrent = sql<boolean>`t.day >= ${dayOf(from)}`.as("is_current")
-  const { sums, times } = keptQueries(reader, companyId, by, fields)
-  const keptSums = ofKeptDays(sums)
-    .select([isCurrent, ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count"])
-    .select(["t.input_tokens", "t.output_tokens", "t.rating", "t.ratings"])
-    .$if(!times, (query) => query.select(["t.ai_ms", "t.ai_counts", "t.people_ms", "t.people_counts"]))
+  const { sums, times, months } = keptQueries(reader, companyId, by, fields)
+  const sumsOf = (query: Query<"OutcomeSum", unknown>) =>
+    query
+      .select([isCurrent, ofSum.as("group"), "t.outcome", "t.reopened", "t.hand_off_reason", "t.count"])
+      .select(["t.input_tokens", "t.output_tokens", "t.rating", "t.ratings"])
+      .$if(!times, (each) => each.select(["t.ai_ms", "t.ai_counts", "t.people_ms", "t.people_counts"]))
+  const ofDays = sumsOf(ofSpans(sums, "kept_day"))
   const keptTimes = times
-    ? ofKeptDays(times).select([isCurrent, ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
+    ? ofSpans(times, "kept_day").select([isCurrent, ofSum.as("group"), "t.is_of_person", "t.ms", "t.count"])
     : sql`select is_current, "group", false, unnest(ai_ms), unnest(ai_counts) from kept_cell where ai_ms is not null
         union all select is_current, "group", true, unnest(people_ms), unnest(people_counts) from kept_cell where people_ms is not null`
-  const kept = reader
-    .scoped(outcomeDayReadModel, [companyId])
-    .where("t.time_zone", "=", timeZone)
-    .where("t.from_at", ">=", before.toISOString())
-    .where("t.to_at", "<=", to.toISOString())
-    .where(sql<boolean>`t.has_dimensions and ${usesSums}::boolean`)
-    .select(["t.day", "t.from_at", "t.to_at"])
-  return { inGap, keptSums, keptTimes, kept }
+  const spans = <N extends "OutcomeDay" | "OutcomeMonth">(model: ReadModel<N>, isUsed: boolean) =>
+    (reader.scoped(model, [companyId]) as unknown as Query<"OutcomeMonth">)
+      .where("t.time_zone", "=", timeZone)
+      .where("t.from_at", ">=", before.toISOString())
+      .where("t.to_at", "<=", to.toISOString())
+      .where(sql<boolean>`${isUsed}::boolean`)
+      .select(["t.day", "t.from_at", "t.to_at"])
+  return {
+    ...{ inGap, keptTimes },
+    keptSums: months ? ofDays.unionAll(sumsOf(ofSpans(months, "kept_month"))) : ofDays,
+    days: spans(outcomeDayReadModel, usesSums).where(sql<boolean>`t.has_dimensions`),
+    months: spans(outcomeMonthReadModel, usesSums && months !== null),
+  }
 }

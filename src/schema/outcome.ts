@@ -5,6 +5,8 @@ import { words } from "../entities/kit/words.js"
 
 export const outcomeDayReadModel = readModel("OutcomeDay")
 export const outcomeSumReadModel = readModel("OutcomeSum")
+export const outcomeMonthReadModel = readModel("OutcomeMonth")
+export const outcomeMonthSumReadModel = readModel("OutcomeMonthSum")
 export const outcomeDimensionSumReadModel = readModel("OutcomeDimensionSum")
 export const outcomeDimensionTimeReadModel = readModel("OutcomeDimensionTime")
 

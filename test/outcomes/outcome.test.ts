@@ -24,7 +24,7 @@ const query = `query ($from: Timestamp, $to: Timestamp, $by: OutcomeGroupBy, $fi
     before timeZone total { current { ${numbers} } before { ${numbers} } }
     groups { key name from to current { ${numbers} } before { ${numbers} } } } }`
 
-/** Random stretches of 40 days, some of them open. */
+/** Random stretches of 100 days, some of them open. */
 beforeAll(async () => {
   await stopScheduler(w)
   people = [acme.owner.id, acme.member.id]
@@ -40,7 +40,7 @@ beforeAll(async () => {
        true, case when i % 3 = 0 then at end, case when i % 3 = 0 then (array['assistant', 'person', 'failure'])[1 + (i / 3) % 3] end,
        case when i % 4 = 0 then ($3::uuid[])[1 + (i / 4) % 2] end, i % 1000, i % 90, case when i % 6 = 0 then 1 + (i / 6) % 5 end,
        i % 5 > 0 and i % 4 > 0 and i % 7 = 0 and i % 17 > 0
-     from generate_series(1, 2000) i, lateral (select $4::timestamptz - i * interval '29 minutes' - (i * 31) % 60 * interval '1 second' as at) times`,
+     from generate_series(1, 2000) i, lateral (select $4::timestamptz - i * interval '72 minutes' - (i * 31) % 60 * interval '1 second' as at) times`,
     [acme.id, assistants, people, new Date(now)],
   )
 })
@@ -68,11 +68,12 @@ const groupBys: GroupBy[] = ["DAY", "WEEK", "ASSISTANT", "MESSENGER", "PERSON", 
 const asked = fc.record({
   by: fc.constantFrom(...groupBys),
   timeZone: fc.constantFrom("UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"),
-  start: fc.integer({ min: 1, max: 38 * 24 }),
-  hours: fc.integer({ min: 1, max: 20 * 24 }),
+  start: fc.integer({ min: 1, max: 98 * 24 }),
+  hours: fc.integer({ min: 1, max: 70 * 24 }),
   filter: fc.constantFrom(
     ...["isEnded:eq:true", "messenger:eq:telegram", "outcome:in:AI_ALONE,PERSON_ALONE", "handOffReason:eq:assistant", "personId:eq:null"],
     ...["isHandedOff:eq:true;reopened:eq:false", "rating:gte:3", "reopened:eq:true", "isEnded:eq:false"],
+    "messenger:eq:widget;outcome:eq:AI_ALONE",
   ),
 })
 interface Asked {
@@ -114,7 +115,9 @@ describe("with kept sums", () => {
     for (const timeZone of ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"]) await askForSums(w.services, acme.id, timeZone)
     await keepOutcomes.run(w.services)
     const [{ days }] = await sql("select count(*)::integer as days from outcome_day")
-    expect(days).toBeGreaterThan(4 * 30)
+    expect(days).toBeGreaterThan(4 * 90)
+    const [{ months }] = await sql("select count(*)::integer as months from outcome_month")
+    expect(months).toBeGreaterThanOrEqual(4 * 2)
   })
 
   it("a report is the sum over its rows too", async () => {
@@ -127,9 +130,9 @@ describe("with kept sums", () => {
   const conditions = ["isEnded:eq:true", "messenger:eq:telegram", "outcome:eq:AI_ALONE", "isHandedOff:eq:true", "personId:eq:null"]
 
   it.each(groupBys)("percentiles are those of the rows, rounded, by %s", async (by) => {
-    // From midnight to midnight: only days are read whose sums are kept.
+    // From midnight to midnight: only days and months are read whose sums are kept.
     const to = new Date(Math.floor(now / day) * day - 7 * day)
-    const period = { from: new Date(to.getTime() - 20 * day), to, timeZone: "UTC" }
+    const period = { from: new Date(to.getTime() - 80 * day), to, timeZone: "UTC" }
     for (const filter of [...conditions, `assistantId:eq:${assistants[0]}`, `reopened:eq:false;messenger:eq:widget`]) {
       const shown = await report({ ...period, by, filter })
       const rows = await rowsOf(period.from, period.to, filter)
@@ -145,7 +148,8 @@ describe("with kept sums", () => {
     await sql("update outcome_day set has_dimensions = false")
     await sql("delete from outcome_dimension_sum")
     await sql("delete from outcome_dimension_time")
-    const given = { by: "PERSON" as const, timeZone: "UTC", start: 30 * 24, hours: 20 * 24, filter: "isEnded:eq:true" }
+    await sql("delete from outcome_month")
+    const given = { by: "PERSON" as const, timeZone: "UTC", start: 90 * 24, hours: 80 * 24, filter: "isEnded:eq:true" }
     await agree(given, true)
     await keepOutcomes.run(w.services)
     expect(await isKept()).toEqual([{ has_dimensions: true }])
@@ -160,17 +164,22 @@ describe("with kept sums", () => {
   ])("a change of a day is in the next report: %s", async (_what, change) => {
     const [stretch] = await sql(
       "select id, started_at from stretch where company_id = $1 and outcome = 'AI_ALONE' and started_at < $2 order by started_at desc limit 1",
-      [acme.id, new Date(now - 12 * day)],
+      [acme.id, new Date(now - 45 * day)],
     )
-    const days = () => sql("select time_zone, day::text from outcome_day order by time_zone, day")
-    const before = await days()
+    const kept = (span: "day" | "month") => sql(`select time_zone, day::text from outcome_${span} order by time_zone, day`)
+    const [days, months] = [await kept("day"), await kept("month")]
     await sql(change, [stretch.id])
-    expect((await days()).length).toBe(before.length - 4)
-    const period = { start: 30 * 24, hours: 30 * 24, filter: "isEnded:eq:true", timeZone: "UTC" }
-    for (const by of groupBys) await agree({ ...period, by }, true)
+    expect((await kept("day")).length).toBe(days.length - 4)
+    expect((await kept("month")).length).toBe(months.length - 4)
+    const agreed = async () => {
+      const period = { start: 95 * 24, hours: 95 * 24, timeZone: "UTC" }
+      for (const filter of ["isEnded:eq:true", "messenger:eq:widget"])
+        for (const by of groupBys) await agree({ ...period, by, filter }, true)
+    }
+    await agreed()
     await keepOutcomes.run(w.services)
-    expect(await days()).toEqual(before)
-    for (const by of groupBys) await agree({ ...period, by }, true)
+    expect([await kept("day"), await kept("month")]).toEqual([days, months])
+    await agreed()
   })
 
   it("no sum is kept without a change that is under way", async () => {
@@ -195,10 +204,35 @@ describe("with kept sums", () => {
     await agree({ by: "DAY", timeZone: "UTC", start: 38 * 24, hours: 38 * 24, filter: "isEnded:eq:true" }, true)
   })
 
+  it("a month is not kept without a change of one of its days that is under way", async () => {
+    const [{ day: month }] = await sql("select day::text from outcome_month where time_zone = 'UTC' order by day limit 1")
+    const [stretch] = await sql(
+      "select id from stretch where company_id = $1 and started_at >= $2::date + 3 and outcome is not null order by started_at limit 1",
+      [acme.id, month],
+    )
+    const kept = () => sql("select time_zone from outcome_month where day = $1 order by time_zone", [month])
+    const before = await kept()
+    await sql("delete from outcome_month")
+    {
+      await using change = await openTransaction(w.databaseUrl)
+      await change.query("update stretch set input_tokens = input_tokens + 1000 where id = $1", [stretch.id])
+      await keepOutcomes.run(w.services)
+      expect(await kept()).toEqual([])
+      await change.commit()
+    }
+    const given = { by: "PERSON" as const, timeZone: "UTC", start: 95 * 24, hours: 95 * 24, filter: "messenger:eq:widget" }
+    await agree(given, true)
+    await keepOutcomes.run(w.services)
+    expect(await kept()).toEqual(before)
+    await agree(given, true)
+  })
+
   it("sums that no report asks for are deleted after 60 days", async () => {
     await sql("update outcome_zone set asked_at = now() - interval '61 days' where time_zone = 'Asia/Kolkata'")
     await keepOutcomes.run(w.services)
-    for (const table of ["outcome_zone", "outcome_day", "outcome_sum", "outcome_time"])
+    for (const table of ["zone", "day", "month", "sum", "month_sum", "time", "dimension_sum", "dimension_time"].map(
+      (each) => `outcome_${each}`,
+    ))
       expect(await sql(`select 1 from ${table} where time_zone = 'Asia/Kolkata'`)).toEqual([])
   })
 })
