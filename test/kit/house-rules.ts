@@ -301,6 +301,7 @@ export const statementCallers: Record<string, string> = {
   "src/knowledge/index-store.ts": "every one with company_id = any(…)",
   "src/chats/chat-tag.ts": "the company of the chat or the tag that was found before, or company_id = any($2)",
   "src/outcomes/keep.ts": "every one with company_id = any($2); lock-outcome-day: a lock, no rows",
+  "src/outcomes/keep-month.ts": "every one with company_id = any($2)",
   "src/outcomes/rating.ts": "every one with company_id = any($2)",
   "src/knowledge/question-groups.ts": "every one with the company and company_id = any(…); lock-question-groups: a lock, no rows",
   "src/knowledge/unanswered.ts": "close-unanswered-question: … and company_id = any($2)",
@@ -342,6 +343,8 @@ export const scopeIsSetInOnePlace = words(
 
 /** Files with statements that write tables of audited entities, each with the reason why the audit trail lacks no entry. */
 export const auditBypasses: Record<string, string> = {
+  "src/outcomes/keep-day.ts": "tables of kept sums, which are not audited",
+  "src/outcomes/keep.ts": "tables of kept sums, which are not audited",
   "src/chats/chat-tag.ts": "drop-tag-exclusion: recorded with unit.audit.changedByStatement()",
   "src/calls/statements.ts": "minutes that a call costs; what a person sets goes through the entity",
   "src/assistant/knowledge.ts": "credits that a search spends; what a person sets goes through the entity",
