@@ -166,9 +166,10 @@ it("ends a transaction that an instance left open, and frees the rows that it lo
   const left = await services.database.pool.connect()
   const { rows } = await left.query("select setting::integer as ms from pg_settings where name = 'idle_in_transaction_session_timeout'")
   expect(rows).toEqual([{ ms: rootLimits.idleTransactionMs }])
-  await left.query("set idle_in_transaction_session_timeout = 50")
   await left.query("begin")
   await left.query("select from company for update")
+  // Last, so that it cannot end the transaction before it has locked anything.
+  await left.query("set idle_in_transaction_session_timeout = 50")
   await database.sql("update company set name = 'Renamed'")
   await expect(left.query("commit")).rejects.toThrow()
 })
