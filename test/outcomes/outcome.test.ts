@@ -227,6 +227,32 @@ describe("with kept sums", () => {
     await agree(given, true)
   })
 
+  it("a day that changes while its month is being kept deletes the month afterwards", async () => {
+    const [{ day: month }] = await sql("select day::text from outcome_month where time_zone = 'UTC' order by day limit 1")
+    const [stretch] = await sql(
+      "select id from stretch where company_id = $1 and started_at >= $2::date + 4 and messenger = 'widget' and outcome is not null order by started_at limit 1",
+      [acme.id, month],
+    )
+    const waiting = async (count: number) =>
+      (await sql("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).length >= count
+    await sql("delete from outcome_month")
+    {
+      // Stops the sweep after it has marked the month and before it has its sums.
+      await using holder = await openTransaction(w.databaseUrl)
+      await holder.query("select from outcome_month_sum where time_zone = 'UTC' and day = $1 for update", [month])
+      const keeping = keepOutcomes.run(w.services)
+      await until("the sweep waits", () => waiting(1))
+      const change = sql("update stretch set input_tokens = input_tokens + 1000 where id = $1", [stretch.id])
+      await until("the change waits for the sweep", () => waiting(2))
+      await holder.commit()
+      await Promise.all([keeping, change])
+    }
+    const given = { by: "PERSON" as const, timeZone: "UTC", start: 95 * 24, hours: 95 * 24, filter: "messenger:eq:widget" }
+    await agree(given, true)
+    await keepOutcomes.run(w.services)
+    await agree(given, true)
+  })
+
   it("sums that no report asks for are deleted after 60 days", async () => {
     await sql("update outcome_zone set asked_at = now() - interval '61 days' where time_zone = 'Asia/Kolkata'")
     await keepOutcomes.run(w.services)
