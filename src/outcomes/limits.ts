@@ -8,6 +8,8 @@ export const outcomeLimits = {
   periodDefaultDays: 28,
   /** Percentiles of the time until the first answer, in percent. */
   percentiles: { p50: 50, p95: 95 },
+  /** Reports that a process has the database make at once, of its ten connections; ours. */
+  reportsAtOnce: 2,
   /** A report that reads more stretches one by one asks for kept sums; ours. */
   stretchesReadAtOnce: 20_000,
   /** Age of a day in days from which its sums are kept: stretches rarely change later; ours. */

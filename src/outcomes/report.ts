@@ -1,8 +1,11 @@
 import { sql } from "kysely"
 import type { RequestContext } from "../context/request-context.js"
+import type { Services } from "../context/services.js"
 import type { Narrow, ReadModel } from "../database/read-model.js"
 import { runQuery } from "../database/run-query.js"
 import type { EntityName } from "../database/tables.js"
+import { oncePer } from "../once-per.js"
+import { FairSlots } from "../ports/kit/fair-slots.js"
 import { assistantReadModel } from "../schema/assistant.js"
 import { userReadModel } from "../schema/company.js"
 import type { Condition } from "../schema/kit/filter.js"
@@ -25,6 +28,9 @@ export interface ReportArguments {
   conditions: Condition[]
 }
 
+/** A report without kept sums reads for seconds: reports leave most database connections to other requests. */
+const reportSlots = oncePer((_services: Services) => new FairSlots(outcomeLimits.reportsAtOnce))
+
 /** Makes a report over the ended stretches of a period and of the one before. */
 export async function outcomesOf(context: RequestContext, given: ReportArguments): Promise<Outcomes> {
   const { companyId, by } = given
@@ -37,7 +43,8 @@ export async function outcomesOf(context: RequestContext, given: ReportArguments
   const fields = conditions.map(({ field }) => field)
   const usesSums = canUseSums(fields)
   const query = reportSql(context.reader, { ...period, companyId, by, matching, fields, usesSums })
-  const rows = await runQuery<SumsRow>(context.reader, query.compile(context.reader.sql))
+  const compiled = query.compile(context.reader.sql)
+  const rows = await reportSlots(context.services).run(companyId, () => runQuery<SumsRow>(context.reader, compiled))
   const [current, before] = [rows.filter((row) => row.is_current), rows.filter((row) => !row.is_current)]
   const totals = [totalOf(current)!, totalOf(before)!]
   const needsSums = totals.reduce((sum, { read: count }) => sum + Number(count), 0) > outcomeLimits.stretchesReadAtOnce
