@@ -7,12 +7,14 @@ import { openEmbedded } from "../../src/database/embedded/open.js"
 import { superuserUrl } from "../../src/database/embedded/roles.js"
 import { quiet } from "../database.js"
 import { canPin, cores, pinPostgres, postmasterOf } from "../processes.js"
+import { earlierVersion } from "../requests.js"
 import { type BenchCompany, createCompanies, prepare } from "./fixtures.js"
 import { Helper } from "./helper.js"
 import { type Contestant, type Side, startSide } from "./sides.js"
 
 const data = join(fileURLToPath(new URL("..", import.meta.url)), "data")
 const template = "bench_turns"
+const templateOf = (contestant: Contestant) => (contestant === "before" ? `${template}_earlier` : template)
 
 /** What the workloads share: PostgreSQL, companies, the stand-ins for the model and the endpoint, and the generators of load. */
 export interface Deployment {
@@ -79,19 +81,28 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
     const started: Side[] = []
     for (const contestant of which) {
       const name = `${template}_${contestant}`
-      await create(name, template)
+      await create(name, templateOf(contestant))
       started.push(await startSide(sides, contestant, { ...shared, ...more, DATABASE_URL: urlOf(name) }, isCounting))
     }
     return started
   }
 
+  /** Makes the template of this version from that of the earlier one, whose schema may be older. */
+  const migrated = async () => {
+    await using stack = new AsyncDisposableStack()
+    await create(template, templateOf("before"))
+    await startSide(stack, "ours", { ...shared, DATABASE_URL: urlOf(template) })
+  }
+
   say("creating companies …")
-  await create(template)
+  const oldest = earlierVersion ? "before" : "ours"
+  await create(templateOf(oldest))
   await using setUp = new AsyncDisposableStack()
-  const environment = { ...shared, DATABASE_URL: urlOf(template) }
-  const { url } = await startSide(setUp, "ours", environment)
+  const environment = { ...shared, DATABASE_URL: urlOf(templateOf(oldest)) }
+  const { url } = await startSide(setUp, oldest, environment)
   const companies = await createCompanies(environment, url, standInUrl)
   await setUp.disposeAsync()
-  await prepare(urlOf(template))
+  await prepare(urlOf(templateOf(oldest)))
+  if (earlierVersion) await migrated()
   return { companies, jwtSecret, postmaster, standIns, load, person, say, start }
 }

@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import pg from "pg"
 import { execute } from "../../src/admin/command-line.js"
+import { earlierVersion } from "../requests.js"
 import { type HookMessenger, hookSecret } from "./hook-request.js"
 import { listedTool, mcpServerName, toolName } from "./words.js"
 
@@ -25,11 +28,7 @@ const companies = 4
 export async function createCompanies(environment: NodeJS.ProcessEnv, url: string, standInUrl: string): Promise<BenchCompany[]> {
   // With a public address Telegram's connections have a hook.
   const channels = { ...environment, TELEGRAM_BASE_URL: standInUrl, PUBLIC_URL: "https://bench.example" }
-  const admin = async (...args: string[]) => {
-    const { code, stdout, stderr } = await execute([...args, "--json"], channels)
-    if (code !== 0) throw new Error(`${args[0]}: ${stderr}`)
-    return JSON.parse(stdout) as { id: string; token: string }
-  }
+  const admin = async (...args: string[]) => JSON.parse(await run([...args, "--json"], channels)) as { id: string; token: string }
   const create = async (place: number): Promise<BenchCompany> => {
     const { id } = await admin("company:create", "--name", `Northwind ${place}`)
     const { token } = await admin("token:create", "--company", id, "--name", "bench")
@@ -65,6 +64,17 @@ export async function createCompanies(environment: NodeJS.ProcessEnv, url: strin
     return { id, token, assistantId: plain.id, toolAssistantId: equipped.id, mcpAssistantId: connected.id, ...widgets, connectionIds }
   }
   return Promise.all(Array.from({ length: companies }, (_, place) => create(place)))
+}
+
+/** Runs a command of the command line: with an earlier version of the server that version's, which knows its schema. */
+async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  if (earlierVersion) {
+    const options = { cwd: earlierVersion, env: { ...process.env, ...environment } }
+    return (await promisify(execFile)(process.execPath, ["dist/server/admin.js", ...args], options)).stdout
+  }
+  const { code, stdout, stderr } = await execute(args, environment)
+  if (code !== 0) throw new Error(`${args[0]}: ${stderr}`)
+  return stdout
 }
 
 /** Enables the tool of the MCP server, with the time limit of the webhook. */

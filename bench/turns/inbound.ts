@@ -6,7 +6,7 @@ import type { HookLoad, HookResult } from "./load.js"
 import { cpuWatch, type Row, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { interleaved, until } from "./rounds.js"
-import { contestants, type Side, tidy } from "./sides.js"
+import { contestants, countable, type Side, tidy } from "./sides.js"
 import { question } from "./words.js"
 
 const connections = 32
@@ -77,7 +77,7 @@ let messages = 0
 export async function countInbound(deployment: Deployment): Promise<InboundStatements> {
   await using stack = new AsyncDisposableStack()
   const counts: InboundStatements = {}
-  for (const side of await deployment.start(stack, contestants, environment, true)) {
+  for (const side of await deployment.start(stack, countable, environment, true)) {
     for (const variant of variants) {
       const requests = await requestsOf(deployment, side, variant)
       let most = 0

@@ -4,7 +4,7 @@ import type { Deployment } from "./deployment.js"
 import { cpuWatch, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { interleaved, until } from "./rounds.js"
-import { contestants, type Side, tidy } from "./sides.js"
+import { contestants, countable, type Side, tidy } from "./sides.js"
 import type { Seen } from "./stand-ins.js"
 
 /** Deliveries before any is measured: connections and plans are new at first. */
@@ -84,7 +84,7 @@ const proof = `
 export async function countDeliveries(deployment: Deployment): Promise<Record<string, number>> {
   await using stack = new AsyncDisposableStack()
   const counts: Record<string, number> = {}
-  for (const side of await deployment.start(stack, contestants, {}, true)) {
+  for (const side of await deployment.start(stack, countable, {}, true)) {
     await runBatch(deployment, side, counted)
     const before = await side.statements()
     await runBatch(deployment, side, counted)

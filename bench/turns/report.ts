@@ -1,7 +1,8 @@
 import { Figures, tableOf } from "../figures.js"
+import { earlierVersion } from "../requests.js"
 import { customers } from "./burst.js"
 import { type Row, rows, type TurnMeasurement } from "./measurement.js"
-import { contestants } from "./sides.js"
+import { type Contestant, contestants } from "./sides.js"
 import { type TurnFindings, turnVerdicts } from "./targets.js"
 
 const titles: Record<Row, string> = {
@@ -20,19 +21,26 @@ const titles: Record<Row, string> = {
   L50ms: "50 ms of debounce, the model answers at once, 20 a second",
 }
 
+/** With what ours is compared. */
+type Comparison = [other: Contestant, figure: "perSecond" | "serverCpu", title: string]
+const comparisons: Comparison[] = [
+  ["reference", "perSecond", "of reference"],
+  ...(earlierVersion ? [["before", "serverCpu", "CPU of before"] satisfies Comparison] : []),
+]
+
 type Figure = "perSecond" | "p50" | "p99" | "serverCpu" | "databaseCpu" | "failed"
 
 /** A table of some rows, ours above the reference, with medians over the rounds. */
 function table(figures: Figures<TurnMeasurement>, title: string, which: Row[], columns: [Figure, string, number][], more: Columns = {}) {
-  const head = ["", "", "", ...columns.map(([, name]) => name), ...Object.keys(more), "of reference"]
+  const head = ["", "", "", ...columns.map(([, name]) => name), ...Object.keys(more), ...comparisons.map((each) => each[2])]
   const lines = which.flatMap((row) =>
     contestants.flatMap((contestant) => {
       if (Number.isNaN(figures.median(row, contestant, "perSecond"))) return []
       const values = columns.map(([figure, , digits]) => figures.median(row, contestant, figure).toFixed(digits))
       const others = Object.values(more).map((of) => of(row, contestant))
       const isOurs = contestant === "ours"
-      const ratio = isOurs ? shareOf(figures.ratio([row, "ours"], [row, "reference"])) : ""
-      return [[isOurs ? row : "", isOurs ? titles[row] : "", contestant, ...values, ...others, ratio]]
+      const ratios = comparisons.map(([other, figure]) => (isOurs ? shareOf(figures.ratio([row, "ours"], [row, other], figure)) : ""))
+      return [[isOurs ? row : "", isOurs ? titles[row] : "", contestant, ...values, ...others, ...ratios]]
     }),
   )
   return `${title}\n${tableOf([head, ...lines], 3)}`
@@ -57,7 +65,7 @@ export function turnReport(findings: TurnFindings): string {
     ["p50", "p50 ms", 1],
     ["p99", "p99 ms", 1],
   ]
-  const counted: Columns = { statements: (row, contestant) => statements[`${row} ${contestant}`]!.toFixed(1) }
+  const counted: Columns = { statements: (row, contestant) => statements[`${row} ${contestant}`]?.toFixed(1) ?? "" }
   const parts: string[] = []
   const inbound = some("T1").filter((row) => row !== "T1 out")
   if (inbound.length > 0)

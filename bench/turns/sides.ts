@@ -2,11 +2,14 @@ import type { ChildProcess } from "node:child_process"
 import pg from "pg"
 import { startArguments, unbundled } from "../../scripts/start-arguments.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "../processes.js"
+import { earlierVersion } from "../requests.js"
 import { vacuumed } from "./fixtures.js"
 
-/** Ours is the built server, the reference hand-written SQL on plain node:http. */
-export const contestants = ["ours", "reference"] as const
-export type Contestant = (typeof contestants)[number]
+/** Ours is the built server, before an earlier version of it, the reference hand-written SQL on plain node:http. */
+export type Contestant = "ours" | "before" | "reference"
+export const contestants: readonly Contestant[] = earlierVersion ? ["ours", "before", "reference"] : ["ours", "reference"]
+/** Whose statements are counted: an earlier version has packages of its own, which the counter does not find. */
+export const countable = contestants.filter((contestant) => contestant !== "before")
 
 /** A contestant's process with its own database. */
 export interface Side {
@@ -30,10 +33,11 @@ export async function startSide(
   isCounting = false,
 ): Promise<Side> {
   const port = await freePort()
-  const program = contestant === "ours" ? startArguments(root) : ["--import", "tsx", "bench/turns/reference.ts"]
+  const directory = contestant === "before" ? earlierVersion! : root
+  const program = contestant === "reference" ? ["--import", "tsx", "bench/turns/reference.ts"] : startArguments(directory)
   const counter = isCounting ? ["--import", "./bench/count.ts"] : []
   const args = [...counter, ...(isCounting ? unbundled(program) : program)]
-  const child = startNode(cores.server, args, { ...environment, PORT: String(port) }, { ipc: isCounting })
+  const child = startNode(cores.server, args, { ...environment, PORT: String(port) }, { ipc: isCounting, directory })
   stack.defer(() => end(child))
   const url = `http://127.0.0.1:${port}`
   await untilAnswers(child, `${url}/health/ready`)

@@ -6,20 +6,19 @@ import { cpuWatch, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { awaitAnswers, proveAnswered } from "./proof.js"
 import { interleaved } from "./rounds.js"
-import { contestants, type Side, tidy } from "./sides.js"
+import { contestants, countable, type Side, tidy } from "./sides.js"
 
 /** The rows of these workloads. The reference calls no MCP server. */
 export type Workload = "T2" | "T3" | "T3 MCP"
 
-/** What answers the chats of each, and who is measured. */
+/** What answers the chats of each. */
 const kinds = {
-  T2: { answeredBy: "assistant", calls: 0, contestants: ["ours", "reference"] },
-  T3: { answeredBy: "toolAssistant", calls: 1, contestants: ["ours", "reference"] },
-  "T3 MCP": { answeredBy: "mcpAssistant", calls: 1, contestants: ["ours"] },
+  T2: { answeredBy: "assistant", calls: 0 },
+  T3: { answeredBy: "toolAssistant", calls: 1 },
+  "T3 MCP": { answeredBy: "mcpAssistant", calls: 1 },
 } as const
 
-const sidesOf = (sides: Side[], workload: Workload) =>
-  sides.filter(({ contestant }) => (kinds[workload].contestants as readonly string[]).includes(contestant))
+const sidesOf = (sides: Side[], workload: Workload) => sides.filter(({ contestant }) => workload !== "T3 MCP" || contestant !== "reference")
 
 /** T2 and T3, with the memory of our server in MB. */
 export interface Throughput {
@@ -93,7 +92,7 @@ async function runBatch(deployment: Deployment, side: Side, workload: Workload, 
 export async function countTurns(deployment: Deployment, workloads: Workload[]): Promise<TurnStatements> {
   await using stack = new AsyncDisposableStack()
   const counts: TurnStatements = {}
-  const sides = await deployment.start(stack, contestants, {}, true)
+  const sides = await deployment.start(stack, countable, {}, true)
   for (const workload of workloads) {
     for (const side of sidesOf(sides, workload)) {
       await runBatch(deployment, side, workload, warmUpTurns)

@@ -75,10 +75,16 @@ async function pageOf(answer: GuardedResponse): Promise<Page> {
   }
 }
 
+const unpackers = new Map([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  ["br", promisify(brotliDecompress)],
+])
+
 async function unpacked(answer: GuardedResponse): Promise<Buffer> {
   const encoding = header(answer, "content-encoding")?.trim().toLowerCase()
   if (!encoding || encoding === "identity") return answer.body
-  const unpack = { gzip: promisify(gunzip), "x-gzip": promisify(gunzip), br: promisify(brotliDecompress) }[encoding]
+  const unpack = unpackers.get(encoding)
   if (!unpack) throw new CrawlFailure("The page came in an encoding that was not asked for")
   try {
     return await unpack(answer.body, { maxOutputLength: portLimits.crawlBytes })

@@ -65,7 +65,12 @@ function unzipped(bytes: Uint8Array) {
 }
 
 /** Elements besides `t` that represent characters in documents and slides. */
-const characters: Record<string, string> = { br: "\n", cr: "\n", tab: "\t", noBreakHyphen: "-" }
+const characters = new Map([
+  ["br", "\n"],
+  ["cr", "\n"],
+  ["tab", "\t"],
+  ["noBreakHyphen", "-"],
+])
 
 /** Elements with other text: deletions, ruby readings, field instructions, and text boxes, which have paragraphs of their own. */
 const notRead = new Set(["del", "moveFrom", "rt", "rPh", "instrText", "txbxContent", "pPr", "rPr"])
@@ -74,6 +79,6 @@ const notRead = new Set(["del", "moveFrom", "rt", "rPh", "instrText", "txbxConte
 export function textOf(element: Element | undefined): string {
   if (element?.name === "t") return ownText(element)
   return childrenOf(element)
-    .map((child) => (notRead.has(child.name) ? "" : (characters[child.name] ?? textOf(child))))
+    .map((child) => (notRead.has(child.name) ? "" : (characters.get(child.name) ?? textOf(child))))
     .join("")
 }
