@@ -15,12 +15,12 @@ const rounds = 10
 
 /** Statements of the triggers without which a fact is forgotten; each names the fact. */
 const mutants: [fact: string, name: string, from: string, to: string][] = [
-  ["answers of people", "note_message", "user_messages = user_messages + 1", "user_messages = user_messages"],
-  ["the wait for a person after a hand-off", "note_message", "least(waiting_since, person_due_since)", "waiting_since"],
+  ["answers of people", "stretch_gets_message", "user_messages = user_messages + 1", "user_messages = user_messages"],
+  ["the wait for a person after a hand-off", "stretch_gets_message", "least(waiting_since, person_due_since)", "waiting_since"],
   ["the first hand-off", "note_control", "coalesce(handed_off_at, at)", "at"],
   ["the return", "note_control", "coalesce(returned_at, at)", "returned_at"],
-  ["quiet hours", "note_message", "and last_message_at + (select quiet_hours * interval '1 hour' from stretch_setting) > at", ""],
-  ["that it was reopened", "note_message", "reopened = true", "reopened = reopened"],
+  ["quiet hours", "stretch_gets_message", "and last_message_at + stretch_quiet() > new.created_at", ""],
+  ["that it was reopened", "stretch_gets_message", "reopened = true", "reopened = reopened"],
   ["failed tool calls", "note_call", "tool_failures + failures", "tool_failures"],
   ["tokens", "note_tokens", "input_tokens + input", "input_tokens"],
 ]
