@@ -1,3 +1,4 @@
+import { setQuietHours } from "../../src/chats/stretch.js"
 import { quietStretches } from "../../src/jobs/quiet-stretches.js"
 import { rebuildStretches } from "../../src/jobs/rebuild-stretches.js"
 import type { Person } from "../kit/company-fixture.js"
@@ -150,6 +151,22 @@ describe("a stretch of a chat, with a stopped clock", () => {
     expect(more).toEqual([])
     expect(before).toMatchObject(facts)
     expect(after).toMatchObject({ startedAt: iso(), endedAt: null, messages: { customer: 1, assistant: 0, user: 0 } })
+  })
+
+  it("ends by quiet hours that were changed since its last message, on connections that know the old ones", async () => {
+    const [chat, other] = [await acme.chat(), await acme.chat()]
+    for (const each of [chat, other, chat]) await write(each)
+    await using started = new AsyncDisposableStack()
+    started.defer(() => setQuietHours(w.services.database, w.services.config.stretchQuietHours))
+    await setQuietHours(w.services.database, 2)
+    const lastMessage = time.now()
+    time.pass(2 * hour - 1)
+    await write(chat)
+    time.pass(1)
+    await write(other)
+    expect(await only(chat)).toMatchObject({ endedAt: null, messages: { customer: 3 } })
+    const [before] = await stretches(other)
+    expect(before).toMatchObject({ endedAt: new Date(lastMessage + 2 * hour).toISOString(), endReason: "QUIET" })
   })
 
   it("is reopened when the customer writes within 72 hours after AI alone had answered", async () => {
