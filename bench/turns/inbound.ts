@@ -9,7 +9,6 @@ import { interleaved, until } from "./rounds.js"
 import { contestants, countable, type Side, tidy } from "./sides.js"
 import { question } from "./words.js"
 
-const connections = 32
 const visitors = 2_000
 
 /** Replies become due in an hour: no turn runs while messages are measured. */
@@ -25,7 +24,10 @@ const channels: Partial<Record<Variant, HookMessenger>> = { "T1 bridge": "custom
 export type InboundStatements = Record<string, number>
 
 /** T1: customers' messages through the hooks of the widget, the bridge and Telegram. */
-export async function measureInbound(deployment: Deployment, { rounds, seconds, warmUpSeconds }: TurnOptions): Promise<TurnMeasurement[]> {
+export async function measureInbound(
+  deployment: Deployment,
+  { rounds, seconds, warmUpSeconds, connections }: TurnOptions,
+): Promise<TurnMeasurement[]> {
   await using stack = new AsyncDisposableStack()
   const sides = await deployment.start(stack, contestants, environment)
   const found: TurnMeasurement[] = []

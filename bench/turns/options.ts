@@ -12,6 +12,8 @@ export interface TurnOptions {
   /** Seconds of load in a round: of messages in T1 and L, of turns in T2 and T3. */
   seconds: number
   warmUpSeconds: number
+  /** Connections over which customers' messages come in T1. */
+  connections: number
   /** Rest after T2, before the server's memory is read again. */
   restSeconds: number
 }
@@ -21,7 +23,13 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
   const { values } = parseArgs({
     args,
     strict: false,
-    options: { quick: { type: "boolean" }, workloads: { type: "string" }, seconds: { type: "string" }, rounds: { type: "string" } },
+    options: {
+      quick: { type: "boolean" },
+      workloads: { type: "string" },
+      seconds: { type: "string" },
+      rounds: { type: "string" },
+      connections: { type: "string" },
+    },
   })
   const asked = String(values["workloads"] ?? "")
     .toUpperCase()
@@ -34,6 +42,7 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
     workloads,
     rounds: number(values["rounds"] as string | undefined, isQuick ? 1 : 3, 1),
     seconds: number(values["seconds"] as string | undefined, isQuick ? 3 : 10, 1),
+    connections: number(values["connections"] as string | undefined, 32, 1),
     warmUpSeconds: isQuick ? 3 : 5,
     restSeconds: isQuick ? 15 : 60,
   }

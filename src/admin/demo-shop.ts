@@ -5,7 +5,18 @@ If the handbook does not say it, or the customer wants a person, hand the chat o
 /** What its customers are told on a hand-off. */
 export const demoHandOffMessage = "A colleague of mine will answer you here. Our team is there Monday to Friday from 9:00 to 18:00."
 
-/** Knowledge of the demo assistant. */
+/** Knowledge of the demo assistant that is searched: what the handbook does not say is looked up here, so that a question without an answer is noticed. */
+export const demoCare = `# Care of lamps
+
+## Cleaning
+Dust shades with a dry cloth, and never wash a fabric shade. A scratched brass foot shines again with brass polish and a soft cloth.
+
+## Light bulbs
+The desk lamp Aurora takes an E14 bulb of at most 9 watts, the floor lamp Meridian an E27 bulb of at most 15 watts.
+Unplug a lamp before you change its bulb. Halogen bulbs get too hot for our shades.
+`
+
+/** Knowledge of the demo assistant that it is given with each question. */
 export const demoKnowledge = `# Shop handbook
 
 ## Delivery

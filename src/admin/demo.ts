@@ -15,7 +15,7 @@ import { User } from "../entities/user.js"
 import { Conflict } from "../errors.js"
 import { hashPassword } from "../resolvers/kit/password.js"
 import { writePast } from "./demo-past.js"
-import { demoHandOffMessage, demoKnowledge, demoPrompt } from "./demo-shop.js"
+import { demoCare, demoHandOffMessage, demoKnowledge, demoPrompt } from "./demo-shop.js"
 import { adminLimits } from "./limits.js"
 
 /** Ids and credentials of the demo company; stored in DATA_DIR/demo.json, readable by the file's owner alone. */
@@ -67,14 +67,17 @@ async function makeDemo(services: Services): Promise<Demo> {
   const greeting = "Hello! I am Lumen's assistant. How can I help?"
   const texts = { name: "Lumen assistant", prompt: demoPrompt, greeting, handOffMessage: demoHandOffMessage }
   Object.assign(assistant, { ...inCompany, ...texts, textModelId: services.models[0]!.id })
-  const knowledge = new Knowledge()
-  Object.assign(knowledge, { ...inCompany, assistantId: assistant.id, name: "Shop handbook", kind: "text", resourceContent: demoKnowledge })
+  const item = (name: string, resourceContent: string) =>
+    Object.assign(new Knowledge(), { ...inCompany, assistantId: assistant.id, name, kind: "text", resourceContent } as const)
+  const [knowledge, care] = [item("Shop handbook", demoKnowledge), item("Care of lamps", demoCare)]
+  care.isVector = true
+  care.afterUpdate({ resourceContent: demoCare }, {})
   const widget = new Channel()
   Object.assign(widget, { ...inCompany, messenger: "widget", externalId: "demo-site", name: "Demo website", assistantId: assistant.id })
   const token = AccessToken.issue(company.id, "Demo token", owner.id)
   const scope: Scope = { companyIds: [company.id], actor: { kind: "system", id: null }, action: "demo", request: null }
   await inTransaction(services, scope, async (unit) => {
-    unit.em.persist([company, owner, member, subscription, assistant, knowledge, widget, token])
+    unit.em.persist([company, owner, member, subscription, assistant, knowledge, care, widget, token])
     await unit.flush()
     // The tools of the assistant, which came with it.
     await unit.em.flush()

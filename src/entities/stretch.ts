@@ -53,7 +53,8 @@ const outcome = `case when ended_at is null then null when assistant_messages > 
   name: "stretch_rating_due",
   expression: "create index stretch_rating_due on stretch (rating_due_at) where rating_due_at is not null",
 })
-@Index({ name: "stretch_check", expression: "create index stretch_check on stretch (check_at) where ended_at is null" })
+// Not `ended_at is null`, which the statements of each message say: PostgreSQL would search all open stretches by this index where its statistics are old.
+@Index({ name: "stretch_to_check", expression: "create index stretch_to_check on stretch (check_at) where outcome is null" })
 export class Stretch extends CompanyOwned {
   @Field(() => UUID, { nullable: true, description: "ID of the chat; null when it is deleted." })
   @Property({ type: "uuid", nullable: true })

@@ -15,7 +15,7 @@ const endQuiet: Statement<{ seen: number; ended: number }> = {
     with setting as (
       select quiet_hours * interval '1 hour' as quiet from stretch_setting
     ), due as (
-      select s.id from stretch s join chat c on c.id = s.chat_id where s.ended_at is null and s.check_at <= $1
+      select s.id from stretch s join chat c on c.id = s.chat_id where s.outcome is null and s.check_at <= $1
       order by s.check_at limit $2 for no key update of c skip locked
     ), ended as (
       update stretch s set updated_at = $1, ended_at = s.last_message_at + quiet, end_reason = 'QUIET'

@@ -153,6 +153,14 @@ describe("a stretch of a chat, with a stopped clock", () => {
     expect(after).toMatchObject({ startedAt: iso(), endedAt: null, messages: { customer: 1, assistant: 0, user: 0 } })
   })
 
+  it("is found by its chat alone, whatever the statistics of the database say", async () => {
+    const open = await w.sql(
+      `select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
+       where i.indrelid = 'stretch'::regclass and pg_get_expr(i.indpred, i.indrelid) like '%ended_at%'`,
+    )
+    expect(open).toEqual([{ name: "stretch_open" }])
+  })
+
   it("ends by quiet hours that were changed since its last message, on connections that know the old ones", async () => {
     const [chat, other] = [await acme.chat(), await acme.chat()]
     for (const each of [chat, other, chat]) await write(each)

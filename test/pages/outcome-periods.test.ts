@@ -107,8 +107,8 @@ describe("the address of a period", () => {
     expect(periodOf({ ...own, first: own.last, last: own.first }, new Date())).toMatchObject({ first: "2026-02-03", last: "2026-02-28" })
   })
 
-  it("that is wrong is the last seven days in the browser's zone", () => {
-    const usual = { preset: "7-days", first: "", last: "", zone: "Europe/Kyiv" }
+  it("that is wrong is the last week in the browser's zone", () => {
+    const usual = { preset: "last-week", first: "", last: "", zone: "Europe/Kyiv" }
     for (const address of [
       {},
       { period: "always", zone: "Mars/Olympus" },

@@ -7,13 +7,13 @@ import { type Assistant, createKnowledge, type Knowledge } from "./operations.js
 
 interface Props {
   assistant: Pick<Assistant, "id" | "companyId">
-  /** What a text begins with. */
-  begin?: { name: string; text: string }
+  /** What customers asked, and the new item is to answer. */
+  question?: string
   added(): void
 }
 
 /** The form of a new item: a text, a page or a file. */
-export function KnowledgeForm({ assistant, begin, added }: Props) {
+export function KnowledgeForm({ assistant, question, added }: Props) {
   const mutate = useMutate()
   const notice = useNotice()
   const [kind, setKind] = useState<Knowledge["kind"]>("TEXT")
@@ -28,6 +28,7 @@ export function KnowledgeForm({ assistant, begin, added }: Props) {
       const input = { assistantId: assistant.id, name: name || (file as File | null)?.name, kind, isVector, ...content }
       if (!(await mutate(createKnowledge, { input }))) return
       form.reset()
+      notice(t("Added: {name}", { name: input.name! }))
       added()
     } catch (error) {
       notice((error as Error).message)
@@ -45,12 +46,18 @@ export function KnowledgeForm({ assistant, begin, added }: Props) {
           </select>
         </Field>
         <Field label={t("Name of the item")}>
-          <input name="name" defaultValue={begin?.name} required={kind !== "FILE"} />
+          <input name="name" defaultValue={question} required={kind !== "FILE"} />
         </Field>
         {kind === "TEXT" && (
           <>
             <Field label={t("Text")}>
-              <textarea name="resourceContent" rows={6} dir="auto" defaultValue={begin?.text} required />
+              <textarea
+                name="resourceContent"
+                rows={6}
+                dir="auto"
+                placeholder={question && t("The answer, as the assistant should give it")}
+                required
+              />
             </Field>
             <Field label={t("Use")}>
               <select name="use">

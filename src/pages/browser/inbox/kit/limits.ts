@@ -53,4 +53,11 @@ export const inboxLimits = {
   /** How many causes of a fall are listed at most, and the least part of the change that one has: half a percentage point. */
   changesShown: 6,
   leastChange: 0.005,
+  /** Conversations that people answered in a part of the breakdowns, from which it counts as a cause. */
+  leastConversations: 2,
+  /** Share of a time from which its change is called better or worse. */
+  leastTimeChange: 0.2,
+  /** Unanswered questions that the overview of outcomes counts, and how many of them it shows. */
+  questionsCounted: 100,
+  questionsShown: 5,
 }

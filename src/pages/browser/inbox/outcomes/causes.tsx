@@ -46,11 +46,19 @@ function ofGroup(part: Part, kind: "assistant" | "messenger", name: string): Cau
 /** What lowered containment most, of what the breakdowns have. */
 function causesOf(report: Report, { reasons, assistants, channels }: Breakdowns): Cause[] {
   const { total } = report
+  const notable = ({ group: { current, before } }: Part) =>
+    Math.max(byPeopleOf(current), byPeopleOf(before)) >= inboxLimits.leastConversations
   const several = (groups: Breakdowns["channels"]["groups"]) => (groups.length > 1 ? ofParts(total, groups) : [])
   return [
-    ...ofHandOffs(total, reasons.groups).map((part) => ofReason(part, report)),
-    ...several(assistants.groups).map((part) => ofGroup(part, "assistant", assistantText(part.group))),
-    ...several(channels.groups).map((part) => ofGroup(part, "messenger", channelText(part.group.key!))),
+    ...ofHandOffs(total, reasons.groups)
+      .filter(notable)
+      .map((part) => ofReason(part, report)),
+    ...several(assistants.groups)
+      .filter(notable)
+      .map((part) => ofGroup(part, "assistant", assistantText(part.group))),
+    ...several(channels.groups)
+      .filter(notable)
+      .map((part) => ofGroup(part, "messenger", channelText(part.group.key!))),
   ]
 }
 

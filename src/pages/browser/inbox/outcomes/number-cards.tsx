@@ -1,3 +1,4 @@
+import { inboxLimits } from "../kit/limits.js"
 import { t } from "../kit/words.js"
 import { answeredOf, changeOf } from "./arithmetic.js"
 import { answeredByAi, answeredByPeople, type StretchFilter } from "./filters.js"
@@ -121,13 +122,15 @@ function ChangeLine({ card: { kind, isGood }, current, before }: { card: Card; c
       </p>
     )
   const isBetter = (direction === "up") === isGood
+  // The first answer of another day is some seconds faster or slower by chance.
+  const isSmall = kind === "time" && difference < before! * inboxLimits.leastTimeChange
   const by = kind === "share" ? t("{points} points", { points: pointsText(difference) }) : textOf(kind, difference)
   const values = { by, before: textOf(kind, before) }
   return (
-    <p className="change" data-better={isBetter}>
+    <p className="change" data-better={isSmall ? undefined : isBetter}>
       {arrows[direction]}{" "}
-      {direction === "up" ? t("{by} more than before ({before})", values) : t("{by} less than before ({before})", values)},{" "}
-      {isBetter ? t("better") : t("worse")}
+      {direction === "up" ? t("{by} more than before ({before})", values) : t("{by} less than before ({before})", values)}
+      {!isSmall && `, ${isBetter ? t("better") : t("worse")}`}
     </p>
   )
 }

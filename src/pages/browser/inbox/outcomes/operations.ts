@@ -63,6 +63,14 @@ export const questionsQuery = graphql(
   }`,
 )
 
+/** What was asked most often of what the knowledge does not say, with how often it was asked in the period before. */
+export const missingAnswersQuery = graphql(
+  `query MissingAnswers($companyId: UUID!, $before: Timestamp!, $from: Timestamp!, $to: Timestamp!, $first: Int) {
+    current: unansweredQuestions(companyId: $companyId, from: $from, to: $to, first: $first) { nodes { id question count } }
+    before: unansweredQuestions(companyId: $companyId, from: $before, to: $from, first: $first) { nodes { id count } }
+  }`,
+)
+
 export const closeQuestion = graphql(`mutation CloseUnansweredQuestion($id: UUID!) { closeUnansweredQuestion(id: $id) { closed } }`)
 
 /** What the guardrails of the assistants found. */

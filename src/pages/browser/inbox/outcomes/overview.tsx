@@ -6,6 +6,7 @@ import { inboxLimits } from "../kit/limits.js"
 import { t } from "../kit/words.js"
 import { BreakdownTables } from "./breakdowns.js"
 import { Causes } from "./causes.js"
+import { MissingAnswers } from "./missing-answers.js"
 import { NumberCards, OutcomeCounts } from "./number-cards.js"
 import { breakdownsQuery, outcomesQuery, type Report } from "./operations.js"
 import { daysBetween } from "./period.js"
@@ -50,6 +51,7 @@ export function Overview() {
         <>
           <NumberCards report={data.outcomes} />
           {breakdowns.data && <Causes report={data.outcomes} breakdowns={breakdowns.data} />}
+          <MissingAnswers report={data.outcomes} />
           <OutcomeCounts report={data.outcomes} />
           <Suspense fallback={<p className="hint">{t("Reading …")}</p>}>
             <Course groups={data.outcomes.groups} by={by} choose={(value) => go(path, { by: value })} />
@@ -82,6 +84,7 @@ function Waiting({ isReading, children }: { isReading: boolean; children: ReactN
 
 /** Shown for a period in which no stretch that has ended began. */
 function Nothing({ report, isNew }: { report: Report; isNew: boolean }) {
+  const { choice, choose } = usePeriod()
   return (
     <div className="nothing">
       <p>
@@ -90,6 +93,11 @@ function Nothing({ report, isNew }: { report: Report; isNew: boolean }) {
           : t("No conversation that began in this period has ended.")}
       </p>
       <p>{t("A conversation counts when it has ended: usually a day after its last message.")}</p>
+      {choice.preset === "last-week" && (
+        <button type="button" onClick={() => choose({ preset: "this-week" })}>
+          {t("Show this week")}
+        </button>
+      )}
       {report.total.before.stretches > 0 && <p>{t("In the period before: {count}", { count: report.total.before.stretches })}</p>}
     </div>
   )

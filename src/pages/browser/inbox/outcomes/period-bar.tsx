@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useState } from "react"
 import { textsOf } from "../kit/forms.js"
 import { type Text, t } from "../kit/words.js"
-import { type Preset, presets } from "./period.js"
+import { dayOf, type Preset, presets } from "./period.js"
 import { usePeriod } from "./place.js"
 import { daysText } from "./texts.js"
 
@@ -49,6 +49,7 @@ export function PeriodBar() {
         </form>
       )}
       <span>{daysText(first, last)}</span>
+      {last > dayOf(zone, new Date()) && <span className="hint">{t("not over yet")}</span>}
       <select aria-label={t("Time zone")} className="zone" value={zone} onChange={({ target }) => choose({ zone: target.value })}>
         {[...new Set([zone, "UTC", ...zones()])].map((name) => (
           <option key={name} value={name}>

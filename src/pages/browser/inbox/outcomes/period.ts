@@ -3,7 +3,7 @@
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Periods that end with the present, by their names in the address. */
-export const presets = ["7-days", "this-week", "last-week", "30-days", "90-days"] as const
+export const presets = ["last-week", "this-week", "7-days", "30-days", "90-days"] as const
 export type Preset = (typeof presets)[number]
 
 /** A period as a person chose it: by its name, or by its first and last day. */
@@ -113,7 +113,7 @@ export const between = (zone: string, first: string, last: string): Period => ({
 export const periodBefore = ({ first, last, zone }: Pick<Period, "first" | "last" | "zone">): Period =>
   between(zone, addDays(first, -daysBetween(first, last)), addDays(first, -1))
 
-/** The choice that the query of an address names; what is missing or wrong in it is the last seven days, in the browser's zone. */
+/** The choice that the query of an address names; what is missing or wrong in it is the last week, whose days are all over, in the browser's zone. */
 export function choiceOf(query: URLSearchParams, zoneOfBrowser: string): Choice {
   const text = (name: string) => query.get(name) ?? ""
   const zone = isZone(text("zone")) ? text("zone") : zoneOfBrowser

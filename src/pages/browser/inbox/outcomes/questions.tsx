@@ -35,7 +35,7 @@ export function Questions() {
   return (
     <>
       <p className="hint">
-        {t("Questions to which the search of the knowledge found nothing. An answer that you add is found the next time.")}
+        {t("Questions to which the search of the knowledge found nothing. Add an answer, and ask in the playground of the assistant.")}
       </p>
       <Failure error={error} again={more} />
       <ul className="rows" aria-label={t("Unanswered questions")}>
@@ -44,7 +44,7 @@ export function Questions() {
         ))}
       </ul>
       {isLoading && <p className="hint">{t("Reading …")}</p>}
-      {!isLoading && !error && open.length === 0 && <p className="nothing">{t("The knowledge answered all questions of this period.")}</p>}
+      {!isLoading && !error && open.length === 0 && <p className="nothing">{t("No open question of this period.")}</p>}
       {hasMore && (
         <button type="button" onClick={more}>
           {t("More questions")}
@@ -78,14 +78,10 @@ function Row({ question, zone, close }: { question: Question; zone: string; clos
           </ul>
         )}
         <Chats chats={chats} />
-        <KnowledgeForm
-          assistant={{ id: assistant.id, companyId }}
-          begin={{ name: name.slice(0, inboxLimits.knowledgeName), text: `${texts.join("\n")}\n\n` }}
-          added={close}
-        />
+        <KnowledgeForm assistant={{ id: assistant.id, companyId }} question={name.slice(0, inboxLimits.knowledgeName)} added={close} />
       </div>
-      <button type="button" aria-label={t("Close {name}", { name })} onClick={close}>
-        {t("Close")}
+      <button type="button" aria-label={t("Needs no answer: {name}", { name })} onClick={close}>
+        {t("Needs no answer")}
       </button>
     </li>
   )

@@ -5,7 +5,15 @@ export const germanOfQuality = {
   "Also asked as": "Auch so gefragt",
   "Asked: {count}, last {time}": "Gestellt: {count}, zuletzt {time}",
   "Card number": "Kartennummer",
-  "Close {name}": "{name} abschließen",
+  "Add the answers": "Antworten hinzufügen",
+  "Added: {name}": "Hinzugefügt: {name}",
+  "Needs no answer": "Braucht keine Antwort",
+  "Needs no answer: {name}": "Braucht keine Antwort: {name}",
+  "Questions to which the assistant found no answer: {count}, in the period before {before}. Asked most often:":
+    "Fragen, auf die der Assistent keine Antwort fand: {count}, im Zeitraum davor {before}. Am häufigsten gestellt:",
+  "The answer, as the assistant should give it": "Die Antwort, wie der Assistent sie geben soll",
+  "What the knowledge does not say": "Was im Wissen fehlt",
+  "{count} times, before {before}": "{count}-mal, davor {before}",
   "E-mail address": "E-Mail-Adresse",
   "Earlier hits": "Frühere Treffer",
   "Foreign link": "Fremder Link",
@@ -17,10 +25,10 @@ export const germanOfQuality = {
   "Own words and patterns": "Eigene Wörter und Muster",
   "Question after a conversation, answered with 1 to 5; empty for none":
     "Frage nach einer Unterhaltung, mit 1 bis 5 beantwortet; leer für keine",
-  "Questions to which the search of the knowledge found nothing. An answer that you add is found the next time.":
-    "Fragen, zu denen die Suche im Wissen nichts gefunden hat. Eine Antwort, die Sie hinzufügen, wird beim nächsten Mal gefunden.",
+  "Questions to which the search of the knowledge found nothing. Add an answer, and ask in the playground of the assistant.":
+    "Fragen, zu denen die Suche im Wissen nichts gefunden hat. Fügen Sie eine Antwort hinzu, und fragen Sie im Probechat des Assistenten.",
   "Telephone number": "Telefonnummer",
-  "The knowledge answered all questions of this period.": "Das Wissen hat alle Fragen dieses Zeitraums beantwortet.",
+  "No open question of this period.": "Keine offene Frage aus diesem Zeitraum.",
   "Too long": "Zu lang",
   "Unanswered questions": "Unbeantwortete Fragen",
   "What happened": "Was geschah",

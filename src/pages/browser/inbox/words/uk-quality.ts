@@ -5,7 +5,15 @@ export const ukrainianOfQuality = {
   "Also asked as": "Питали також так",
   "Asked: {count}, last {time}": "Поставлено: {count}, востаннє {time}",
   "Card number": "Номер картки",
-  "Close {name}": "Закрити {name}",
+  "Add the answers": "Додати відповіді",
+  "Added: {name}": "Додано: {name}",
+  "Needs no answer": "Відповідь не потрібна",
+  "Needs no answer: {name}": "Відповідь не потрібна: {name}",
+  "Questions to which the assistant found no answer: {count}, in the period before {before}. Asked most often:":
+    "Запитання, на які асистент не знайшов відповіді: {count}, за попередній період {before}. Найчастіше питали:",
+  "The answer, as the assistant should give it": "Відповідь, якою її має дати асистент",
+  "What the knowledge does not say": "Чого немає у знаннях",
+  "{count} times, before {before}": "{count} рази, раніше {before}",
   "E-mail address": "Електронна адреса",
   "Earlier hits": "Попередні спрацювання",
   "Foreign link": "Чуже посилання",
@@ -17,10 +25,10 @@ export const ukrainianOfQuality = {
   "Own words and patterns": "Власні слова й шаблони",
   "Question after a conversation, answered with 1 to 5; empty for none":
     "Запитання після розмови, відповідь від 1 до 5; порожньо — без запитання",
-  "Questions to which the search of the knowledge found nothing. An answer that you add is found the next time.":
-    "Запитання, на які пошук у знаннях нічого не знайшов. Додану вами відповідь буде знайдено наступного разу.",
+  "Questions to which the search of the knowledge found nothing. Add an answer, and ask in the playground of the assistant.":
+    "Запитання, на які пошук у знаннях нічого не знайшов. Додайте відповідь і запитайте у пробному чаті асистента.",
   "Telephone number": "Номер телефону",
-  "The knowledge answered all questions of this period.": "Знання відповіли на всі запитання за цей період.",
+  "No open question of this period.": "За цей період немає відкритих запитань.",
   "Too long": "Задовгий",
   "Unanswered questions": "Запитання без відповіді",
   "What happened": "Що сталося",
