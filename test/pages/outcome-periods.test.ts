@@ -12,6 +12,7 @@ import {
   periodOf,
   presets,
   startOfDay,
+  usualOf,
 } from "../../src/pages/browser/inbox/outcomes/period.js"
 import { world } from "../kit/world.js"
 
@@ -95,7 +96,7 @@ describe("a period", () => {
 })
 
 describe("the address of a period", () => {
-  const read = (address: Record<string, string>) => choiceOf(new URLSearchParams(address), "Europe/Kyiv")
+  const read = (address: Record<string, string>) => choiceOf(new URLSearchParams(address), "Europe/Kyiv", usualOf("/outcomes"))
 
   it("names what was chosen", () => {
     for (const preset of presets) {
@@ -117,6 +118,7 @@ describe("the address of a period", () => {
       { from: "1999-01-01", to: "1999-02-01" },
     ])
       expect(read(address as Record<string, string>)).toEqual(usual)
+    expect(["/outcomes/chats", "/outcomes/questions", "/outcomes/hits"].map(usualOf)).toEqual(["last-week", "30-days", "30-days"])
     expect(["2026-02-29", "2026-2-1", "2026-13-01", "x"].map(isDay)).toEqual([false, false, false, false])
     expect(["Europe/Kyiv", "utc", "", "5"].map(isZone)).toEqual([true, true, false, false])
   })

@@ -95,7 +95,10 @@ describe("the start page", () => {
     facts = bare
   })
 
-  const links = ["/inbox", "/graphql", "/api/docs", "/graphql/schema.graphql", "/api/openapi.json", "/health/live", "/health/ready"]
+  const links = [
+    ...["/inbox", "/inbox/outcomes", "/graphql", "/api/docs", "/graphql/schema.graphql", "/api/openapi.json"],
+    ...["/health/live", "/health/ready"],
+  ]
 
   it("links to everything that the server offers, and shows its configuration", async () => {
     const text = await home({ ...bare, configuration: [["Text model", `<b>"A" & 'B'</b>`]] })

@@ -4,15 +4,19 @@ import { useRead } from "../kit/forms.js"
 import { inboxLimits } from "../kit/limits.js"
 import { t } from "../kit/words.js"
 import { missingAnswersQuery, type Report } from "./operations.js"
+import { addressOf } from "./period.js"
+import { usePeriod } from "./place.js"
 
 const sumOf = (counts: readonly { count: number }[]) => counts.reduce((sum, { count }) => sum + count, 0)
 
 /** What customers asked and the knowledge does not say, most often first, with the way to add the answers; nothing where there is no such question. */
 export function MissingAnswers({ report: { before, from, to } }: { report: Report }) {
   const { companyId } = usePlace()
-  const { to: addressOf } = useAddress()
-  const { data } = useRead(missingAnswersQuery, { companyId, before, from, to, first: inboxLimits.questionsCounted })
-  if (!data || data.current.nodes.length === 0) return null
+  const { to: linkTo } = useAddress()
+  const { choice } = usePeriod()
+  const { data, instead, isReading } = useRead(missingAnswersQuery, { companyId, before, from, to, first: inboxLimits.questionsCounted })
+  if (!data) return isReading ? null : instead
+  if (data.current.nodes.length === 0) return null
   const counts = new Map(data.before.nodes.map(({ id, count }) => [id, count]))
   const values = { count: sumOf(data.current.nodes), before: sumOf(data.before.nodes) }
   return (
@@ -26,7 +30,7 @@ export function MissingAnswers({ report: { before, from, to } }: { report: Repor
           </li>
         ))}
       </ol>
-      <Link href={addressOf("/outcomes/questions")}>{t("Add the answers")}</Link>
+      <Link href={linkTo("/outcomes/questions", addressOf(choice))}>{t("Add the answers")}</Link>
     </section>
   )
 }

@@ -113,13 +113,16 @@ export const between = (zone: string, first: string, last: string): Period => ({
 export const periodBefore = ({ first, last, zone }: Pick<Period, "first" | "last" | "zone">): Period =>
   between(zone, addDays(first, -daysBetween(first, last)), addDays(first, -1))
 
-/** The choice that the query of an address names; what is missing or wrong in it is the last week, whose days are all over, in the browser's zone. */
-export function choiceOf(query: URLSearchParams, zoneOfBrowser: string): Choice {
+/** What is shown at first: reports of the last week, whose days are all over; lists of what is to be done with what is new. */
+export const usualOf = (path: string): Preset => (/\/(questions|hits)$/.test(path) ? "30-days" : "last-week")
+
+/** The choice that the query of an address names; what is missing or wrong in it is the usual period in the browser's zone. */
+export function choiceOf(query: URLSearchParams, zoneOfBrowser: string, usual: Preset): Choice {
   const text = (name: string) => query.get(name) ?? ""
   const zone = isZone(text("zone")) ? text("zone") : zoneOfBrowser
   const [first, last] = [text("from"), text("to")]
   if (isDay(first) && isDay(last)) return { preset: null, first, last, zone }
-  return { preset: presets.find((name) => name === text("period")) ?? presets[0], first: "", last: "", zone }
+  return { preset: presets.find((name) => name === text("period")) ?? usual, first: "", last: "", zone }
 }
 
 /** The names of an address that choose a period. */

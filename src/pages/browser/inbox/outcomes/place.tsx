@@ -2,7 +2,7 @@ import { useMemo } from "react"
 import { Link } from "wouter"
 import { useAddress } from "../kit/company.js"
 import { inAddress, type StretchFilter } from "./filters.js"
-import { addressOf, choiceOf, type Period, periodOf } from "./period.js"
+import { addressOf, choiceOf, type Period, periodOf, usualOf } from "./period.js"
 
 const zoneOfBrowser = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
@@ -11,7 +11,7 @@ export function usePeriod() {
   const { query, path, go } = useAddress()
   const key = query.toString()
   return useMemo(() => {
-    const choice = choiceOf(new URLSearchParams(key), zoneOfBrowser)
+    const choice = choiceOf(new URLSearchParams(key), zoneOfBrowser, usualOf(path))
     const choose = (changes: Partial<typeof choice>) => go(path, addressOf({ ...choice, ...changes }))
     return { choice, period: periodOf(choice, new Date()), choose }
   }, [key, path, go])
