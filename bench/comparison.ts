@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { type Answer, pageOf, wholePageOf } from "./answers.js"
 import type { Server } from "./contestants.js"
-import type { BenchDatabase } from "./database.js"
+import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
 import type { Options, Workload } from "./options.js"
 import {
   type Contestant,
@@ -17,9 +17,8 @@ import { type Samples, sampleOf } from "./samples.js"
 import { messageFields } from "./statements.js"
 
 /** What requests outside of the load need. */
-export interface ComparisonContext {
+export interface ComparisonContext extends BenchDatabases {
   servers: Record<Contestant, Server>
-  database: BenchDatabase
   samples: Samples
   cursors: Record<Interface, string>
 }
@@ -38,16 +37,16 @@ export async function compareAnswers(context: ComparisonContext, workloads: Work
 
 /** The parameters of a contestant's request with this number. */
 export const parametersOf = (
-  { database, samples, cursors }: ComparisonContext,
+  context: ComparisonContext,
   contestant: Contestant,
   workload: Workload,
   number: number,
 ): RequestParameters => ({
-  token: database.token,
-  companyId: database.companyId,
+  token: databaseOf(context, contestant).token,
+  companyId: context.database.companyId,
   text: `Here is number ${number}, of ${contestant}.`,
-  cursor: workload === "W6" ? cursors[interfaceOf(contestant)] : null,
-  ...sampleOf(samples, workload, number),
+  cursor: workload === "W6" ? context.cursors[interfaceOf(contestant)] : null,
+  ...sampleOf(context.samples, workload, number),
 })
 
 /** Sends a request and returns its JSON; throws when it was refused. */
@@ -103,7 +102,7 @@ async function mustStore(context: ComparisonContext, number: number) {
     const answer = storedOf[interfaceOf(contestant)](await send(context.servers[contestant], requestFor(contestant, "W5", parameters)))
     const missing = messageFields.filter((name) => answer[name] === undefined)
     if (missing.length > 0) throw new Error(`${contestant} does not answer ${missing.join(", ")} under W5`)
-    const { rows } = await context.database.client.query(
+    const { rows } = await databaseOf(context, contestant).client.query(
       `select 1 from message m join chat c on c.id = m.chat_id
        where m.id = $1 and m.chat_id = $2 and m.text = $3 and m.sequence = $4 and c.last_sequence = m.sequence and c.last_message_id = m.id
          and exists (select 1 from event e where e.chat_id = c.id and e.type = 'MESSAGE_CREATED' and e.payload -> 'message' ->> 'id' = m.id::text)`,

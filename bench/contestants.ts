@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { startArguments, unbundled } from "../scripts/start-arguments.js"
-import type { BenchDatabase } from "./database.js"
+import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "./processes.js"
 import { type Contestant, earlierVersion } from "./requests.js"
 
@@ -15,6 +15,9 @@ export interface Server {
   resume(): void
   stop(): Promise<void>
 }
+
+/** What a program is told of its database. */
+type Company = Pick<BenchDatabase, "url" | "companyId">
 
 /** What is started for a contestant. */
 export type Program = "ours" | "before" | "LIMIT-rows" | "LIMIT" | "PostGraphile"
@@ -29,7 +32,7 @@ const version = (directory: string) => ({
   env: () => ({ DATA_DIR: data, ...secrets, LOG_LEVEL: "warn", RATE_LIMIT_PER_MINUTE: "0", ALLOW_PRIVATE_NETWORK: "true" }),
 })
 
-const programs: Record<Program, { directory?: string; args: string[]; env: (database: BenchDatabase) => NodeJS.ProcessEnv }> = {
+const programs: Record<Program, { directory?: string; args: string[]; env: (database: Company) => NodeJS.ProcessEnv }> = {
   ours: version(root),
   before: version(earlierVersion ?? root),
   "LIMIT-rows": { args: ["--import", "tsx", "bench/limit-rows.ts"], env: ({ companyId }) => ({ COMPANY_ID: companyId }) },
@@ -41,7 +44,7 @@ const programs: Record<Program, { directory?: string; args: string[]; env: (data
 export const programOf = (contestant: Contestant): Program => contestant.replace(/,.*/, "") as Program
 
 /** Starts a program on the server's core; `hear` receives its IPC messages, and without it there is no IPC channel. */
-export async function startProgram(name: Program, database: BenchDatabase, before: string[] = [], hear?: (message: unknown) => void) {
+export async function startProgram(name: Program, database: Company, before: string[] = [], hear?: (message: unknown) => void) {
   const { directory, args, env } = programs[name]
   const port = await freePort()
   const environment = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
@@ -56,10 +59,10 @@ export async function startProgram(name: Program, database: BenchDatabase, befor
 }
 
 /** Starts every program, calls `started` for each, and returns the server of each contestant. */
-export async function startServers(database: BenchDatabase, contestants: readonly Contestant[], started: (server: Server) => void) {
+export async function startServers(databases: BenchDatabases, contestants: readonly Contestant[], started: (server: Server) => void) {
   const running = new Map<Program, Server>()
   for (const name of new Set(contestants.map(programOf))) {
-    const server = await startProgram(name, database)
+    const server = await startProgram(name, databaseOf(databases, name))
     started(server)
     running.set(name, server)
   }

@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events"
 import { pageOf } from "./answers.js"
 import { type ComparisonContext, parametersOf, send } from "./comparison.js"
 import { programOf, type Server, startProgram } from "./contestants.js"
+import { databaseOf } from "./database.js"
 import type { Workload } from "./options.js"
 import { type Contestant, contestants, pageSize, requestFor } from "./requests.js"
 
@@ -28,14 +29,15 @@ let numbers = 0
 export async function countStatements(context: ComparisonContext, workloads: Workload[]): Promise<StatementCount[]> {
   const found: StatementCount[] = []
   // The use of a token is stored once a minute, by the first request; this prevents it.
-  await context.database.client.query("update access_token set last_used_at = now() + interval '1 hour'")
+  const databases = [context.database, context.earlier]
+  for (const { client } of databases) await client.query("update access_token set last_used_at = now() + interval '1 hour'")
   for (const program of new Set(contestants.map(programOf))) {
     const counts = new EventEmitter()
     const hear = (message: unknown) => {
       const { number, statements } = message as { number?: string; statements: number }
       if (number) counts.emit(number, statements)
     }
-    const server = await startProgram(program, context.database, ["--import", "./bench/count.ts"], hear)
+    const server = await startProgram(program, databaseOf(context, program), ["--import", "./bench/count.ts"], hear)
     try {
       for (const contestant of contestants.filter((each) => programOf(each) === program)) {
         for (const workload of workloads) found.push(await countOne(context, { server, counts }, contestant, workload))
@@ -44,7 +46,7 @@ export async function countStatements(context: ComparisonContext, workloads: Wor
       await server.stop()
     }
   }
-  await context.database.client.query("update access_token set last_used_at = null")
+  for (const { client } of databases) await client.query("update access_token set last_used_at = null")
   for (const { contestant, workload, bySize } of found) {
     // A page of one row may lack a relation that other pages read, such as a folder.
     if (bySize.get(100)! > bySize.get(10)!) {

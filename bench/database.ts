@@ -1,39 +1,44 @@
 import "reflect-metadata"
-import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
-import { connect } from "../src/database/connect.js"
 import { recall } from "../src/database/embedded/home.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
 import { superuserUrl } from "../src/database/embedded/roles.js"
-import { migrate } from "../src/database/migrate.js"
 import { AccessToken } from "../src/entities/access-token.js"
-import { filling } from "./fill.js"
+import type { Program } from "./contestants.js"
+import { ensureFilled, filled, isSchemaOther } from "./filled.js"
 import type { Options } from "./options.js"
-import { filter, search, storeMessage } from "./statements.js"
+import type { Contestant } from "./requests.js"
 
 const here = fileURLToPath(new URL(".", import.meta.url))
-const filled = "bench_filled"
-const used = "bench"
 
-/** The database of a run: a copy of the filled one, so that every run begins with the same rows. */
+/** A copy of a filled database, so that every run begins with the same rows. */
 export interface BenchDatabase {
   url: string
   client: pg.Client
   companyId: string
   /** The company's access token; created for this run. */
   token: string
+  /** Vacuums the tables that the workloads write. */
+  tidy(): Promise<void>
   /** Turns on autovacuum, which is off until then. */
   letVacuum(): Promise<void>
-  close(): Promise<void>
 }
 
-/** Opens the server (BENCH_DATABASE_URL, else the embedded one in bench/data), fills it when needed, and copies the filled database. */
-export async function openDatabase(options: Options, say: (line: string) => void): Promise<BenchDatabase> {
+/** The databases of a run: of this version and the others, and of an earlier one, which is the same where the schema is. */
+export interface BenchDatabases {
+  database: BenchDatabase
+  earlier: BenchDatabase
+}
+
+/** The database that a contestant, or its program, works on. */
+export const databaseOf = ({ database, earlier }: BenchDatabases, contestant: Contestant | Program) =>
+  contestant.startsWith("before") ? earlier : database
+
+/** Opens the server (BENCH_DATABASE_URL, else the embedded one in bench/data), fills its databases when needed, and copies them; the stack closes all. */
+export async function openDatabases(stack: AsyncDisposableStack, { chats }: Options, say: (line: string) => void): Promise<BenchDatabases> {
   const given = process.env["BENCH_DATABASE_URL"]
-  await using stack = new AsyncDisposableStack()
   const dataDir = join(here, "data")
   const embedded = given ? null : await openEmbedded({ dataDir, role: "command", log: say })
   stack.defer(() => embedded?.stop())
@@ -42,13 +47,21 @@ export async function openDatabase(options: Options, say: (line: string) => void
   const admin = new pg.Client({ connectionString: superuser })
   await admin.connect()
   await quiet(admin)
-  await ensureFilled(admin, urlOf(filled), options, say)
-  await admin.query(`drop database if exists ${used} with (force)`)
-  await admin.query(`create database ${used} template ${filled}`)
+  await ensureFilled({ admin, urlOf, chats, say })
+  const copyOf = async (name: string, copy: string) => {
+    await admin.query(`drop database if exists ${copy} with (force)`)
+    await admin.query(`create database ${copy} template ${name}`)
+    return open(stack, urlOf(copy))
+  }
+  const database = await copyOf(filled.ours, "bench")
+  const earlier = isSchemaOther ? await copyOf(filled.before, "bench_earlier") : database
   await admin.query("checkpoint")
   await admin.end()
+  return { database, earlier }
+}
 
-  const client = new pg.Client({ connectionString: urlOf(used) })
+async function open(stack: AsyncDisposableStack, url: string): Promise<BenchDatabase> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   stack.defer(() => client.end())
   const companyId: string = (await client.query("select id from company")).rows[0].id
@@ -59,19 +72,16 @@ export async function openDatabase(options: Options, say: (line: string) => void
   )
   // Vacuumed between rounds instead, so that no contestant is measured during a vacuum that another one caused.
   const autovacuum = async (what: string) => {
-    for (const table of ["chat", "message", "event"]) await client.query(`alter table ${table} ${what}`)
+    for (const table of vacuumed) await client.query(`alter table ${table} ${what}`)
   }
   await autovacuum("set (autovacuum_enabled = off)")
-  const opened = stack.move()
-  return {
-    url: urlOf(used),
-    client,
-    companyId,
-    token: token.token!,
-    letVacuum: () => autovacuum("reset (autovacuum_enabled)"),
-    close: () => opened.disposeAsync(),
+  const tidy = async () => {
+    for (const table of vacuumed) await client.query(`vacuum (analyze) ${table}`)
   }
+  return { url, client, companyId, token: token.token!, tidy, letVacuum: () => autovacuum("reset (autovacuum_enabled)") }
 }
+
+const vacuumed = ["chat", "message", "event"]
 
 /** Prevents automatic checkpoints during a measurement; each round begins with one. A server given by BENCH_DATABASE_URL is not configured. */
 export async function quiet(admin: pg.Client) {
@@ -79,52 +89,4 @@ export async function quiet(admin: pg.Client) {
   await admin.query("alter system set checkpoint_timeout = '1h'")
   await admin.query("alter system set max_wal_size = '8GB'")
   await admin.query("select pg_reload_conf()")
-}
-
-async function ensureFilled(admin: pg.Client, url: string, options: Options, say: (line: string) => void) {
-  const wanted = fingerprint(options)
-  const { rows } = await admin.query("select shobj_description(oid, 'pg_database') as made from pg_database where datname = $1", [filled])
-  if (rows[0]?.made === wanted) return
-  say(`filling ${options.chats} chats with ${options.messages} messages …`)
-  const begin = performance.now()
-  await admin.query(`drop database if exists ${filled} with (force)`)
-  await admin.query(`create database ${filled}`)
-  const database = await connect(url)
-  await migrate(database)
-  await database.close()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query("set synchronous_commit = off")
-  for (const statement of filling(options.chats)) await client.query(statement)
-  for (const statement of storedProcedures) await client.query(statement)
-  await client.query("vacuum (analyze, freeze)")
-  await client.end()
-  await admin.query(`comment on database ${filled} is '${wanted}'`)
-  say(`filled in ${Math.round((performance.now() - begin) / 1000)} s`)
-}
-
-/** A hash that changes whenever the content of a filled database would change. */
-function fingerprint(options: Options): string {
-  const hash = createHash("sha256").update(`${options.chats} ${filling(options.chats).join()} ${storedProcedures.join()}`)
-  const migrations = join(here, "../migrations")
-  for (const file of readdirSync(migrations).sort()) if (file.endsWith(".ts")) hash.update(readFileSync(join(migrations, file)))
-  return hash.digest("hex")
-}
-
-/** What PostGraphile does not derive from the tables: the lists of W3 and W4, and W5, with the statement of LIMIT, as a mutation. */
-const storedProcedures = [
-  "create schema bench",
-  listFunction("filtered_chats(in_company uuid, in_messenger text, in_tags uuid[])", filter("in_company", "in_messenger", "in_tags")),
-  listFunction("found_chats(in_company uuid, in_term text)", search("in_company", "'%' || in_term || '%'")),
-  `create function bench.post_message(in_chat uuid, in_text text) returns public.message language plpgsql volatile as $$
-   declare new_id uuid := uuidv7(); stored public.message;
-   begin
-     ${storeMessage("new_id", "in_chat", "in_text", "made.*")} into stored;
-     return stored;
-   end $$`,
-]
-
-function listFunction(declared: string, condition: string): string {
-  return `create function bench.${declared} returns setof public.chat language sql stable
-    as $$ select t.* from public.chat t where ${condition} order by t.recency desc, t.id desc $$`
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { seal } from "../src/entities/kit/sealed.js"
 import { parseEncryptionKey } from "../src/environment.js"
 import { type Program, secrets, startProgram } from "./contestants.js"
-import type { BenchDatabase } from "./database.js"
+import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
 import { underLoad } from "./measure.js"
 import type { Options } from "./options.js"
 import { cpuMs, postgresCpuMs } from "./processes.js"
@@ -37,7 +37,7 @@ const placeOf: Record<Fate, { messenger: string; fromId: string; status: string 
 
 /** Stores messages of each fate in turn, over GraphQL, and waits each time until all have their final status and their events. */
 export async function measureDelivered(
-  database: BenchDatabase,
+  databases: BenchDatabases,
   load: ChildProcess,
   samples: Samples,
   postmaster: number | null,
@@ -48,9 +48,10 @@ export async function measureDelivered(
   const connector = Helper.start("stand-ins.ts")
   stack.defer(() => connector.stop())
   const { url } = await connector.ask<{ url: string }>("address")
-  await connectTo(database, `${url}/deliver`)
   const readings: DeliveredReading[] = []
   for (const program of earlierVersion ? (["before", "ours"] as const) : (["ours"] as const)) {
+    const database = databaseOf(databases, program)
+    await connectTo(database, `${url}/deliver`)
     const server = await startProgram(program, database)
     const stored = async (fate: Fate, writes: number) => {
       const ids = await openChats(database, fate)

@@ -5,7 +5,7 @@ import { type Page, startBrowser } from "../test/kit/browser.js"
 import { fill, pressButton } from "../test/kit/inbox-page.js"
 import { until } from "../test/kit/wait.js"
 import { startProgram } from "./contestants.js"
-import { type BenchDatabase, openDatabase } from "./database.js"
+import { type BenchDatabase, openDatabases } from "./database.js"
 import { readOptions } from "./options.js"
 
 /** What the inbox is to keep: docs/decisions/inbox.md. */
@@ -78,8 +78,7 @@ async function scroll(page: Page, box: string, by: number, count: string, wanted
 /** I1: the inbox in a browser with 100,000 chats, one of which has 100,000 messages; returns the report. */
 export async function measureInbox(say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
-  const database = await openDatabase(readOptions([]), say)
-  stack.defer(() => database.close())
+  const { database } = await openDatabases(stack, readOptions([]), say)
   const chatId = await prepare(database)
   const server = await startProgram("ours", database)
   stack.defer(() => server.stop())

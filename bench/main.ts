@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { compareAnswers, findCursors } from "./comparison.js"
 import { type Server, startServers } from "./contestants.js"
 import { countStatements } from "./counting.js"
-import { openDatabase } from "./database.js"
+import { openDatabases } from "./database.js"
 import { measureDelivered } from "./delivered.js"
 import { measureGuardrails } from "./guardrails.js"
 import { measureHistory } from "./history.js"
@@ -51,20 +51,20 @@ async function main() {
   await using stack = new AsyncDisposableStack()
   // Paused servers would outlive an interrupted run.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-  const database = await openDatabase(options, say)
-  stack.defer(() => database.close())
+  const databases = await openDatabases(stack, options, say)
+  const { database } = databases
   const postmaster = postmasterOf((await database.client.query("select pg_backend_pid() as pid")).rows[0].pid)
   if (!canPin) say("no taskset or a single core: nothing is pinned, so the figures say less")
   else if (!postmaster || !pinPostgres(postmaster, cores.rest))
     say("PostgreSQL is not on this machine or cannot be pinned: it is not pinned")
-  const servers = await startServers(database, contestants, (server) => stack.defer(() => server.stop()))
+  const servers = await startServers(databases, contestants, (server) => stack.defer(() => server.stop()))
   const load = startNode(cores.rest, ["--import", "tsx", "bench/load.ts"], {}, { ipc: true })
   stack.defer(() => end(load))
   const samples = await drawSamples(database)
 
   say(`about ${Math.ceil(expectedSeconds(options) / 60)} minutes with these options`)
   const { page, cursors } = await findCursors(servers, database, options)
-  const context: BenchmarkContext = { options, database, servers, load, samples, cursors, postmaster, isTidied: true, say }
+  const context: BenchmarkContext = { options, ...databases, servers, load, samples, cursors, postmaster, isTidied: true, say }
   const found: Findings = { statements: [], fresh: [], flooded: [], delivered: [], history: [] }
   await compareAnswers(context, options.workloads)
   say("every contestant returns the same")
@@ -75,7 +75,7 @@ async function main() {
     await flood(context)
     found.flooded = await measureAgain(context)
   }
-  if (options.delivered) found.delivered = await measureDelivered(database, load, samples, postmaster, options, say)
+  if (options.delivered) found.delivered = await measureDelivered(databases, load, samples, postmaster, options, say)
   if (options.history) found.history = await measureHistory(database)
   process.stdout.write(`${describe(options, page)}\n${report(found, options)}\n`)
   process.stdout.write(`\nIt took ${((performance.now() - begin) / 60_000).toFixed(1)} minutes.\n`)
@@ -92,10 +92,10 @@ async function measureAgain(context: BenchmarkContext): Promise<Measurement[]> {
 }
 
 /** Waits until the servers have finished their background work, then pauses them. */
-async function pauseAll({ servers, database }: BenchmarkContext) {
+async function pauseAll({ servers, database, earlier }: BenchmarkContext) {
   await sleep(1_500)
   for (const server of Object.values(servers)) server.pause()
-  await database.client.query("delete from event where position is null")
+  for (const { client } of [database, earlier]) await client.query("delete from event where position is null")
 }
 
 const resumeAll = (servers: Record<string, Server>) => {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Server } from "./contestants.js"
-import type { BenchDatabase } from "./database.js"
+import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
 import type { LoadOrder, LoadResult } from "./load.js"
 import type { Options, Workload } from "./options.js"
 import { cpuMs, postgresCpuMs, residentMb } from "./processes.js"
@@ -23,9 +23,8 @@ export interface Measurement {
 }
 
 /** The servers, the database and the options of a run. */
-export interface BenchmarkContext {
+export interface BenchmarkContext extends BenchDatabases {
   options: Options
-  database: BenchDatabase
   servers: Record<Contestant, Server>
   load: ChildProcess
   samples: Samples
@@ -46,11 +45,11 @@ const sideBySide = (workloads: Workload[]) =>
 
 /** Measures: rounds in which the contestants take turns, each round beginning with another one. */
 export async function measure(context: BenchmarkContext): Promise<Measurement[]> {
-  const { options, database, isTidied, say } = context
+  const { options, database, earlier, isTidied, say } = context
   const measurements: Measurement[] = []
   for (const group of sideBySide(options.workloads)) {
     for (let round = 0; round < options.rounds; round++) {
-      if (isTidied) for (const table of ["chat", "message", "event"]) await database.client.query(`vacuum (analyze) ${table}`)
+      if (isTidied) for (const each of new Set([database, earlier])) await each.tidy()
       await database.client.query("checkpoint").catch(() => {})
       for (let turn = 0; turn < contestants.length; turn++) {
         const contestant = contestants[(round + turn) % contestants.length]!
@@ -69,23 +68,20 @@ export async function measure(context: BenchmarkContext): Promise<Measurement[]>
   return measurements
 }
 
-const orderFor = (
-  { servers, options, database, cursors, samples }: BenchmarkContext,
-  workload: Workload,
-  contestant: Contestant,
-): LoadOrder => ({
+const orderFor = (context: BenchmarkContext, workload: Workload, contestant: Contestant): LoadOrder => ({
   contestant,
   workload,
-  url: servers[contestant].url,
-  connections: options.connections,
-  token: database.token,
-  companyId: database.companyId,
-  cursor: workload === "W6" ? cursors[interfaceOf(contestant)] : null,
-  samples,
+  url: context.servers[contestant].url,
+  connections: context.options.connections,
+  token: databaseOf(context, contestant).token,
+  companyId: context.database.companyId,
+  cursor: workload === "W6" ? context.cursors[interfaceOf(contestant)] : null,
+  samples: context.samples,
 })
 
 async function measureOne(context: BenchmarkContext, workload: Workload, contestant: Contestant, round: number): Promise<Measurement> {
-  const { options, database, servers, load, postmaster } = context
+  const { options, servers, load, postmaster } = context
+  const database = databaseOf(context, contestant)
   const { pid } = servers[contestant]
   const order = orderFor(context, workload, contestant)
   const stored = workload === "W5" ? await storedMessages(database) : 0

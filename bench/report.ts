@@ -4,7 +4,7 @@ import { Figures, median, tableOf } from "./figures.js"
 import type { HistoryReading } from "./history.js"
 import type { Measurement } from "./measure.js"
 import type { Options, Workload } from "./options.js"
-import { type Contestant, contestants } from "./requests.js"
+import { type Contestant, contestants, earlierVersion } from "./requests.js"
 import { failsAtMost, historyGrowth, targets, verdict } from "./targets.js"
 
 /** The results of a run. */
@@ -29,11 +29,14 @@ const titles: Record<Workload, string> = {
 function loadTable(figures: Figures, workload: Workload): string {
   const compared: Contestant[] = ["LIMIT", "LIMIT-rows", "PostGraphile"]
   const head = ["", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "DB CPU ms/req", "RSS MB", ...compared.map((other) => `of ${other}`)]
+  if (earlierVersion) head.push("CPU of before")
   const rows = contestants.map((contestant) => {
     const figure = (name: Parameters<Figures["median"]>[2], digits: number) => figures.median(workload, contestant, name).toFixed(digits)
     const load = [figure("perSecond", 0), figure("p50", 1), figure("p99", 1), figure("serverCpu", 3), figure("databaseCpu", 3)]
     const ratios = compared.map((other) => figures.ratio([workload, contestant], [workload, other]).toFixed(2))
-    return [contestant, ...load, figure("residentMb", 0), ...ratios]
+    const earlier = contestants.find((other) => other !== contestant && other.replace(/^before/, "ours") === contestant)
+    const cpu = earlier ? figures.ratio([workload, contestant], [workload, earlier], "serverCpu").toFixed(2) : ""
+    return [contestant, ...load, figure("residentMb", 0), ...ratios, ...(earlierVersion ? [cpu] : [])]
   })
   return `${titles[workload]}\n${tableOf([head, ...rows])}`
 }

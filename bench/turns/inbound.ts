@@ -26,7 +26,7 @@ export type InboundStatements = Record<string, number>
 /** T1: customers' messages through the hooks of the widget, the bridge and Telegram. */
 export async function measureInbound(
   deployment: Deployment,
-  { rounds, seconds, warmUpSeconds, connections }: TurnOptions,
+  { rounds, seconds, warmUpSeconds, connections, atMost }: TurnOptions,
 ): Promise<TurnMeasurement[]> {
   await using stack = new AsyncDisposableStack()
   const sides = await deployment.start(stack, contestants, environment)
@@ -35,7 +35,7 @@ export async function measureInbound(
     const requests = new Map<Side, HookRequest[]>()
     for (const side of sides) requests.set(side, await requestsOf(deployment, side, variant))
     const write = async (side: Side, forSeconds: number) => {
-      const order: HookLoad = { url: side.url, seconds: forSeconds, connections, requests: requests.get(side)! }
+      const order: HookLoad = { url: side.url, seconds: forSeconds, connections, atMost, requests: requests.get(side)! }
       const before = await stored(side)
       const cpu = cpuWatch(deployment, side)
       const result = await deployment.load.ask<HookResult>(order)

@@ -10,6 +10,8 @@ export interface HookLoad {
   url: string
   seconds: number
   connections: number
+  /** The most messages a second, of all connections; without, as many as are answered. */
+  atMost: number | undefined
   requests: HookRequest[]
 }
 
@@ -31,12 +33,17 @@ export interface HookResult {
 
 let messages = 0
 
-async function flood({ url, seconds, connections, requests }: HookLoad): Promise<HookResult> {
+async function flood({ url, seconds, connections, atMost = Number.POSITIVE_INFINITY, requests }: HookLoad): Promise<HookResult> {
   const { hostname, port } = new URL(url)
   const begin = performance.now()
   const times: number[] = []
   let [next, bad] = [0, 0]
-  const nextRequest = () => (performance.now() - begin < seconds * 1000 ? asBytes(requests[next++ % requests.length]!) : null)
+  const nextRequest = async () => {
+    const wait = begin + (next * 1000) / atMost - performance.now()
+    const number = next++
+    if (wait > 1) await sleep(wait)
+    return performance.now() - begin < seconds * 1000 ? asBytes(requests[number % requests.length]!) : null
+  }
   const answered = (isGood: boolean, ms: number) => {
     times.push(ms)
     if (!isGood) bad += 1
@@ -54,19 +61,23 @@ function asBytes(request: HookRequest): string {
 }
 
 /** Sends request after request over a connection, each when the one before is answered; by hand, since a client of a library costs more than what is measured. */
-function converse(socket: Socket, nextRequest: () => string | null, answered: (isGood: boolean, ms: number) => void): Promise<void> {
+function converse(
+  socket: Socket,
+  nextRequest: () => Promise<string | null>,
+  answered: (isGood: boolean, ms: number) => void,
+): Promise<void> {
   let begin = 0
   let text = ""
   return new Promise((resolve, reject) => {
-    const send = () => {
-      const request = nextRequest()
+    const send = async () => {
+      const request = await nextRequest()
       if (request === null) return void socket.end(resolve)
       text = ""
       begin = performance.now()
       socket.write(request)
     }
     socket.setEncoding("latin1").setNoDelay(true)
-    socket.on("connect", send).on("error", reject)
+    socket.on("connect", () => void send()).on("error", reject)
     socket.on("data", (part: string) => {
       text += part
       const end = text.indexOf("\r\n\r\n")
@@ -75,7 +86,7 @@ function converse(socket: Socket, nextRequest: () => string | null, answered: (i
       if (!length) return void reject(new Error(`A response has no length: ${text.slice(0, end)}`))
       if (text.length < end + 4 + Number(length[1])) return
       answered(text.startsWith("HTTP/1.1 20"), performance.now() - begin)
-      send()
+      void send()
     })
   })
 }

@@ -14,6 +14,8 @@ export interface TurnOptions {
   warmUpSeconds: number
   /** Connections over which customers' messages come in T1. */
   connections: number
+  /** The most messages a second in T1, so that two versions are compared at the same load; no limit without. */
+  atMost: number | undefined
   /** Rest after T2, before the server's memory is read again. */
   restSeconds: number
 }
@@ -29,6 +31,7 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
       seconds: { type: "string" },
       rounds: { type: "string" },
       connections: { type: "string" },
+      "at-most": { type: "string" },
     },
   })
   const asked = String(values["workloads"] ?? "")
@@ -43,6 +46,7 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
     rounds: number(values["rounds"] as string | undefined, isQuick ? 1 : 3, 1),
     seconds: number(values["seconds"] as string | undefined, isQuick ? 3 : 10, 1),
     connections: number(values["connections"] as string | undefined, 32, 1),
+    atMost: values["at-most"] === undefined ? undefined : number(String(values["at-most"]), 1, 1),
     warmUpSeconds: isQuick ? 3 : 5,
     restSeconds: isQuick ? 15 : 60,
   }

@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import pg from "pg"
+import { type Program, startProgram } from "./contestants.js"
+import { filling } from "./fill.js"
+import { cpuMs, root } from "./processes.js"
+import { earlierVersion } from "./requests.js"
+import { filter, search, storeMessage } from "./statements.js"
+
+/** The PostgreSQL server of a run. */
+export interface FilledServer {
+  admin: pg.Client
+  urlOf(name: string): string
+  chats: number
+  say(line: string): void
+}
+
+/** The filled databases, which are kept for the next run: that of this version, and that of an earlier one whose schema is another. */
+export const filled = { ours: "bench_filled", before: "bench_filled_earlier" }
+
+/** Whether the earlier version needs a database of its own: it does not start on a newer schema. */
+export const isSchemaOther = earlierVersion !== null && schemaOf(earlierVersion) !== schemaOf(root)
+
+/** Fills the databases of a run, unless they are there: the rows are the same in both. */
+export async function ensureFilled(server: FilledServer): Promise<void> {
+  if (!isSchemaOther)
+    return ensure(server, filled.ours, fingerprint(server, schemaOf(root)), "template1", (url) => fill(server, "ours", url))
+  const first = fingerprint(server, schemaOf(earlierVersion!))
+  await ensure(server, filled.before, first, "template1", (url) => fill(server, "before", url))
+  // As after an upgrade: the migrations run over the rows, and what is made of them in the background is made.
+  await ensure(server, filled.ours, `${schemaOf(root)} after ${first}`, filled.before, (url) => migrated("ours", url, true))
+}
+
+/** Makes a database, unless there is one that was made alike. */
+async function ensure(
+  { admin, urlOf, say }: FilledServer,
+  name: string,
+  wanted: string,
+  template: string,
+  make: (url: string) => Promise<void>,
+) {
+  const { rows } = await admin.query("select shobj_description(oid, 'pg_database') as made from pg_database where datname = $1", [name])
+  if (rows[0]?.made === wanted) return
+  say(`making the database ${name} …`)
+  const begin = performance.now()
+  await admin.query(`drop database if exists ${name} with (force)`)
+  await admin.query(`create database ${name} template ${template}`)
+  await make(urlOf(name))
+  const client = new pg.Client({ connectionString: urlOf(name) })
+  await client.connect()
+  await client.query("vacuum (analyze, freeze)")
+  await client.end()
+  await admin.query(`comment on database ${name} is '${wanted}'`)
+  say(`made in ${Math.round((performance.now() - begin) / 1000)} s`)
+}
+
+/** Migrates an empty database with the code of a version and fills it. */
+async function fill({ chats, say }: FilledServer, version: Program, url: string) {
+  await migrated(version, url, false)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  say(`filling ${chats} chats …`)
+  await client.query("set synchronous_commit = off")
+  for (const statement of filling(chats)) await client.query(statement)
+  for (const statement of storedProcedures) await client.query(statement)
+  await client.end()
+}
+
+/** Starts the server of a version on a database and ends it: at once, or after its work in the background. */
+async function migrated(version: Program, url: string, waits: boolean) {
+  const server = await startProgram(version, { url, companyId: "" })
+  if (waits) await untilIdle(server.pid)
+  await server.stop()
+}
+
+/** Waits until a process has used little CPU time for twenty seconds, which is longer than the pauses of a sweep. */
+async function untilIdle(pid: number) {
+  for (let used = Number.POSITIVE_INFINITY; used > 1_000; ) {
+    const before = cpuMs(pid)
+    await sleep(20_000)
+    used = cpuMs(pid) - before
+  }
+}
+
+/** Changes whenever the content of a filled database would. */
+const fingerprint = ({ chats }: FilledServer, schema: string) =>
+  createHash("sha256")
+    .update(`${chats} ${filling(chats).join()} ${storedProcedures.join()} ${schema}`)
+    .digest("hex")
+
+/** Changes with the migrations of a version. */
+function schemaOf(directory: string): string {
+  const hash = createHash("sha256")
+  const migrations = join(directory, "migrations")
+  for (const file of readdirSync(migrations).sort()) if (file.endsWith(".ts")) hash.update(readFileSync(join(migrations, file)))
+  return hash.digest("hex")
+}
+
+/** What PostGraphile does not derive from the tables: the lists of W3 and W4, and W5, with the statement of LIMIT, as a mutation. */
+const storedProcedures = [
+  "create schema bench",
+  listFunction("filtered_chats(in_company uuid, in_messenger text, in_tags uuid[])", filter("in_company", "in_messenger", "in_tags")),
+  listFunction("found_chats(in_company uuid, in_term text)", search("in_company", "'%' || in_term || '%'")),
+  `create function bench.post_message(in_chat uuid, in_text text) returns public.message language plpgsql volatile as $$
+   declare new_id uuid := uuidv7(); stored public.message;
+   begin
+     ${storeMessage("new_id", "in_chat", "in_text", "made.*")} into stored;
+     return stored;
+   end $$`,
+]
+
+function listFunction(declared: string, condition: string): string {
+  return `create function bench.${declared} returns setof public.chat language sql stable
+    as $$ select t.* from public.chat t where ${condition} order by t.recency desc, t.id desc $$`
+}
