@@ -47,7 +47,9 @@ export class Watch {
     const values = await Promise.all(
       Object.entries(parts).map(async ([part, name]) => `${part} ${((await this.metric(name)) / 1024 / 1024).toFixed(0)} MB`),
     )
-    return values.join(", ")
+    const spaces = [...(await this.metrics()).matchAll(/^nodejs_heap_space_size_total_bytes\{space="(\w+)"\} (\S+)$/gm)]
+    const bySpace = spaces.map(([, space, bytes]) => `${space} ${(Number(bytes) / 1024 / 1024).toFixed(0)}`)
+    return `${values.join(", ")} (${bySpace.join(", ")})`
   }
 
   /** CPU time of the process since its start, in seconds. */
@@ -56,8 +58,11 @@ export class Watch {
   }
 
   private async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.server.url}/metrics`)).text()
-    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1])
+    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await this.metrics())?.[1])
+  }
+
+  private async metrics(): Promise<string> {
+    return (await fetch(`${this.server.url}/metrics`)).text()
   }
 
   /** Waits until the memory is at most `more` megabytes above a level; returns what it was at last, and after how many seconds. */

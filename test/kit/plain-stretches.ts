@@ -4,7 +4,7 @@ export interface StoredChat {
   /** Whether AI was on when the chat was created. */
   beganWithAi: boolean
   messages: { id: string; at: number; sequence: number; role: string; authorId: string | null }[]
-  controls: { at: number; isOn: boolean; why: string | null; userId: string | null }[]
+  controls: { at: number; isOn: boolean; why: string | null; userId: string | null; bySystem: boolean }[]
   calls: { at: number; failed: boolean; searched: boolean; found: boolean }[]
   turns: { at: number; input: number; output: number }[]
   /** When a person ended the open stretch, or the chat was deleted. */
@@ -114,6 +114,15 @@ function factsOf(chat: StoredChat, { messages, from, until, next, endReason }: P
   }
 }
 
+/**
+ * The place of a change of AI control among what is stored for the same millisecond: after the messages. A customer's message can turn AI on again
+ * in its transaction, before another message.
+ */
+function placeOf({ at, isOn, bySystem }: StoredChat["controls"][number], messages: StoredChat["messages"]) {
+  const cause = isOn && bySystem && messages.find((message) => message.at === at && message.role === "Customer")
+  return cause ? { order: 0, sequence: cause.sequence } : { order: 1, sequence: 0 }
+}
+
 /** Walks through the messages and changes of AI control of a stretch: how long the customer waited for whom, and who turned AI off. */
 function waitsAndControls(chat: StoredChat, messages: StoredChat["messages"], from: number, until: number) {
   const earlier = chat.controls.filter(({ at }) => at < from)
@@ -130,7 +139,7 @@ function waitsAndControls(chat: StoredChat, messages: StoredChat["messages"], fr
   }
   const facts = [
     ...messages.map((message) => ({ ...message, order: 0 })),
-    ...chat.controls.filter(({ at }) => at >= from && at < until).map((control) => ({ ...control, order: 1, sequence: 0 })),
+    ...chat.controls.filter(({ at }) => at >= from && at < until).map((control) => ({ ...control, ...placeOf(control, messages) })),
   ].sort((one, other) => one.at - other.at || one.order - other.order || one.sequence - other.sequence)
   for (const fact of facts) {
     if ("isOn" in fact) {

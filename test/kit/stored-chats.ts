@@ -16,7 +16,7 @@ export async function storedChats(sql: Sql, ids: string[]): Promise<Map<string, 
     ),
     sql(
       `select chat_id, ${ms("created_at")} as at, is_under_ai_control as "isOn", hand_off_reason as why,
-       case when actor_kind = 'user' then actor_id end as "userId" from control_change where chat_id = any($1) order by created_at, id`,
+       case when actor_kind = 'user' then actor_id end as "userId", actor_kind = 'system' as "bySystem" from control_change where chat_id = any($1) order by created_at, id`,
       [ids],
     ),
     sql(

@@ -1,4 +1,5 @@
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { plainStretches } from "../kit/plain-stretches.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 import { Histories } from "./histories.js"
@@ -72,4 +73,30 @@ describe("stretches of random histories, on two servers", () => {
       await w.sql(definition)
     }
   })
+})
+
+it("the plain reading places a return by a customer's message before a person's answer within the same millisecond", () => {
+  const hour = 60 * 60 * 1_000
+  const message = (id: string, at: number, sequence: number, role: string) => ({ id, at, sequence, role, authorId: null })
+  const system = { userId: null, bySystem: true }
+  const [stretch] = plainStretches(
+    {
+      ...{ assistantId: null, beganWithAi: true, calls: [], turns: [], ends: [] },
+      messages: [
+        message("first", 0, 1, "Customer"),
+        message("answered", 0.25 * hour, 2, "Assistant"),
+        message("waiting", 1 * hour, 3, "Customer"),
+        message("returns", 5 * hour, 4, "Customer"),
+        message("answers", 5 * hour, 5, "User"),
+      ],
+      controls: [
+        { at: 0.5 * hour, isOn: false, why: "guardrail", ...system },
+        { at: 5 * hour, isOn: true, why: null, ...system },
+      ],
+    },
+    24,
+    6 * hour,
+  )
+  // Since the customer's unanswered message, and not since the hand-off, which the return has ended.
+  expect(stretch).toMatchObject({ returnedAt: 5 * hour, handedOffAt: 0.5 * hour, peopleAnswers: [4 * hour] })
 })

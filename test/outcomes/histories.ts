@@ -185,8 +185,9 @@ export class Histories {
     const found = await storedStretches(sql, "chat_id = any($1) or chat_id is null", [ids])
     const differing: string[] = []
     const compare = (id: string, expected: PlainStretch[], stored: (PlainStretch & { chatId: string | null })[]) => {
+      const read = JSON.stringify(plain.get(id) ?? "deleted")
       const [one, other] = [expected, stored.map(({ chatId: _chatId, ...facts }) => facts)].map((each) => JSON.stringify(each, sorted))
-      if (one !== other) differing.push(`${id}\nplain:  ${one}\nstored: ${other}`)
+      if (one !== other) differing.push(`${id}\nplain:  ${one}\nstored: ${other}\nread:   ${read}`)
     }
     for (const id of kept) {
       const chat = { ...plain.get(id)!, ...this.#known.get(id)! }
