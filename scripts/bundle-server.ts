@@ -34,6 +34,11 @@ export async function bundleServer(folder: string) {
     banner: { js: banner },
     // Entities, errors and metrics are named by their classes.
     keepNames: true,
+    // V8 keeps the text of all code, and two bytes of each character where one does not fit in a byte, as in the comments of libraries.
+    minifyWhitespace: true,
+    lineLimit: 160,
+    charset: "ascii",
+    legalComments: "linked",
     // A map has the places of the sources, not their text.
     sourcemap: "linked",
     sourcesContent: false,

@@ -38,7 +38,7 @@ const start = (env: Record<string, string>, flags: string[] = [], program = "dis
 
 /** A file of the bundle and those that it imports when it is loaded. */
 async function loadedBy(file: string): Promise<string[]> {
-  const imports = (await readFile(file, "utf8")).matchAll(/^(?:import|\}) (?:.*from )?"\.\/([^"]+)";$/gm)
+  const imports = (await readFile(file, "utf8")).matchAll(/\b(?:import|from)\s*"\.\/([^"]+)"/g)
   return [file, ...(await Promise.all([...imports].map(([, name]) => loadedBy(join(dirname(file), name!))))).flat()]
 }
 
