@@ -16,6 +16,12 @@ export function credentialOf(identity: Identity): string | null {
   return null
 }
 
+/** In whose room of a shared cache the operations of an identity are kept: that of a company's members, of its visitors, or of strangers. */
+export function cacheOwnerOf(identity: Identity): string {
+  const company = companiesOf(identity).at(0) ?? "strangers"
+  return identity.kind === "visitor" ? `visitors of ${company}` : company
+}
+
 /** The companies that an identity reaches. */
 export function companiesOf(identity: Identity): string[] {
   if (identity.kind === "user") return [...identity.roles.keys()]

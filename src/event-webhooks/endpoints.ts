@@ -1,4 +1,5 @@
 import { mustManageIntegrations } from "../context/access.js"
+import { cacheOwnerOf } from "../context/identity.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
@@ -16,9 +17,13 @@ const endOfLog: Statement<RowOf<"EventLog", "last_position">> = {
 const lockCompany = { name: "lock-company", text: "select id from company where id = $1 and id = any($2::uuid[]) for no key update" }
 
 /** Checks what scalars cannot, before anything is read: the types, each once, and the selection. */
-export function checkedInput<I extends UpdateEventWebhookInput>({ services }: RequestContext, input: I): I {
+export function checkedInput<I extends UpdateEventWebhookInput>({ services, identity }: RequestContext, input: I): I {
   const { types, query } = input
-  return { ...input, ...(types && { types: eventTypesOf(types) }), ...(query && { query: services.eventSelections.check(query) }) }
+  return {
+    ...input,
+    ...(types && { types: eventTypesOf(types) }),
+    ...(query && { query: services.eventSelections.check(query, cacheOwnerOf(identity)) }),
+  }
 }
 
 /** Creates an endpoint, which gets the events from now on. */

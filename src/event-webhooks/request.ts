@@ -38,11 +38,11 @@ export function shownPayload(
   query: string | null,
   event: DeliveredEvent,
 ) {
-  const { eventId: id, type, eventCreatedAt, snapshot } = event
+  const { eventId: id, type, companyId, eventCreatedAt, snapshot } = event
   const payload = payloadOf(snapshot, represent)
   return query === null
     ? payload
-    : eventSelections.select(query, { id, type, createdAt: eventCreatedAt.toISOString(), payload, stored: snapshot })
+    : eventSelections.select(query, companyId, { id, type, createdAt: eventCreatedAt.toISOString(), payload, stored: snapshot })
 }
 
 /**

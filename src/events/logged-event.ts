@@ -20,9 +20,9 @@ export interface SelectedEvent {
 /** Selections on the type Event, which endpoints for events bring. */
 export interface EventSelections {
   /** Returns the selection as it is stored; throws BadUserInput when events cannot be shown with it. */
-  check(query: string): string
+  check(query: string, owner: string): string
   /** Shows an event as it was at commit. */
-  select(query: string, event: SelectedEvent): unknown
+  select(query: string, companyId: string, event: SelectedEvent): unknown
 }
 
 /** An event of the log, as subscribers receive it. */

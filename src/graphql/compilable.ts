@@ -31,7 +31,7 @@ const refuseIf = (isUnsupported: boolean | undefined) => {
 
 /**
  * Rewrites a valid operation into the subset of GraphQL for which graphql-jit returns the same results as graphql-js: no fragments, and one
- * node per field. `needed` are variables that must have a value, with whether they have a default. Null for an operation outside the
+ * node per field. `needed` are variables that must have a value, with whether they have a default; `fields` is the number of its fields. Null for an operation outside the
  * subset, which docs/decisions/compiled-execution.md describes.
  */
 export function compilable(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
@@ -46,7 +46,7 @@ export function compilable(schema: GraphQLSchema, document: DocumentNode, operat
     // After the failure of a field that must not be null, graphql-js stops the mutation; the compiled code would run the other fields.
     refuseIf(operation.operation === "mutation" && selections.length > 1)
     const definition = { ...operation, selectionSet: { kind: Kind.SELECTION_SET as const, selections } }
-    return { document: { kind: Kind.DOCUMENT as const, definitions: [definition] }, needed: rewriting.needed }
+    return { document: { kind: Kind.DOCUMENT as const, definitions: [definition] }, needed: rewriting.needed, fields: rewriting.count }
   } catch (error) {
     if (error instanceof NotCompilable) return null
     throw error
@@ -70,7 +70,7 @@ function checkInput(type: GraphQLInputType, outer: readonly GraphQLInputType[] =
 class Rewriting {
   readonly needed = new Map<string, boolean>()
   readonly #fragments
-  #count = 0
+  count = 0
 
   constructor(
     document: DocumentNode,
@@ -110,7 +110,7 @@ class Rewriting {
   }
 
   field(node: FieldNode, type: GraphQLObjectType): FieldNode {
-    refuseIf(++this.#count > graphqlLimits.compiledFields)
+    refuseIf(++this.count > graphqlLimits.compiledFields)
     if (node.name.value === "__typename") return node
     // Introspection.
     refuseIf(node.name.value.startsWith("__"))

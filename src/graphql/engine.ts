@@ -9,15 +9,16 @@ import {
   type OperationDefinitionNode,
   type OperationTypeNode,
 } from "graphql"
-import { LRUCache } from "lru-cache"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestInfo } from "../context/request-context.js"
 import { BadUserInput, DocumentNotTrusted, describe, toGraphQLError } from "../errors.js"
+import { timed } from "../observability/longest-turns.js"
 import { oncePer } from "../once-per.js"
 import { runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
 import { type Run, runFirstCompiled, runLaterCompiled } from "./run.js"
+import { SharedCache } from "./shared-cache.js"
 import type { TrustedDocuments } from "./trusted-documents.js"
 import { InvalidDocument, parseDocument, refuseCircles, validationErrors, withinStack } from "./validation.js"
 
@@ -67,12 +68,10 @@ export interface OperationObserver {
   ended?(operation: ObservedOperation, outcome: string, milliseconds: number): void
 }
 
-/** The prepared operations of the process, by schema, name and text: servers that share a schema share them. */
-const preparedOperations = new LRUCache<string, PreparedOperation>({
-  max: graphqlLimits.preparedOperations,
-  maxSize: graphqlLimits.preparedOperationsLength,
-  sizeCalculation: (_prepared, key) => key.length,
-})
+/** The prepared operations of clients in this process, by schema, name and text: servers that share a schema share them. */
+const ofClients = new SharedCache<PreparedOperation>(graphqlLimits.preparedBytes, graphqlLimits.preparedOperationBytes)
+/** Those of the server's own, whose number its code bounds. */
+const ownOf = oncePer((_schema: GraphQLSchema) => new Map<string, PreparedOperation>())
 
 let objects = 0
 const idOf = oncePer((_object: GraphQLSchema | TrustedDocuments) => (objects += 1))
@@ -97,36 +96,52 @@ export class OperationEngine {
     return `${idOf(schema)}${this.#variant}\u0000${operationName ?? ""}\u0000${query}`
   }
 
-  /** Returns the operation if it was prepared before. */
+  /** Returns the operation of a client if it is still prepared. */
   find(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation | undefined {
-    return preparedOperations.get(this.#keyOf(schema, requested))
+    return ofClients.get(this.#keyOf(schema, requested))
   }
 
-  /** Prepares an operation of a client, which is compiled when it is repeated; `parsed` is its parsed query, if any. */
-  prepareForClient(schema: GraphQLSchema, requested: RequestedOperation, parsed?: DocumentNode): PreparedOperation {
-    return this.#prepared(schema, requested, runLaterCompiled, parsed)
-  }
-
-  /** Parses, measures and validates an operation of the server's own, which is compiled at its first run. */
-  prepare(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation {
-    return this.#prepared(schema, requested, runFirstCompiled)
-  }
-
-  #prepared(
+  /**
+   * Prepares an operation of a client, which is compiled when it is repeated, and keeps it in the room of `owner`; `parse` makes the document
+   * of its query.
+   */
+  prepareForClient(
     schema: GraphQLSchema,
     requested: RequestedOperation,
-    toRun: typeof runLaterCompiled,
-    parsed?: DocumentNode,
+    owner: string,
+    parse = () => parseDocument(requested.query),
   ): PreparedOperation {
     const known = this.find(schema, requested)
     if (known) return known
-    if (parsed) checkNesting(requested.query)
-    const document = parsed ?? parseDocument(requested.query)
-    const valid = withinStack(() => this.#validated(schema, requested, document))
-    const run = toRun(schema, document, valid.operation)
-    const prepared = { schema, document, ...valid, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
-    preparedOperations.set(this.#keyOf(schema, requested), prepared)
+    const [key, { query }] = [this.#keyOf(schema, requested), requested]
+    const prepared = this.#prepared(schema, requested, parse, (document, operation) =>
+      runLaterCompiled(schema, document, operation, (fields) => ofClients.resize(key, prepared, bytesOf(query, fields))),
+    )
+    ofClients.set(key, prepared, owner, bytesOf(query))
     return prepared
+  }
+
+  /** Prepares an operation of the server's own, which is compiled at its first run. */
+  prepare(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation {
+    const [own, key] = [ownOf(schema), this.#keyOf(schema, requested)]
+    const parse = () => parseDocument(requested.query)
+    const prepared = own.get(key) ?? this.#prepared(schema, requested, parse, (...valid) => runFirstCompiled(schema, ...valid))
+    own.set(key, prepared)
+    return prepared
+  }
+
+  /** Parses an operation, measures and validates it. */
+  #prepared(
+    schema: GraphQLSchema,
+    requested: RequestedOperation,
+    parse: () => DocumentNode,
+    toRun: (document: DocumentNode, operation: OperationDefinitionNode) => Run,
+  ): PreparedOperation {
+    checkNesting(requested.query)
+    const document = parse()
+    const valid = timed("validate", () => withinStack(() => this.#validated(schema, requested, document)))
+    const run = toRun(document, valid.operation)
+    return { schema, document, ...valid, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
   }
 
   /** Returns the operation of a document and its cost; throws for a document that is not trusted, too large or not valid. */
@@ -154,8 +169,8 @@ export class OperationEngine {
 
   /** Runs a query or a mutation; errors are those that were thrown. Throws when the variables exceed the limits. */
   run(prepared: PreparedOperation, context: unknown, variables: Variables, transport: Transport) {
-    if (this.observer) return this.#observed(prepared, transport, () => this.check(prepared, variables).run(context, variables))
-    return this.check(prepared, variables).run(context, variables)
+    const work = () => timed("execute", () => this.check(prepared, variables).run(context, variables))
+    return this.observer ? this.#observed(prepared, transport, work) : work()
   }
 
   /** Starts a subscription: its events, each of which runs like a query; a result with errors when it cannot start. */
@@ -190,6 +205,13 @@ export class OperationEngine {
       observer.ended?.(observed, outcome, performance.now() - startedAt)
     }
   }
+}
+
+/** Bytes that a prepared operation takes, by the length of its text and the number of fields that were compiled. */
+function bytesOf(query: string, compiledFields = 0): number {
+  const { parsedBytes, parsedCharacterBytes, compiledBytes, compiledFieldBytes } = graphqlLimits
+  const compiled = compiledFields > 0 ? compiledBytes + compiledFields * compiledFieldBytes : 0
+  return parsedBytes + query.length * parsedCharacterBytes + compiled
 }
 
 function refuseCost(cost: number) {

@@ -11,14 +11,19 @@ export const graphqlLimits = {
   /** Items that a list without paging counts in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
   /** Cached costs per document (one for each set of page sizes), and the maximum length of a cache key; ours. */
-  costsKept: 100,
+  costsKept: 20,
   costKeyLength: 200,
-  /** Prepared operations in the cache: each may take some 150 KB, most of it compiled code, and strangers can fill the cache; ours. */
-  preparedOperations: 500,
-  /** Total length of their texts in characters, each of which takes some 100 bytes when parsed; ours. */
-  preparedOperationsLength: 500_000,
-  /** Largest number of fields, fragments expanded, of an operation that is compiled; ours. */
-  compiledFields: 2_000,
+  /** Bytes of the heap that the prepared operations of clients may take, and one of them; a larger one is prepared for each request; ours. */
+  preparedBytes: 40_000_000,
+  preparedOperationBytes: 5_000_000,
+  /** Bytes that a parsed operation takes, besides each character of its text (measured by `process.memoryUsage()`, as the next two); ours. */
+  parsedBytes: 6_000,
+  parsedCharacterBytes: 70,
+  /** Bytes that the code of a compiled operation that has run takes, besides each of its fields; ours. */
+  compiledBytes: 15_000,
+  compiledFieldBytes: 4_000,
+  /** Largest number of fields, fragments expanded, of an operation that is compiled: each takes 0.025 ms, in which nothing else runs; ours. */
+  compiledFields: 1_000,
   /** Runs of a client's operation before it is compiled; ours. */
   interpretedRuns: 2,
   /** Accept headers whose response type is cached; ours. */

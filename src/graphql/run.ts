@@ -8,6 +8,7 @@ import {
   type OperationDefinitionNode,
 } from "graphql"
 import { compileQuery, isCompiledQuery } from "graphql-jit"
+import { timed } from "../observability/longest-turns.js"
 import { compilable } from "./compilable.js"
 import { graphqlLimits } from "./limits.js"
 import type { Variables } from "./operation-limits.js"
@@ -25,13 +26,18 @@ const interpretedRunOf = (schema: GraphQLSchema, document: DocumentNode, operati
 
 /**
  * The same as `runOf()`, which compiles the operation only when it has run a few times: to compile costs as much as many runs, blocks other
- * requests meanwhile, and a client may send operations without end that are never repeated.
+ * requests meanwhile, and a client may send operations without end that are never repeated. `compiled` gets the number of compiled fields.
  */
-export function runLaterCompiled(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run {
+export function runLaterCompiled(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  compiled: (fields: number) => void,
+): Run {
   let run = interpretedRunOf(schema, document, operation)
   let runs = 0
   return (context, variables, root) => {
-    if (runs === graphqlLimits.interpretedRuns) run = runOf(schema, document, operation)
+    if (runs === graphqlLimits.interpretedRuns) run = runOf(schema, document, operation, compiled)
     runs += 1
     return run(context, variables, root)
   }
@@ -47,11 +53,16 @@ export function runFirstCompiled(schema: GraphQLSchema, document: DocumentNode, 
 }
 
 /** Returns the function that runs a valid operation: compiled by graphql-jit, or graphql-js where the results would differ. */
-export function runOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run {
+export function runOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  compiled?: (fields: number) => void,
+): Run {
   const interpreted = interpretedRunOf(schema, document, operation)
-  const rewritten = compilable(schema, document, operation)
-  const query = rewritten && compileQuery(schema, rewritten.document, "", { disablingCapturingStackErrors: true })
+  const { rewritten, query } = timed("compile", () => compiledFrom(schema, document, operation))
   if (!rewritten || !query || !isCompiledQuery(query)) return interpreted
+  compiled?.(rewritten.fields)
   const needed = [...rewritten.needed]
   const lacksRequiredVariable = (variables: Variables) =>
     needed.some(([name, hasDefault]) => variables[name] === null || (!hasDefault && variables[name] === undefined))
@@ -68,6 +79,11 @@ export function runOf(schema: GraphQLSchema, document: DocumentNode, operation: 
     const result: MaybePromise<ExecutionResult> = query.query(root, context, variables)
     return result instanceof Promise ? finishedLater(result, context, variables, root) : finished(result, context, variables, root)
   }
+}
+
+function compiledFrom(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+  const rewritten = compilable(schema, document, operation)
+  return { rewritten, query: rewritten && compileQuery(schema, rewritten.document, "", { disablingCapturingStackErrors: true }) }
 }
 
 /** Converts the compiler's errors to those of graphql-js. */

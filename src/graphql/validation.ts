@@ -12,6 +12,7 @@ import {
 } from "graphql"
 import { BadUserInput } from "../errors.js"
 import { rootLimits } from "../limits.js"
+import { timed } from "../observability/longest-turns.js"
 import { rulesOf } from "./hidden-schema.js"
 import { checkNesting, fragmentsOf } from "./operation-limits.js"
 
@@ -26,7 +27,7 @@ export class InvalidDocument extends Error {
 export function parseDocument(query: string): DocumentNode {
   return withinStack(() => {
     checkNesting(query)
-    return parse(query, { maxTokens: rootLimits.graphqlTokens })
+    return timed("parse", () => parse(query, { maxTokens: rootLimits.graphqlTokens }))
   })
 }
 

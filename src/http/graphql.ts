@@ -5,11 +5,13 @@ import type { ExecutionResult, GraphQLFormattedError, GraphQLSchema } from "grap
 import { processRequest } from "graphql-upload-minimal"
 import type { Context, Middleware } from "koa"
 import { LRUCache } from "lru-cache"
+import { cacheOwnerOf } from "../context/identity.js"
 import type { RequestContext } from "../context/request-context.js"
 import { ApiError, BadUserInput, DocumentNotTrusted, PayloadTooLarge, toGraphQLError } from "../errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../graphql/engine.js"
 import { graphqlLimits } from "../graphql/limits.js"
 import { rootLimits } from "../limits.js"
+import { longestTurns, timed } from "../observability/longest-turns.js"
 import { readJson } from "./body.js"
 import { type Form, openForm } from "./form.js"
 import { currentRequest, type RequestContexts, refuse } from "./request.js"
@@ -32,6 +34,7 @@ export async function startApollo(schema: GraphQLSchema, engine: OperationEngine
     schema,
     introspection: true,
     csrfPrevention: false,
+    stringifyResult: (result) => `${timed("serialize", () => JSON.stringify(result))}\n`,
     parseOptions: { maxTokens: rootLimits.graphqlTokens },
     // The engine validates after it has measured the limits, and caches valid operations.
     dangerouslyDisableValidation: true,
@@ -49,8 +52,13 @@ export async function startApollo(schema: GraphQLSchema, engine: OperationEngine
 const enginePlugin = (engine: OperationEngine, schema: GraphQLSchema): ApolloServerPlugin<RequestContext & BaseContext> => ({
   async requestDidStart() {
     return {
+      async parsingDidStart() {
+        const begin = performance.now()
+        return async () => longestTurns.note("parse", (performance.now() - begin) / 1_000)
+      },
       async responseForOperation({ source, document, request: { operationName, variables }, contextValue }) {
-        const prepare = () => engine.prepareForClient(schema, { query: source, operationName, variables }, document)
+        const owner = cacheOwnerOf(contextValue.identity)
+        const prepare = () => engine.prepareForClient(schema, { query: source, operationName, variables }, owner, () => document)
         const singleResult = await answerOf(engine, prepare, contextValue, variables)
         return { http: { headers: new HeaderMap() }, body: { kind: "single", singleResult } }
       },
@@ -145,7 +153,12 @@ async function answerAtOnce(
   const prepared = engine.find(schema, { query, operationName })
   if (!prepared) return false
   const { data, errors } = await answerOf(engine, () => prepared, context, variables ?? {})
-  send(ctx, statusOf(accept, data, errors), type, JSON.stringify({ errors, data }))
+  send(
+    ctx,
+    statusOf(accept, data, errors),
+    type,
+    timed("serialize", () => JSON.stringify({ errors, data })),
+  )
   return true
 }
 

@@ -1,4 +1,5 @@
 import type { Pool } from "pg"
+import { measuredTurns } from "./longest-turns.js"
 import type { Metrics } from "./metrics.js"
 
 const unplaced = {
@@ -23,6 +24,12 @@ export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () =
     "platform_open_sockets",
     "Open sockets of this instance: connections of graphql-ws, and namespaces of Socket.IO.",
     openSockets,
+  )
+  metrics.gauge(
+    "platform_event_loop_longest_seconds",
+    "Longest time of the last minute in which this process did nothing else, by what ran; `any` is the longest, whatever ran.",
+    measuredTurns(),
+    "cause",
   )
   metrics.gauge("platform_events_unplaced", "Committed events without a position in the log.", async () => (await lag(pool)).count)
   metrics.gauge("platform_sequencer_lag_seconds", "Age of the oldest event without a position.", async () => (await lag(pool)).seconds)

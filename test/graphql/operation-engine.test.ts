@@ -1,5 +1,5 @@
 import { ApolloServer } from "@apollo/server"
-import { buildSchema, type ExecutionResult } from "graphql"
+import { buildSchema, type ExecutionResult, type GraphQLSchema } from "graphql"
 import { v7 } from "uuid"
 import { NotFound } from "../../src/errors.js"
 import { OperationEngine, type StartedSubscription } from "../../src/graphql/engine.js"
@@ -149,13 +149,14 @@ describe("the engine itself", () => {
     const engine = new OperationEngine()
     const [one, other] = [makeSchema(() => "one"), makeSchema(() => "other")]
     const query = "query A { at } query B { at }"
-    const prepared = engine.prepare(one, { query, operationName: "A" })
-    expect(engine.prepare(one, { query, operationName: "A" })).toBe(prepared)
-    expect(engine.prepare(one, { query, operationName: "B" })).not.toBe(prepared)
+    const prepare = (schema: GraphQLSchema, operationName: string) => engine.prepareForClient(schema, { query, operationName }, "acme")
+    const prepared = prepare(one, "A")
+    expect(prepare(one, "A")).toBe(prepared)
+    expect(prepare(one, "B")).not.toBe(prepared)
     expect(engine.find(other, { query, operationName: "A" })).toBeUndefined()
-    expect(engine.prepare(other, { query, operationName: "A" }).run({}, {})).toEqual({ data: { at: "other" } })
+    expect(prepare(other, "A").run({}, {})).toEqual({ data: { at: "other" } })
     expect(prepared.run({}, {})).toEqual({ data: { at: "one" } })
-    expect(() => engine.prepare(one, { query: "{ nothing }" })).toThrow('Cannot query field "nothing"')
+    expect(() => engine.prepareForClient(one, { query: "{ nothing }" }, "acme")).toThrow('Cannot query field "nothing"')
     expect(engine.find(one, { query: "{ nothing }" })).toBeUndefined()
   })
 
@@ -169,7 +170,7 @@ describe("the engine itself", () => {
   })
 
   it("compiles an operation of a client when it is repeated", () => {
-    const prepared = new OperationEngine().prepareForClient(buildSchema("type Query { at: String }"), { query: "{ at }" })
+    const prepared = new OperationEngine().prepareForClient(buildSchema("type Query { at: String }"), { query: "{ at }" }, "acme")
     // Only graphql-js calls a property that is a function.
     const at = () => "by graphql-js"
     const runs = Array.from({ length: graphqlLimits.interpretedRuns + 1 }, () => prepared.run({}, {}, { at }) as ExecutionResult)
@@ -178,16 +179,30 @@ describe("the engine itself", () => {
     expect(compiled.data).not.toEqual({ at: "by graphql-js" })
   })
 
-  it("limits the number of operations, and the length of their texts", () => {
+  it("keeps the operations of a company while another sends new ones without end", () => {
     const engine = new OperationEngine()
     const schema = makeSchema(() => "")
-    const query = (index: number, length = 0) => ({ query: `#${"x".repeat(length)}\n{ a${index}: at }` })
-    for (let index = 0; index <= graphqlLimits.preparedOperations; index++) engine.prepare(schema, query(index))
-    expect(engine.find(schema, query(0))).toBeUndefined()
-    expect(engine.find(schema, query(1))).toBeDefined()
-    const long = graphqlLimits.preparedOperationsLength / 4
-    for (let index = 0; index < 4; index++) engine.prepare(schema, query(index, long))
-    expect([0, 1, 2, 3].map((index) => Boolean(engine.find(schema, query(index, long))))).toEqual([false, true, true, true])
+    const query = (name: string, length = 0) => ({ query: `#${"x".repeat(length)}\n{ ${name}: at }` })
+    engine.prepareForClient(schema, query("theirs"), "globex")
+    const long = 10_000
+    const most = Math.ceil(graphqlLimits.preparedBytes / (long * graphqlLimits.parsedCharacterBytes))
+    for (let index = 0; index < 2 * most; index++) engine.prepareForClient(schema, query(`a${index}`, long), "acme")
+    expect(engine.find(schema, query("theirs"))).toBeDefined()
+    expect(engine.find(schema, query("a0", long))).toBeUndefined()
+    expect(engine.find(schema, query(`a${2 * most - 1}`, long))).toBeDefined()
+  })
+
+  it("counts the code of an operation that it has compiled", () => {
+    const engine = new OperationEngine()
+    const schema = buildSchema("type Query { at: String }")
+    const query = (index: number) => ({ query: `{ a${index}: at }` })
+    const kept = () => Array.from({ length: most }, (_, index) => engine.find(schema, query(index))).filter(Boolean).length
+    const most = Math.floor(graphqlLimits.preparedBytes / (graphqlLimits.parsedBytes + 20 * graphqlLimits.parsedCharacterBytes))
+    const all = Array.from({ length: most }, (_, index) => engine.prepareForClient(schema, query(index), "acme"))
+    expect(kept()).toBe(most)
+    for (const { run } of all) for (let runs = 0; runs <= graphqlLimits.interpretedRuns; runs++) run({}, {}, { at: "now" })
+    expect(kept()).toBeGreaterThan(0)
+    expect(kept()).toBeLessThan(most / 3)
   })
 
   it("reports each operation to an observer, with duration and outcome", async () => {

@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import supertest from "supertest"
+import { graphqlLimits } from "../../src/graphql/limits.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -47,6 +48,14 @@ describe("GET /metrics", () => {
       expect(valuesOf(text, name).size).toBeGreaterThan(0)
     expect([...valuesOf(text, "platform_work_due").keys()]).toContain('{kind="reply"}')
     expect([...valuesOf(text, "platform_events_placed_total").values()][0]).toBeGreaterThan(0)
+  })
+
+  it("shows for how long each kind of work held the process", async () => {
+    const query = `query Longest { ${Array.from({ length: 30 }, (_, index) => `a${index}: chatFolders { id name }`).join(" ")} }`
+    for (let times = 0; times <= graphqlLimits.interpretedRuns; times += 1) await gql(acme.token, query)
+    const longest = valuesOf((await scrape()).text, "platform_event_loop_longest_seconds")
+    for (const cause of ["parse", "validate", "compile", "execute", "serialize", "any"])
+      expect(longest.get(`{cause="${cause}"}`)).toBeGreaterThan(0)
   })
 
   it("has no label that a client chooses: unknown paths and names share one series", async () => {

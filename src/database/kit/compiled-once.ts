@@ -15,7 +15,9 @@ const compiled = new LRUCache<string, Compiled>({ max: databaseLimits.preparedSt
 export function compiledOnce({ key, values, build }: QueryTemplate<unknown>): { text: string; values: unknown[] } {
   let known = compiled.get(key)
   if (!known) {
-    known = build(values.map((_, index) => new Placeholder(index))).compile()
+    // Without its tree, which takes more memory than the text.
+    const { sql, parameters } = build(values.map((_, index) => new Placeholder(index))).compile()
+    known = { sql, parameters }
     compiled.set(key, known)
   }
   return { text: known.sql, values: known.parameters.map((each) => (each instanceof Placeholder ? values[each.index] : each)) }

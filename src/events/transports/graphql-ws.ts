@@ -4,13 +4,14 @@ import { type Context as Connection, makeServer } from "graphql-ws"
 import { v7 } from "uuid"
 import { WebSocketServer } from "ws"
 import { authenticate, type Credentials, ExpiredCredentials } from "../../context/authenticate.js"
-import { companiesOf, credentialOf, type Identity } from "../../context/identity.js"
+import { cacheOwnerOf, companiesOf, credentialOf, type Identity } from "../../context/identity.js"
 import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
 import { ApiError, describe } from "../../errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../../graphql/engine.js"
 import { rootLimits } from "../../limits.js"
+import { timed } from "../../observability/longest-turns.js"
 import { SampledLog } from "../../observability/sampled-log.js"
 import { type EventResult, EventResults, sendingEvents } from "./event-results.js"
 import type { CloseCause, OpenSockets } from "./open-sockets.js"
@@ -75,7 +76,7 @@ export function serveGraphqlWs(
       try {
         // Like a request: otherwise one socket would avoid the limit of its credential.
         await services.limits.credential.count(credentialOf(contextValue.identity)!, contextValue.request.headers)
-        const prepared = engine.prepareForClient(schema, engine.trusted?.resolve(payload) ?? payload)
+        const prepared = engine.prepareForClient(schema, engine.trusted?.resolve(payload) ?? payload, cacheOwnerOf(contextValue.identity))
         engine.check(prepared, variableValues)
         const { document, operation } = prepared
         const end = open.extra.begin!(operation.operation)
@@ -135,7 +136,8 @@ export function serveGraphqlWs(
 /** A result for an event as it is sent to each of its subscribers. */
 function encoded(result: ExecutionResult, { request }: RequestContext): EventResult {
   const errors = result.errors && shownErrors(result.errors, request)
-  const bytes = Buffer.from(`${JSON.stringify(errors ? { ...result, errors } : result)}}`)
+  const text = timed("serialize", () => JSON.stringify(errors ? { ...result, errors } : result))
+  const bytes = Buffer.from(`${text}}`)
   return { bytes, isIncomplete: errors?.some(({ extensions }) => extensions["statusCode"] === 503) ?? false }
 }
 

@@ -7,13 +7,10 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
-  print,
   type SelectionSetNode,
 } from "graphql"
-import { LRUCache } from "lru-cache"
 import { BadUserInput } from "../../errors.js"
-import type { OperationEngine, PreparedOperation } from "../../graphql/engine.js"
-import { graphqlLimits } from "../../graphql/limits.js"
+import type { OperationEngine } from "../../graphql/engine.js"
 import { InvalidDocument, parseDocument } from "../../graphql/validation.js"
 import { oncePer } from "../../once-per.js"
 import { shownOf } from "./representation.js"
@@ -47,27 +44,24 @@ const withEventField = oncePer((schema: GraphQLSchema) =>
 
 /** Checks and runs selections on the type Event; `complete` adds the fields of a row that are not stored. */
 export function eventSelections(engine: OperationEngine, platformSchema: GraphQLSchema, complete: (row: Row) => Row) {
-  // Read once, and not for each delivery.
-  const operations = new LRUCache<string, PreparedOperation>({ max: graphqlLimits.preparedOperations })
-  const prepare = (query: string): PreparedOperation => {
-    const prepared = operations.get(query) ?? engine.prepare(withEventField(platformSchema), { query: operationOf(query) })
-    operations.set(query, prepared)
-    return prepared
-  }
+  const prepare = (query: string, owner: string) =>
+    engine.prepareForClient(withEventField(platformSchema), { query }, owner, () => operationOf(query))
   return {
-    check(query: string): string {
+    /** Throws for what is not one selection of stored fields; prepared, it is kept in the room of `owner`. */
+    check(query: string, owner: string): string {
       try {
-        prepare(query)
+        prepare(query, owner)
         return query
       } catch (error) {
         throw refusal(error)
       }
     },
-    select(query: string, { stored, ...shown }: StoredEvent): unknown {
+    /** Returns what the selection of a company shows of an event. */
+    select(query: string, companyId: string, { stored, ...shown }: StoredEvent): unknown {
       const rows = Object.entries(stored).flatMap(([field, row]) =>
         field === "value" || !row ? [] : [[field, complete(row as Row)] as const],
       )
-      const result = prepare(query).run({}, {}, { ...shown, ...Object.fromEntries(rows) })
+      const result = prepare(query, companyId).run({}, {}, { ...shown, ...Object.fromEntries(rows) })
       // The event has every field, so the operation returns synchronously.
       const { data, errors } = result as { data: { shownEvent: unknown }; errors?: Error[] }
       if (errors?.[0]) throw errors[0]
@@ -76,8 +70,8 @@ export function eventSelections(engine: OperationEngine, platformSchema: GraphQL
   }
 }
 
-/** The operation that shows an event with a selection; throws for a document that is more than one selection. */
-function operationOf(query: string): string {
+/** The document whose operation shows an event with a selection; throws for a document that is more than one selection. */
+function operationOf(query: string): DocumentNode {
   const document = parseDocument(query)
   const [operation, ...others] = document.definitions.filter((each) => each.kind !== Kind.FRAGMENT_DEFINITION)
   if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.operation !== "query" || others.length > 0)
@@ -87,7 +81,7 @@ function operationOf(query: string): string {
   refuseUnstored(document, operation.selectionSet)
   const field: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "shownEvent" }, selectionSet: operation.selectionSet }
   const wrapped: OperationDefinitionNode = { ...operation, selectionSet: { kind: Kind.SELECTION_SET, selections: [field] } }
-  return print({ ...document, definitions: document.definitions.map((each) => (each === operation ? wrapped : each)) })
+  return { ...document, definitions: document.definitions.map((each) => (each === operation ? wrapped : each)) }
 }
 
 /** Throws for a field that is not stored with an event: it could only be read later, when it may have changed. */

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream"
 import type { RouterContext } from "@koa/router"
 import { contextLimits } from "../../context/limits.js"
+import { timed } from "../../observability/longest-turns.js"
 import { csvHeader, csvLines } from "./csv.js"
 import { type Operation, rootValue } from "./operation.js"
 import type { Route } from "./routes.js"
@@ -26,7 +27,9 @@ export async function answer(operation: Operation, ctx: RouterContext, context: 
   const value = route.field ? (root as Record<string, unknown>)[route.field] : root
   ctx.status = route.status ?? (route.method === "POST" ? 201 : 200)
   ctx.type = "application/json"
-  ctx.body = isWhole ? streamed(wholeList(operation, context, variables, value as Page)) : Buffer.from(JSON.stringify(shaped(route, value)))
+  ctx.body = isWhole
+    ? streamed(wholeList(operation, context, variables, value as Page))
+    : Buffer.from(timed("serialize", () => JSON.stringify(shaped(route, value))))
 }
 
 const rootField = async (operation: Operation, context: unknown, variables: Record<string, unknown>): Promise<unknown> =>
@@ -56,7 +59,7 @@ async function* wholeList(operation: Operation, context: unknown, variables: Rec
   yield `{"totalCount":${first.totalCount ?? null},"nextCursor":null,"data":[`
   let separator = ""
   for await (const page of pagesFrom(operation, context, variables, first)) {
-    const nodes = page.nodes.map((node) => JSON.stringify(withNulls(node, operation.route.nulls))).join(",")
+    const nodes = timed("serialize", () => page.nodes.map((node) => JSON.stringify(withNulls(node, operation.route.nulls))).join(","))
     if (nodes) yield separator + nodes
     separator = ","
   }

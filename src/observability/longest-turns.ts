@@ -1,0 +1,82 @@
+import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
+
+/** Work that nothing interrupts: to parse, validate or compile a document, to begin an operation, to write the JSON of a result. */
+export type TurnCause = "parse" | "validate" | "compile" | "execute" | "serialize"
+
+/** What is measured by the process: the collection of garbage, and all that held the thread, whatever ran. */
+type ProcessCause = "garbage" | "any"
+
+/** A reading covers this time at least, and twice this time at most. */
+const periodMs = 30_000
+
+/** The event loop's delay is measured so often, and has this time in it. */
+const resolutionMs = 10
+
+/** The longest time, in seconds, that each kind of work held the thread in the last minute. */
+export class LongestTurns {
+  #current = new Map<TurnCause | ProcessCause, number>()
+  #before = new Map<TurnCause | ProcessCause, number>()
+  #begun = 0
+
+  /** `now` returns milliseconds of a clock that never goes back. */
+  constructor(private readonly now = () => performance.now()) {}
+
+  /** Runs work and notes how long it took. */
+  timed<T>(cause: TurnCause, work: () => T): T {
+    const begin = this.now()
+    try {
+      return work()
+    } finally {
+      this.note(cause, (this.now() - begin) / 1_000)
+    }
+  }
+
+  /** Notes that work of a kind held the thread for so many seconds. */
+  note(cause: TurnCause | ProcessCause, seconds: number) {
+    this.#turnPage()
+    if (seconds > (this.#current.get(cause) ?? 0)) this.#current.set(cause, seconds)
+  }
+
+  /** The longest of each kind. */
+  read(): Map<TurnCause | ProcessCause, number> {
+    this.#turnPage()
+    const longest = new Map(this.#before)
+    for (const [cause, seconds] of this.#current) longest.set(cause, Math.max(seconds, longest.get(cause) ?? 0))
+    return longest
+  }
+
+  #turnPage() {
+    const age = this.now() - this.#begun
+    if (age < periodMs) return
+    this.#before = age < 2 * periodMs ? this.#current : new Map()
+    this.#current = new Map()
+    this.#begun = this.now()
+  }
+}
+
+/** The turns of this process. */
+export const longestTurns = new LongestTurns()
+
+/** Runs work of this process and notes how long it held the thread. */
+export const timed = <T>(cause: TurnCause, work: () => T): T => longestTurns.timed(cause, work)
+
+let reading: ReturnType<typeof measure> | null = null
+
+/** Begins to measure this process, once; returns what reads its longest turns. */
+export function measuredTurns(): () => Map<string, number> {
+  reading ??= measure()
+  return reading
+}
+
+function measure() {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longestTurns.note("garbage", duration / 1_000)
+  }).observe({ entryTypes: ["gc"] })
+  return () => {
+    longestTurns.note("any", Math.max(0, delay.max / 1e9 - resolutionMs / 1_000))
+    delay.reset()
+    return longestTurns.read()
+  }
+}
