@@ -31,7 +31,7 @@ export class SharedCache<T extends object> {
     return this.#kept.calculatedSize
   }
 
-  /** Returns the value of a key, whoever keeps it. */
+  /** Returns the value of a key, of any owner. */
   get(key: string): T | undefined {
     return this.#kept.get(key)?.value
   }

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
+import { observabilityLimits } from "./limits.js"
 
 /** Work that nothing interrupts: to parse, validate or compile a document, to begin an operation, to write the JSON of a result. */
 export type TurnCause = "parse" | "validate" | "compile" | "execute" | "serialize"
@@ -6,11 +7,7 @@ export type TurnCause = "parse" | "validate" | "compile" | "execute" | "serializ
 /** What is measured by the process: the collection of garbage, and all that held the thread, whatever ran. */
 type ProcessCause = "garbage" | "any"
 
-/** A reading covers this time at least, and twice this time at most. */
-const periodMs = 30_000
-
-/** The event loop's delay is measured so often, and has this time in it. */
-const resolutionMs = 10
+const { turnPeriodMs: periodMs, loopResolutionMs: resolutionMs } = observabilityLimits
 
 /** The longest time, in seconds, that each kind of work held the thread in the last minute. */
 export class LongestTurns {
