@@ -19,9 +19,9 @@ export interface SelectedEvent {
 
 /** Selections on the type Event, which endpoints for events bring. */
 export interface EventSelections {
-  /** Returns the selection as it is stored; throws BadUserInput when events cannot be shown with it. */
+  /** Returns the selection as it is stored, and keeps it prepared for `owner` (`cacheOwnerOf`); throws BadUserInput when events cannot be shown with it. */
   check(query: string, owner: string): string
-  /** Shows an event as it was at commit. */
+  /** Shows an event as it was at commit by a selection of the company. */
   select(query: string, companyId: string, event: SelectedEvent): unknown
 }
 

@@ -124,8 +124,10 @@ export class OperationEngine {
   /** Prepares an operation of the server's own, which is compiled at its first run. */
   prepare(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation {
     const [own, key] = [ownOf(schema), this.#keyOf(schema, requested)]
+    const known = own.get(key)
+    if (known) return known
     const parse = () => parseDocument(requested.query)
-    const prepared = own.get(key) ?? this.#prepared(schema, requested, parse, (...valid) => runFirstCompiled(schema, ...valid))
+    const prepared = this.#prepared(schema, requested, parse, (...valid) => runFirstCompiled(schema, ...valid))
     own.set(key, prepared)
     return prepared
   }
