@@ -1,18 +1,17 @@
-import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
+import { PerformanceObserver } from "node:perf_hooks"
 import { observabilityLimits } from "./limits.js"
 
 /** Work that nothing interrupts: to parse, validate or compile a document, to begin an operation, to write the JSON of a result. */
 export type TurnCause = "parse" | "validate" | "compile" | "execute" | "serialize"
 
-/** What is measured by the process: the collection of garbage, and all that held the thread, whatever ran. */
-type ProcessCause = "garbage" | "any"
+type Cause = TurnCause | "garbage"
 
-const { turnPeriodMs: periodMs, loopResolutionMs: resolutionMs } = observabilityLimits
+const { turnPeriodMs: periodMs } = observabilityLimits
 
 /** The longest time, in seconds, that each kind of work held the thread in the last minute. */
 export class LongestTurns {
-  #current = new Map<TurnCause | ProcessCause, number>()
-  #before = new Map<TurnCause | ProcessCause, number>()
+  #current = new Map<Cause, number>()
+  #before = new Map<Cause, number>()
   #begun = 0
 
   /** `now` returns milliseconds of a clock that never goes back. */
@@ -29,13 +28,13 @@ export class LongestTurns {
   }
 
   /** Notes that work of a kind held the thread for so many seconds. */
-  note(cause: TurnCause | ProcessCause, seconds: number) {
+  note(cause: Cause, seconds: number) {
     this.#turnPage()
     if (seconds > (this.#current.get(cause) ?? 0)) this.#current.set(cause, seconds)
   }
 
   /** The longest of each kind. */
-  read(): Map<TurnCause | ProcessCause, number> {
+  read(): Map<Cause, number> {
     this.#turnPage()
     const longest = new Map(this.#before)
     for (const [cause, seconds] of this.#current) longest.set(cause, Math.max(seconds, longest.get(cause) ?? 0))
@@ -57,23 +56,15 @@ export const longestTurns = new LongestTurns()
 /** Runs work of this process and notes how long it held the thread. */
 export const timed = <T>(cause: TurnCause, work: () => T): T => longestTurns.timed(cause, work)
 
-let reading: ReturnType<typeof measure> | null = null
+let isGarbageObserved = false
 
-/** Begins to measure this process, once; returns what reads its longest turns. */
+/** Begins to measure the collection of garbage in this process, once; returns what reads its longest turns. */
 export function measuredTurns(): () => Map<string, number> {
-  reading ??= measure()
-  return reading
-}
-
-function measure() {
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
-  delay.enable()
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longestTurns.note("garbage", duration / 1_000)
-  }).observe({ entryTypes: ["gc"] })
-  return () => {
-    longestTurns.note("any", Math.max(0, delay.max / 1e9 - resolutionMs / 1_000))
-    delay.reset()
-    return longestTurns.read()
+  if (!isGarbageObserved) {
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longestTurns.note("garbage", duration / 1_000)
+    }).observe({ entryTypes: ["gc"] })
+    isGarbageObserved = true
   }
+  return () => longestTurns.read()
 }

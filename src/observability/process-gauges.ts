@@ -27,7 +27,7 @@ export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () =
   )
   metrics.gauge(
     "platform_event_loop_longest_seconds",
-    "Longest time of the last minute in which this process did nothing else, by what ran; `any` is the longest, whatever ran.",
+    "Longest time of the last minute in which this process did nothing else, by what ran.",
     measuredTurns(),
     "cause",
   )
