@@ -72,6 +72,11 @@ async function makeScreenshots() {
     await fill(whole, "Password", demo.password)
     await pressButton(whole, "Sign in")
     await until("the chart is drawn", () => whole.run("document.querySelector('.chart canvas') !== null"))
+    await until("the questions are grouped, which takes some seconds after the start", async () => {
+      if (await whole.run("/asked: [2-9]/.test(document.body.innerText)")) return true
+      await whole.run("dispatchEvent(new Event('focus'))")
+      return false
+    })
     await save(whole, "outcomes")
   } finally {
     await browser.close()

@@ -14,10 +14,7 @@ import { Timestamp, UUID } from "./kit/scalars.js"
 @Index({ properties: ["companyId", "chatId"] })
 @Index({ properties: ["companyId", "callId"] })
 @Index({ properties: ["companyId", "assistantId"] })
-@Index({
-  name: "asked_question_open",
-  expression: "create index asked_question_open on asked_question (company_id, asked_at) where closed_at is null",
-})
+@Index({ properties: ["companyId", "askedAt"] })
 @Index({ name: "asked_question_group", expression: "create index asked_question_group on asked_question (company_id, group_id)" })
 @Index({
   name: "asked_question_ungrouped",

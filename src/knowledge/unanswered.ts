@@ -9,7 +9,7 @@ import { NotFound } from "../errors.js"
 import { assistantReadModel } from "../schema/assistant.js"
 import { connectionOfRows, pageSize } from "../schema/kit/page.js"
 import { cursorValues, type Paging } from "../schema/kit/paging.js"
-import { askedQuestionReadModel } from "../schema/unanswered-question.js"
+import { askedQuestionReadModel, type QuestionState } from "../schema/unanswered-question.js"
 import { knowledgeLimits } from "./limits.js"
 
 /** The arguments of the list of unanswered questions. */
@@ -18,6 +18,7 @@ export interface UnansweredArguments {
   assistantId?: string | null
   from?: Date | null
   to?: Date | null
+  state?: QuestionState | null
   first?: number | null
   after?: string | null
 }
@@ -29,6 +30,7 @@ interface GroupRow extends PlainRow {
   count: number
   firstAskedAt: string
   lastAskedAt: string
+  closedAt: string | null
   first: string
   newest: string[]
 }
@@ -48,7 +50,7 @@ const pagingOf = ({ first, after }: UnansweredArguments): Paging => ({
   skip: null,
 })
 
-/** Questions of a period to which the search found nothing and that nobody has closed, grouped, those that were asked most often first. */
+/** Questions of a period to which the search found nothing, grouped, those that were asked most often first; by default those that nobody has closed. */
 export async function unansweredQuestions(context: RequestContext, given: UnansweredArguments, selection: Selection) {
   const { reader } = context
   const paging = pagingOf(given)
@@ -66,19 +68,21 @@ export async function unansweredQuestions(context: RequestContext, given: Unansw
 
 const totalOf = (groups: RawBuilder<unknown>) => sql<{ total: number }>`${groups} select count(*)::integer as total from grouped`
 
-/** The open questions of the period as the CTE `grouped`. */
-function groupsOf(context: RequestContext, { companyId, assistantId, from, to }: UnansweredArguments): RawBuilder<unknown> {
+/** The questions of the period as the CTE `grouped`. */
+function groupsOf(context: RequestContext, { companyId, assistantId, from, to, state }: UnansweredArguments): RawBuilder<unknown> {
   const since = from ?? new Date((to ?? clock.now()).getTime() - knowledgeLimits.questionsDefaultDays * dayMs)
-  let asked = context.reader.scoped(askedQuestionReadModel, context.reach(companyId)).where("t.closed_at", "is", null)
+  let asked = context.reader.scoped(askedQuestionReadModel, context.reach(companyId))
+  if (!state || state === "OPEN") asked = asked.where("t.closed_at", "is", null)
   asked = asked.where("t.asked_at", ">=", since.toISOString())
   if (to) asked = asked.where("t.asked_at", "<", to.toISOString())
   if (assistantId) asked = asked.where("t.assistant_id", "=", assistantId)
-  const columns = asked.select(["t.id", "t.group_id", "t.company_id", "t.assistant_id", "t.asked_at"])
+  const columns = asked.select(["t.id", "t.group_id", "t.company_id", "t.assistant_id", "t.asked_at", "t.closed_at"])
   return sql`with asked as (${columns}), grouped as (
     select coalesce(group_id, id) as id, company_id as "companyId", assistant_id as "assistantId", count(*)::integer as count,
-      min(asked_at) as "firstAskedAt", max(asked_at) as "lastAskedAt", (array_agg(id order by asked_at, id))[1] as first,
+      min(asked_at) as "firstAskedAt", max(asked_at) as "lastAskedAt",
+      case when bool_and(closed_at is not null) then max(closed_at) end as "closedAt", (array_agg(id order by asked_at, id))[1] as first,
       (array_agg(id order by asked_at desc, id desc))[1:${sql.lit(knowledgeLimits.questionsShown)}] as newest
-    from asked group by 1, 2, 3
+    from asked group by 1, 2, 3 ${state === "CLOSED" ? sql`having bool_and(closed_at is not null)` : sql``}
   )`
 }
 
@@ -110,21 +114,30 @@ async function addQuestions({ reader }: RequestContext, rows: GroupRow[], select
   }
 }
 
-const close: Statement<{ known: number; closed: number }> = {
-  name: "close-unanswered-question",
+/** Changes the questions of the unanswered question `$1` of the companies `$2`, those that are `before`, at the time `$3`. */
+const changes = (name: string, before: string, closedAt: string): Statement<{ known: number; changed: number }> => ({
+  name,
   text: `
     with known as (
       select id, company_id from asked_question where (group_id = $1 or id = $1) and company_id = any($2::uuid[])
-    ), closed as (
-      update asked_question q set closed_at = $3, updated_at = $3 from known
-      where q.id = known.id and q.company_id = known.company_id and q.closed_at is null returning 1
+    ), changed as (
+      update asked_question q set closed_at = ${closedAt}, updated_at = $3 from known
+      where q.id = known.id and q.company_id = known.company_id and q.closed_at ${before} returning 1
     )
-    select (select count(*) from known)::integer as known, (select count(*) from closed)::integer as closed`,
+    select (select count(*) from known)::integer as known, (select count(*) from changed)::integer as changed`,
+})
+const close = changes("close-unanswered-question", "is null", "$3")
+const reopen = changes("reopen-unanswered-question", "is not null", "null")
+
+/** Changes the questions of a group; returns how many were not so before. */
+async function change(context: RequestContext, statement: typeof close, id: string): Promise<number> {
+  const [{ known, changed } = { known: 0, changed: 0 }] = await context.run(statement, [id, context.companyIds, clock.now()])
+  if (known === 0) throw new NotFound("Unanswered question")
+  return changed
 }
 
 /** Closes the questions of a group; those that are asked later are listed again. */
-export async function closeQuestion(context: RequestContext, id: string): Promise<{ closed: number }> {
-  const [{ known, closed } = { known: 0, closed: 0 }] = await context.run(close, [id, context.companyIds, clock.now()])
-  if (known === 0) throw new NotFound("Unanswered question")
-  return { closed }
-}
+export const closeQuestion = async (context: RequestContext, id: string) => ({ closed: await change(context, close, id) })
+
+/** Opens the questions of a group again, whenever they were closed. */
+export const reopenQuestion = async (context: RequestContext, id: string) => ({ reopened: await change(context, reopen, id) })

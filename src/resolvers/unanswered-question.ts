@@ -4,9 +4,15 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { Timestamp, UUID } from "../entities/kit/scalars.js"
-import { closeQuestion, unansweredQuestions } from "../knowledge/unanswered.js"
+import { closeQuestion, reopenQuestion, unansweredQuestions } from "../knowledge/unanswered.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
-import { ClosedQuestion, UnansweredQuestionConnection } from "../schema/unanswered-question.js"
+import {
+  ClosedQuestion,
+  type QuestionState,
+  ReopenedQuestion,
+  UnansweredQuestionConnection,
+  UnansweredQuestionStateEnum,
+} from "../schema/unanswered-question.js"
 
 @Resolver()
 export class UnansweredQuestionResolver {
@@ -27,10 +33,12 @@ export class UnansweredQuestionResolver {
     from?: Date,
     @Arg("to", () => Timestamp, { nullable: true, description: "Counts only questions that were asked before this time. Default: now." })
     to?: Date,
+    @Arg("state", () => UnansweredQuestionStateEnum, { nullable: true, description: "Which of them are returned. Default: OPEN." })
+    state?: QuestionState,
     @Arg("first", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) first?: number,
     @Arg("after", () => String, { nullable: true, description: "Cursor of the last item of the previous page." }) after?: string,
   ) {
-    return unansweredQuestions(context, { companyId, assistantId, from, to, first, after }, selectionOf(info))
+    return unansweredQuestions(context, { companyId, assistantId, from, to, state, first, after }, selectionOf(info))
   }
 
   @Access("company")
@@ -42,5 +50,16 @@ export class UnansweredQuestionResolver {
     @Arg("id", () => UUID, { description: "ID of the unanswered question." }) id: string,
   ) {
     return closeQuestion(context, id)
+  }
+
+  @Access("company")
+  @Mutation(() => ReopenedQuestion, {
+    description: "Puts an unanswered question that was closed back on the list, as often as it was asked.",
+  })
+  reopenUnansweredQuestion(
+    @Ctx() context: RequestContext,
+    @Arg("id", () => UUID, { description: "ID of the unanswered question." }) id: string,
+  ) {
+    return reopenQuestion(context, id)
   }
 }

@@ -89,7 +89,7 @@ export const resources: Record<string, Resource> = {
   TokenPair: { fields: "accessToken refreshToken tokenType expiresIn" },
   ToolCall: { fields: "id toolId chatId callId params response responseStatus success status latencyMs error createdAt" },
   UnansweredQuestion: {
-    fields: "id companyId assistantId question count firstAskedAt lastAskedAt asked { id question askedAt chatId callId }",
+    fields: "id companyId assistantId question count firstAskedAt lastAskedAt closedAt asked { id question askedAt chatId callId }",
   },
   User: { fields: "id email name" },
 }

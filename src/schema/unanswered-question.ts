@@ -2,12 +2,20 @@ import { Field, Int, ObjectType } from "type-graphql"
 import { belongsTo, readModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
 import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { words } from "../entities/kit/words.js"
 import { AskedQuestion } from "../entities/question.js"
 import { chatReadModel } from "./chat.js"
 import { connectionOf } from "./kit/page.js"
 
 export const askedQuestionReadModel = readModel("AskedQuestion", { chat: belongsTo(() => chatReadModel, "chatId") })
 export const questionGroupReadModel = readModel("QuestionGroup")
+
+export const UnansweredQuestionStateEnum = words("UnansweredQuestionState", "Whether an unanswered question is on the list.", {
+  OPEN: "One of its questions in the period is not closed; those that are not are counted.",
+  CLOSED: "All of its questions in the period are closed.",
+  ALL: "Both; all of its questions in the period are counted.",
+})
+export type QuestionState = (typeof UnansweredQuestionStateEnum)[string]
 
 @ObjectType({
   description: "Questions of customers that ask for the same, and to which the search of the assistant's knowledge found nothing.",
@@ -34,6 +42,12 @@ export class UnansweredQuestion {
   @Field(() => Timestamp, { description: "Time of the last question in the period." })
   lastAskedAt!: string
 
+  @Field(() => Timestamp, {
+    nullable: true,
+    description: "When it was taken off the list; null while one of the counted questions is open.",
+  })
+  closedAt!: string | null
+
   @Field(() => [AskedQuestion], { description: "The last questions, newest first, at most 20." })
   asked!: AskedQuestion[]
 
@@ -50,4 +64,10 @@ export const UnansweredQuestionConnection = connectionOf(UnansweredQuestion, {
 export class ClosedQuestion {
   @Field(() => Int, { description: "Number of questions that were closed; 0 when they were closed before." })
   closed!: number
+}
+
+@ObjectType({ description: "Result of putting an unanswered question back on the list." })
+export class ReopenedQuestion {
+  @Field(() => Int, { description: "Number of questions that were opened again; 0 when none was closed." })
+  reopened!: number
 }

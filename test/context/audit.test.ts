@@ -166,6 +166,7 @@ const others = [
     "endStretch",
     "rateStretch",
     "closeUnansweredQuestion",
+    "reopenUnansweredQuestion",
     "setAiControl",
   ],
   ...["assignAssistant", "unassignAssistant", "assignManager", "markChatRead", "markChatUnread", "addChatLabel", "removeChatLabel"],

@@ -307,7 +307,7 @@ export const statementCallers: Record<string, string> = {
   "src/outcomes/keep-month.ts": "every one with company_id = any($2)",
   "src/outcomes/rating.ts": "every one with company_id = any($2)",
   "src/knowledge/question-groups.ts": "every one with the company and company_id = any(…); lock-question-groups: a lock, no rows",
-  "src/knowledge/unanswered.ts": "close-unanswered-question: … and company_id = any($2)",
+  "src/knowledge/unanswered.ts": "close-unanswered-question, reopen-unanswered-question: … and company_id = any($2)",
   "src/chats/stretch.ts": "end-stretch: the chat that was found and locked before",
   "src/chats/read-state.ts": "since-our-last: the company of the chat that was found and locked before",
   "src/context/batches.ts": "runs the statements of chats/chat-tag, chats/chat-folder and chats/forget with the companies in reach",

@@ -40,6 +40,7 @@ describe("questions that the knowledge does not answer", () => {
   const list = async (query = "", credential = acme.token) =>
     (await rest.as(credential).get(`/api/unanswered-questions?assistantId=${assistant.id}${query}`).expect(200)).body.data
   const close = (id: string, credential = acme.token) => rest.as(credential).post(`/api/unanswered-questions/${id}/close`)
+  const reopen = (id: string, credential = acme.token) => rest.as(credential).post(`/api/unanswered-questions/${id}/reopen`)
 
   it("are those whose search found nothing that says anything about them; what was found is not listed", async () => {
     await ask("How long may I return a purchase?")
@@ -108,14 +109,46 @@ describe("questions that the knowledge does not answer", () => {
     expect(await list()).toMatchObject([{ id, count: 1 }])
   })
 
+  it("that were closed are listed by their state, counted with those that are open, and can be put back", async () => {
+    await ask("Do you offer gift wrapping?")
+    await ask("Do you offer gift wrapping?")
+    await ask("Is there a guarantee for broken lamps?")
+    await group()
+    const [wrapping, guarantee] = await list()
+    expect(wrapping).toMatchObject({ count: 2, closedAt: null })
+    await close(wrapping.id).expect(201)
+    const closedAt = new Date(time.now()).toISOString()
+    expect(await list()).toEqual([guarantee])
+    expect(await list("&state=CLOSED")).toEqual([{ ...wrapping, closedAt }])
+    expect(await list("&state=ALL")).toEqual([{ ...wrapping, closedAt }, guarantee])
+    time.pass(60_000)
+    await ask("Do you offer gift wrapping?")
+    await group()
+    expect(await list("&state=OPEN")).toMatchObject([{ id: wrapping.id, count: 1 }, { id: guarantee.id }])
+    expect(await list("&state=ALL")).toMatchObject([{ id: wrapping.id, count: 3, closedAt: null }, { id: guarantee.id }])
+    expect(await list("&state=CLOSED")).toEqual([])
+    expect((await reopen(wrapping.id).expect(201)).body).toEqual({ reopened: 2 })
+    expect((await reopen(wrapping.id).expect(201)).body).toEqual({ reopened: 0 })
+    expect(await list()).toMatchObject([
+      { id: wrapping.id, count: 3 },
+      { id: guarantee.id, count: 1 },
+    ])
+    await rest.as(acme.token).get("/api/unanswered-questions?state=GONE").expect(400)
+  })
+
   promised("of one company are closed and seen by no other", async () => {
     await ask("Do you offer gift wrapping?")
     const [{ id }] = await list()
     expect(await list("", globex.token)).toEqual([])
     await close(id, globex.token).expect(404)
     await group()
-    await close((await list())[0].id, globex.token).expect(404)
+    const [grouped] = await list()
+    await close(grouped.id, globex.token).expect(404)
     expect(await list()).toHaveLength(1)
+    await close(grouped.id).expect(201)
+    expect(await list("&state=ALL", globex.token)).toEqual([])
+    await reopen(grouped.id, globex.token).expect(404)
+    expect(await list()).toEqual([])
   })
 
   it("are deleted with their chats, and with old bodies of tool calls; their groups too", async () => {

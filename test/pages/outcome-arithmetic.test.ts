@@ -77,6 +77,10 @@ describe("a change", () => {
     expect(changeOf(0.81, 0.5, 0.001)).toEqual({ difference: expect.closeTo(0.31, 9), direction: "up" })
     expect(changeOf(0.5004, 0.5, 0.001)).toEqual({ difference: 0, direction: "same" })
     expect(changeOf(4_000, 5_000, 1)).toEqual({ difference: 1_000, direction: "down" })
+    // Shown as 62.2 % and 76.3 %.
+    expect(changeOf(0.6216, 0.7628, 0.001)).toEqual({ difference: expect.closeTo(0.141, 9), direction: "down" })
+    // 14.25 % is shown as 14.3 %.
+    expect(changeOf(0.1425, 0.142, 0.001)).toEqual({ difference: expect.closeTo(0.001, 9), direction: "up" })
     expect(changeOf(null, 0.5, 0.001)).toBeNull()
     expect(changeOf(0.5, null, 0.001)).toBeNull()
   })

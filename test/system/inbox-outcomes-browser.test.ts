@@ -93,6 +93,22 @@ inBrowser(`the outcomes in the inbox${chromium ? "" : " (skipped: there is no Ch
     )
     await page.find("image", "Chart of containment, hand-off rate and number of conversations; the table below has its numbers.")
     await until("the chart is drawn", () => page.run("document.querySelector('.chart canvas')?.width > 0"))
+    // A finger on the chart shows the numbers of the day below it.
+    await page.run(`{
+      const { left, top, width } = document.querySelector(".u-over").getBoundingClientRect()
+      const place = { clientX: left + width / 2, clientY: top + 5, pointerType: "touch", bubbles: true }
+      document.querySelector(".u-over").dispatchEvent(new PointerEvent("pointerdown", place))
+    }`)
+    await contains(page, /Thu, \w+ \d+: containment [\d.]+%, hand-off rate [\d.]+%, conversations: \d+/)
+
+    // A week has days, and no weeks to compare.
+    expect(shown).not.toContain("By week")
+    // What contributed adds up to the change, for each kind of cause.
+    await page.run("document.querySelector('.causes details').open = true")
+    const sums: string[] = await page.run("[...document.querySelectorAll('.causes tr:last-child td')].map((cell) => cell.innerText)")
+    const fell = Number(shown.match(/Containment fell by ([\d.]+) points/)![1])
+    expect(sums).toEqual(sums.map(() => sums[0]))
+    expect(Math.abs(Number(sums[0]!.match(/^−([\d.]+) points$/)![1]) - fell)).toBeLessThan(0.11)
 
     // The hand-offs of the assistant are the first of what lowered it; the list has as many conversations as the line says.
     const first: string = await page.run("document.querySelector('.causes li').innerText")
@@ -188,7 +204,7 @@ inBrowser(`the outcomes in the inbox${chromium ? "" : " (skipped: there is no Ch
       await page.press("Enter")
       await contains(page, "What lowered containment")
       await isRead(page)
-      await page.run("document.querySelector('details').open = true")
+      await page.run("for (const each of document.querySelectorAll('main details')) each.open = true")
       for (const view of ["outcomes", "outcomes/chats"]) {
         await page.run(`history.pushState(null, "", "/inbox/${view}")`)
         await isRead(page)

@@ -34,9 +34,13 @@ inBrowser(`what the assistant could not answer, in the inbox${chromium ? "" : " 
   it("is listed, opens the chats, and becomes an item of knowledge", async () => {
     const [most] = await list()
     expect(most.count).toBeGreaterThan(2)
+    // It was asked once in the period before, too.
+    const chat = await acme.chat({ name: "Ann Lee" })
+    const askedAt = new Date(Date.parse(most.lastAskedAt) - 30 * 24 * 60 * 60 * 1000)
+    await acme.question({ chatId: chat.id, question: most.question, groupId: most.id, askedAt })
     const page = await inbox(acme.owner.email, "/inbox/outcomes?period=30-days", { height: 2_000 })
     await contains(page, "What the knowledge does not say")
-    await contains(page, `${most.question} (${most.count} times, before 0)`)
+    await contains(page, `${most.question} (asked: ${most.count}, before: 1)`)
     await (await page.find("link", "Add the answers")).click()
     const first = `document.querySelector("main ul.rows > li")`
     await until("the questions of the same period are shown", () => page.run(`${first} !== null && location.search.includes("30-days")`))
@@ -48,12 +52,37 @@ inBrowser(`what the assistant could not answer, in the inbox${chromium ? "" : " 
     await page.run(`${first}.querySelector("[name=resourceContent]").value = "We wrap every lamp for 4 euros."`)
     await page.run(`${first}.querySelector("form").requestSubmit()`)
     await until("the question is closed", async () => (await list()).every(({ id }: { id: string }) => id !== most.id))
-    await until("the list does not have it", async () => !(await page.run(`${first}.innerText`)).includes(`Asked: ${most.count},`))
+    await contains(page, "The answer is added; the question is off the list.")
     const [item] = await sql("select resource_content from knowledge where company_id = $1 and name = $2", [acme.id, most.question])
     expect(item.resource_content).toBe("We wrap every lamp for 4 euros.")
     await until("it is told", () => page.run(`document.body.innerText.includes(${JSON.stringify(`Added: ${most.question}`)})`))
     await page.run(`${first}.querySelector("a").click()`)
     await until("a chat is shown", async () => (await page.run("location.pathname")).startsWith("/inbox/chats/"))
+    // The overview still says that it was asked: the past does not change.
+    await page.run("history.pushState(null, '', '/inbox/outcomes?period=30-days')")
+    await contains(page, `${most.question} (asked: ${most.count}, before: 1) · off the list`)
+  })
+
+  it("is taken off the list and put back, also later, and what was done meanwhile is read again", async () => {
+    const [most] = await list()
+    const page = await inbox(acme.owner.email, "/inbox/outcomes/questions?period=30-days", { height: 2_000 })
+    await contains(page, most.question)
+    await pressButton(page, `Needs no answer: ${most.question}`)
+    await contains(page, "The question is off the list. Ask in the playground")
+    expect(await list()).not.toContainEqual(expect.objectContaining({ id: most.id }))
+    await pressButton(page, `Put back on the list: ${most.question}`)
+    await page.find("button", `Needs no answer: ${most.question}`)
+    expect((await list())[0]).toEqual(most)
+
+    await rest.as(acme.token).post(`/api/unanswered-questions/${most.id}/close`).expect(201)
+    await pressButton(page, "Read again")
+    await until("the list does not have it", async () => !(await main(page)).includes(most.question))
+    await pressButton(page, "Off the list")
+    await contains(page, "Off the list since")
+    expect(await page.run("location.search")).toContain("questions=CLOSED")
+    await pressButton(page, `Put back on the list: ${most.question}`)
+    await page.find("button", `Needs no answer: ${most.question}`)
+    expect((await list())[0]).toEqual(most)
   })
 
   it("and what its guardrails found is listed, with the message that it is about", async () => {

@@ -17,6 +17,7 @@ const embeddedTypes = [
   "ChatFolder",
   "ChatMeta",
   "ChatTag",
+  "ClosedQuestion",
   "DeleteResult",
   "Event",
   "EventDeliveryAttempt",
@@ -35,9 +36,13 @@ const embeddedTypes = [
   "PageInfo",
   "Percentiles",
   "RedeliverEventsResult",
+  "ReopenedQuestion",
   "StretchConnection",
   "ToolCallPage",
   "ToolTestResult",
+  // The same ID has other counts in another period.
+  "UnansweredQuestion",
+  "UnansweredQuestionConnection",
   "User",
   "VaRegistration",
 ]

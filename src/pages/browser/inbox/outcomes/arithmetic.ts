@@ -25,10 +25,16 @@ export interface Change {
   readonly direction: "up" | "down" | "same"
 }
 
-/** The change between two numbers, rounded to `step`; null when one of them does not exist. */
+/** A number in whole steps, rounded as the texts of numbers are: by its decimal digits, half up. */
+const stepsOf = (value: number, step: number) => {
+  const digits = Math.max(0, Math.round(-Math.log10(step)))
+  return Math.round(Number(new Intl.NumberFormat("en", { maximumFractionDigits: digits, useGrouping: false }).format(value)) / step)
+}
+
+/** The change between two numbers as they are shown, each rounded to `step`; null when one of them does not exist. */
 export function changeOf(current: number | null, before: number | null, step: number): Change | null {
   if (current === null || before === null) return null
-  const difference = Math.round((current - before) / step) * step
+  const difference = (stepsOf(current, step) - stepsOf(before, step)) * step
   return { difference: Math.abs(difference), direction: difference > 0 ? "up" : difference < 0 ? "down" : "same" }
 }
 

@@ -12,6 +12,8 @@ interface Kind {
   groups: readonly OutcomeGroup[]
   nameOf(group: OutcomeGroup): string
   filter: "assistant" | "messenger" | "person" | "reason"
+  /** Whether the share of AI means anything: what AI handed over was not answered by it alone. */
+  hasContainment: boolean
 }
 
 const kinds = ({ assistants, channels, people, reasons }: Breakdowns): Kind[] => [
@@ -20,19 +22,22 @@ const kinds = ({ assistants, channels, people, reasons }: Breakdowns): Kind[] =>
     groups: reasons.groups,
     nameOf: ({ key }) => reasonText(key),
     filter: "reason",
+    hasContainment: false,
   },
   {
     title: t("By assistant"),
     groups: assistants.groups,
     nameOf: assistantText,
     filter: "assistant",
+    hasContainment: true,
   },
-  { title: t("By channel"), groups: channels.groups, nameOf: ({ key }) => channelText(key!), filter: "messenger" },
+  { title: t("By channel"), groups: channels.groups, nameOf: ({ key }) => channelText(key!), filter: "messenger", hasContainment: true },
   {
     title: t("By person"),
     groups: people.groups,
     nameOf: ({ key, name }) => name ?? (key === null ? t("Nobody, or not known") : t("A person who is gone")),
     filter: "person",
+    hasContainment: true,
   },
 ]
 
@@ -47,7 +52,7 @@ export const BreakdownTables = ({ breakdowns }: { breakdowns: Breakdowns }) =>
           t("Conversations"),
           t("AI alone"),
           t("Hand-offs"),
-          t("Containment"),
+          ...(kind.hasContainment ? [t("Containment")] : []),
           t("First answer of AI"),
           t("First answer of people"),
         ]}
@@ -92,12 +97,14 @@ function Row({ kind, group }: { kind: Kind; group: OutcomeGroup }) {
       {count(current.stretches, before.stretches, t("Conversations"), {})}
       {count(current.aiAlone, before.aiAlone, t("AI alone"), { outcome: "AI_ALONE" })}
       {count(current.handedOff, before.handedOff, t("Hand-offs"), { handed: "true" })}
-      <td>
-        {current.containment
-          ? opened(shareText(current.containment), t("Containment"), { outcome: "AI_ALONE" })
-          : shareText(current.containment)}{" "}
-        <Points current={current.containment} before={before.containment} />
-      </td>
+      {kind.hasContainment && (
+        <td>
+          {current.containment
+            ? opened(shareText(current.containment), t("Containment"), { outcome: "AI_ALONE" })
+            : shareText(current.containment)}{" "}
+          <Points current={current.containment} before={before.containment} />
+        </td>
+      )}
       {time(current.firstAnswerMs.ai.p50, t("First answer of AI"), answeredByAi)}
       {time(current.firstAnswerMs.people.p50, t("First answer of people"), answeredByPeople)}
     </tr>

@@ -23,6 +23,11 @@ export function Chart({ groups, pointed, label }: Props) {
     const drawn = new UPlot(optionsOf(current, groups, pointed), dataOf(groups), current)
     const observer = new ResizeObserver(() => drawn.setSize({ width: current.clientWidth, height: inboxLimits.chartHeight }))
     observer.observe(current)
+    // A finger that touches the chart does not move over it.
+    drawn.over.addEventListener("pointerdown", ({ clientX, clientY }) => {
+      const { left, top } = drawn.over.getBoundingClientRect()
+      drawn.setCursor({ left: clientX - left, top: clientY - top })
+    })
     return () => {
       observer.disconnect()
       drawn.destroy()

@@ -12,11 +12,13 @@ interface Props {
   /** Days or weeks in their order. */
   groups: readonly OutcomeGroup[]
   by: "DAY" | "WEEK"
+  /** Whether the period is longer than a week. */
+  hasWeeks: boolean
   choose(by: "DAY" | "WEEK"): void
 }
 
 /** The numbers over time: a chart, and the table of what it shows. */
-export default function Course({ groups, by, choose }: Props) {
+export default function Course({ groups, by, hasWeeks, choose }: Props) {
   const [at, setAt] = useState<number | null>(null)
   const shown = at === null ? undefined : groups[at]
   const choice = (value: "DAY" | "WEEK", text: string) => (
@@ -27,10 +29,12 @@ export default function Course({ groups, by, choose }: Props) {
   return (
     <section aria-label={t("Over time")}>
       <h2>{t("Over time")}</h2>
-      <p className="line buttons">
-        {choice("DAY", t("By day"))}
-        {choice("WEEK", t("By week"))}
-      </p>
+      {hasWeeks && (
+        <p className="line buttons">
+          {choice("DAY", t("By day"))}
+          {choice("WEEK", t("By week"))}
+        </p>
+      )}
       <ul className="legend">
         <li data-line="containment">{t("Containment")}</li>
         <li data-line="hand-off">{t("Hand-off rate")}</li>

@@ -9,7 +9,7 @@ import { usePeriod } from "./place.js"
 
 const sumOf = (counts: readonly { count: number }[]) => counts.reduce((sum, { count }) => sum + count, 0)
 
-/** What customers asked and the knowledge does not say, most often first, with the way to add the answers; nothing where there is no such question. */
+/** What customers asked and the knowledge did not say, most often first, with the way to add the answers; nothing where there is no such question. */
 export function MissingAnswers({ report: { before, from, to } }: { report: Report }) {
   const { companyId } = usePlace()
   const { to: linkTo } = useAddress()
@@ -24,9 +24,10 @@ export function MissingAnswers({ report: { before, from, to } }: { report: Repor
       <h2>{t("What the knowledge does not say")}</h2>
       <p>{t("Questions to which the assistant found no answer: {count}, in the period before {before}. Asked most often:", values)}</p>
       <ol>
-        {data.current.nodes.slice(0, inboxLimits.questionsShown).map(({ id, question, count }) => (
+        {data.current.nodes.slice(0, inboxLimits.questionsShown).map(({ id, question, count, closedAt }) => (
           <li key={id}>
-            <bdi>{question}</bdi> ({t("{count} times, before {before}", { count, before: counts.get(id) ?? 0 })})
+            <bdi>{question}</bdi> ({t("asked: {count}, before: {before}", { count, before: counts.get(id) ?? 0 })})
+            {closedAt !== null && <span className="hint"> · {t("off the list")}</span>}
           </li>
         ))}
       </ol>

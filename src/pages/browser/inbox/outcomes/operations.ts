@@ -52,10 +52,10 @@ export const stretchesQuery = graphql(
 
 /** Questions to which the search of the knowledge found nothing, with their chats. */
 export const questionsQuery = graphql(
-  `query UnansweredQuestions($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $first: Int, $after: String) {
-    unansweredQuestions(companyId: $companyId, from: $from, to: $to, first: $first, after: $after) {
+  `query UnansweredQuestions($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $state: UnansweredQuestionState, $first: Int, $after: String) {
+    unansweredQuestions(companyId: $companyId, from: $from, to: $to, state: $state, first: $first, after: $after) {
       nodes {
-        id companyId question count lastAskedAt assistant { id name }
+        id companyId question count lastAskedAt closedAt assistant { id name }
         asked { id question chat { id name accountName username phoneNumber } }
       }
       pageInfo { hasNextPage endCursor }
@@ -63,15 +63,16 @@ export const questionsQuery = graphql(
   }`,
 )
 
-/** What was asked most often of what the knowledge does not say, with how often it was asked in the period before. */
+/** What was asked most often of what the knowledge did not say, answered since or not, with how often it was asked in the period before. */
 export const missingAnswersQuery = graphql(
   `query MissingAnswers($companyId: UUID!, $before: Timestamp!, $from: Timestamp!, $to: Timestamp!, $first: Int) {
-    current: unansweredQuestions(companyId: $companyId, from: $from, to: $to, first: $first) { nodes { id question count } }
-    before: unansweredQuestions(companyId: $companyId, from: $before, to: $from, first: $first) { nodes { id count } }
+    current: unansweredQuestions(companyId: $companyId, from: $from, to: $to, state: ALL, first: $first) { nodes { id question count closedAt } }
+    before: unansweredQuestions(companyId: $companyId, from: $before, to: $from, state: ALL, first: $first) { nodes { id count } }
   }`,
 )
 
 export const closeQuestion = graphql(`mutation CloseUnansweredQuestion($id: UUID!) { closeUnansweredQuestion(id: $id) { closed } }`)
+export const reopenQuestion = graphql(`mutation ReopenUnansweredQuestion($id: UUID!) { reopenUnansweredQuestion(id: $id) { reopened } }`)
 
 /** What the guardrails of the assistants found. */
 export const hitsQuery = graphql(

@@ -21,8 +21,11 @@ export function Overview() {
   const { query, path, go } = useAddress()
   const { period } = usePeriod()
   const ended = useEnded()
-  const usual = daysBetween(period.first, period.last) > inboxLimits.daysOfDayChart ? "WEEK" : "DAY"
-  const by = query.get("by") === "WEEK" || query.get("by") === "DAY" ? (query.get("by") as "DAY" | "WEEK") : usual
+  const days = daysBetween(period.first, period.last)
+  const hasWeeks = days > 7
+  const usual = days > inboxLimits.daysOfDayChart ? "WEEK" : "DAY"
+  const chosen = (["WEEK", "DAY"] as const).find((name) => name === query.get("by"))
+  const by = hasWeeks ? (chosen ?? usual) : "DAY"
   const variables = { companyId, timeZone: period.zone, ...variablesOf(period) }
   const report = useRead(outcomesQuery, { ...variables, by })
   const breakdowns = useRead(breakdownsQuery, variables)
@@ -54,7 +57,7 @@ export function Overview() {
           <MissingAnswers report={data.outcomes} />
           <OutcomeCounts report={data.outcomes} />
           <Suspense fallback={<p className="hint">{t("Reading …")}</p>}>
-            <Course groups={data.outcomes.groups} by={by} choose={(value) => go(path, { by: value })} />
+            <Course groups={data.outcomes.groups} by={by} hasWeeks={hasWeeks} choose={(value) => go(path, { by: value })} />
           </Suspense>
           {breakdowns.data ? (
             <BreakdownTables breakdowns={breakdowns.data} />

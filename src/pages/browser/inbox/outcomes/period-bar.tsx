@@ -49,7 +49,7 @@ export function PeriodBar() {
         </form>
       )}
       <span>{daysText(first, last)}</span>
-      {last > dayOf(zone, new Date()) && <span className="hint">{t("not over yet")}</span>}
+      {last > dayOf(zone, new Date()) && <span className="hint">{t("not over yet; the period before is whole")}</span>}
       <select aria-label={t("Time zone")} className="zone" value={zone} onChange={({ target }) => choose({ zone: target.value })}>
         {[...new Set([zone, "UTC", ...zones()])].map((name) => (
           <option key={name} value={name}>

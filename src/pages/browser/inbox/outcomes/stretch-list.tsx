@@ -99,7 +99,13 @@ function Row({ stretch, zone }: { stretch: StretchRow; zone: string }) {
     <tr>
       <td>{chat ? <Link href={to(`/chats/${chat.id}/${id}`)}>{began}</Link> : began}</td>
       <td>
-        {chat ? <bdi>{titleOf(chat)}</bdi> : <span className="hint">{t("Deleted chat")}</span>}
+        {chat ? (
+          <Link href={to(`/chats/${chat.id}/${id}`)}>
+            <bdi>{titleOf(chat)}</bdi>
+          </Link>
+        ) : (
+          <span className="hint">{t("Deleted chat")}</span>
+        )}
         <br />
         <span className="hint">{wordOf(messenger)}</span>
       </td>

@@ -71,7 +71,7 @@ export function reasonText(reason: string | null): string {
   if (reason === null) return t("No hand-off")
   const texts: Record<string, string> = {
     ASSISTANT: t("The assistant handed over"),
-    FAILURE: t("The assistant could not answer"),
+    FAILURE: t("An error: the assistant gave no answer"),
     GUARDRAIL: t("A guardrail stopped a text"),
     PERSON: t("A person took over"),
     INTEGRATION: t("An integration turned AI off"),

@@ -32,8 +32,6 @@ export const germanOfOutcomes = {
   Conversations: "Unterhaltungen",
   "Conversations that ended since: {count}": "Seither beendete Unterhaltungen: {count}",
   "Conversations, on the right": "Unterhaltungen, rechts",
-  "Counted are the answered conversations. The parts of one kind (reasons of hand-offs, assistants, channels) add up to the change, with those that raised it.":
-    "Gezählt sind die beantworteten Unterhaltungen. Die Teile einer Art (Gründe der Übergabe, Assistenten, Kanäle) ergeben zusammen die Änderung, mit denen, die den Anteil hoben.",
   Day: "Tag",
   "Deleted chat": "Gelöschter Chat",
   "Durable containment": "Dauerhafter Anteil",
@@ -81,7 +79,6 @@ export const germanOfOutcomes = {
   "Show all of the period": "Alle des Zeitraums zeigen",
   "Shown: {what}": "Gezeigt: {what}",
   "Stretch ended": "Unterhaltung beendet",
-  "The assistant could not answer": "Der Assistent konnte nicht antworten",
   "The assistant handed over": "Der Assistent hat übergeben",
   "The assistant was deleted": "Der Assistent wurde gelöscht",
   "The same, without those whose customer wrote again within 72 hours":
@@ -98,7 +95,6 @@ export const germanOfOutcomes = {
   "all conversations": "alle Unterhaltungen",
   "before: {before}": "davor: {before}",
   better: "besser",
-  "not over yet": "noch nicht vorbei",
   "no assistant": "kein Assistent",
   "no person": "keine Person",
   "of one assistant": "eines Assistenten",
@@ -126,4 +122,13 @@ export const germanOfOutcomes = {
   "Handed to a person: {reason}": "An einen Menschen übergeben: {reason}",
   "What it tells the customer when it hands a chat over without a word; empty for nothing":
     "Was er dem Kunden sagt, wenn er einen Chat ohne ein Wort übergibt; leer für nichts",
+  "Counted are the answered conversations. The parts of each table add up to the change; each is rounded.":
+    "Gezählt sind die beantworteten Unterhaltungen. Die Teile jeder Tabelle ergeben zusammen die Änderung; jeder ist gerundet.",
+  "All parts of the change": "Alle Teile der Änderung",
+  "Part of the change": "Teil der Änderung",
+  Together: "Zusammen",
+  "Reasons of hand-offs": "Gründe der Übergabe",
+  "+{points} points": "+{points} Punkte",
+  "An error: the assistant gave no answer": "Ein Fehler: der Assistent gab keine Antwort",
+  "not over yet; the period before is whole": "noch nicht vorbei; der Zeitraum davor ist ganz",
 }
