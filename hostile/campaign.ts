@@ -26,6 +26,8 @@ const limits = {
   longestSeconds: 600,
   /** Megabytes above the level before, within 60 s of the end. */
   moreMemory: 150,
+  /** Megabytes that the server may have at any time. */
+  mostMemory: 500,
   /** How much longer than at rest the other company's query may take. */
   slower: 3,
   /** The time over which the median of its answers is taken. */
@@ -51,13 +53,16 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   const seen = await observed(bed, send(generated, client, requests))
   const [sent, cpu] = [judge.requests - sentBefore, (await watch.cpuSeconds()) - cpuBefore]
   const memory = await watch.returnsTo(before, limits.moreMemory)
+  const peak = await watch.peakMegabytes()
   const partsAfter = await watch.memoryParts()
   client.close()
 
   report.note(
     `${sent} requests in ${seen.seconds.toFixed(0)} s, after ${sentBefore} to warm up; ${((cpu * 1_000) / sent).toFixed(1)} ms of the server's CPU each`,
   )
-  report.note(`memory: ${before.toFixed(0)} MB before, ${memory.megabytes.toFixed(0)} MB ${memory.seconds.toFixed(0)} s after`)
+  report.note(
+    `memory: ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most, ${memory.megabytes.toFixed(0)} MB ${memory.seconds.toFixed(0)} s after`,
+  )
   report.note(`before: ${partsBefore}; after: ${partsAfter}`)
   noteTallies(report, judge.tallies)
   report.promise("no 5xx, every error in the contract's shape, every response in its schema, no data of another company", judge.faults)
@@ -66,6 +71,10 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
   report.promise("nothing was logged as an unexpected fault", watch.newFaults())
   await judgeService(report, quiet, seen)
   report.promise(`memory returns to ${limits.moreMemory} MB above the level before`, memory.faults)
+  report.promise(
+    `at most ${limits.mostMemory} MB at any time`,
+    peak <= limits.mostMemory ? [] : [`${peak.toFixed(0)} MB, since the start of the server`],
+  )
   report.promise(
     "every root field, every route, every tool and every hook was run",
     keys.filter((key) => !wasReached(judge.tallies.get(key))),
@@ -76,14 +85,14 @@ export async function campaign(bed: TestBed, report: Report, seed: number, reque
 /** What the other company's client saw while requests were sent. */
 interface Seen {
   seconds: number
-  /** One for each window of time. */
-  windows: Medians[]
+  /** One for each window of time, with what held the server's event loop longest in the minute before its end. */
+  windows: (Medians & { turns: string })[]
   slowest: number
   faults: string[]
 }
 
 /** Reads what the other company's client sees until the work is done. */
-async function observed({ neighbor }: TestBed, work: Promise<void>): Promise<Seen> {
+async function observed({ neighbor, watch }: TestBed, work: Promise<void>): Promise<Seen> {
   const begin = performance.now()
   const seen: Seen = { seconds: 0, windows: [], slowest: 0, faults: [] }
   let isOver = false
@@ -94,7 +103,7 @@ async function observed({ neighbor }: TestBed, work: Promise<void>): Promise<See
     await Promise.race([sleep(limits.windowMs), done])
     const sight = await neighbor.read()
     // A window that the end has cut says little.
-    if (!isOver || seen.windows.length === 0) seen.windows.push(mediansOf(sight))
+    if (!isOver || seen.windows.length === 0) seen.windows.push({ ...mediansOf(sight), turns: await watch.longestTurns() })
     seen.slowest = Math.max(seen.slowest, ...sight.times)
     seen.faults.push(...sight.faults)
   }
@@ -112,6 +121,12 @@ async function judgeService(report: Report, quiet: Medians, { windows, slowest: 
   report.note(
     `a server that does nothing: ${quiet.delay.toFixed(1)} ms at rest; medians of ${median(delays).toFixed(1)} ms, ${most(delays)} ms at most`,
   )
+  for (const [index, { turns, ...seen }] of windows.entries()) {
+    const times = timesAtRest(quiet, seen)
+    if (times <= limits.slower) continue
+    const second = (index * limits.windowMs) / 1_000
+    report.note(`from second ${second}: a median of ${seen.answer.toFixed(1)} ms, ${times.toFixed(1)} times that at rest; ${turns}`)
+  }
   report.promise("the other company is served correctly", faults)
   const slowest = Math.max(0, ...windows.map((seen) => timesAtRest(quiet, seen)))
   await report.pace("the other company's median, of its median at rest", slowest, limits.slower, "times")

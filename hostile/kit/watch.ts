@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises"
 import type { Instance } from "../../test/kit/campaign/instance.js"
 import { until } from "../../test/kit/campaign/wait.js"
 
@@ -35,6 +36,18 @@ export class Watch {
   /** Resident memory in megabytes. */
   async megabytes(): Promise<number> {
     return (await this.metric("process_resident_memory_bytes")) / 1024 / 1024
+  }
+
+  /** The most resident memory that the process ever had, in megabytes, as Linux keeps it. */
+  async peakMegabytes(): Promise<number> {
+    const status = await readFile(`/proc/${this.server.pid}/status`, "utf8")
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+  }
+
+  /** What held the event loop longest in the last minute, by cause, in words. */
+  async longestTurns(): Promise<string> {
+    const turns = [...(await this.metrics()).matchAll(/^platform_event_loop_longest_seconds\{cause="(\w+)"\} (\S+)$/gm)]
+    return turns.map(([, cause, seconds]) => `${cause} ${(Number(seconds) * 1_000).toFixed(0)} ms`).join(", ")
   }
 
   /** What the memory consists of, in words. */

@@ -35,7 +35,7 @@ export class ElevenLabsVendor {
   /** The bodies of dials that were carried out, in order. */
   readonly dialed: Json[] = []
   numbers = [{ phone_number_id: "number-1", phone_number: "+15550100", provider: "twilio", supports_outbound: true }]
-  /** Called after a dial was carried out and before it is answered. */
+  /** Called after a dial was carried out and before it is answered, with the ID that the conversation has then. */
   onDialed: (conversation: VendorConversation) => void | Promise<void> = () => {}
   private readonly apiKey: string
   readonly webhookSecret: string
@@ -133,7 +133,7 @@ export class ElevenLabsVendor {
     this.dialed.push(json)
     this.conversations.set(id, conversation)
     await this.onDialed(conversation)
-    return { json: { success: true, message: "Success", conversation_id: id, [reference]: sid } }
+    return { json: { success: true, message: "Success", conversation_id: conversation.conversation_id, [reference]: sid } }
   }
 
   private add(kept: Map<string, Json>, kind: string, json: Json): string {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { LockMode } from "@mikro-orm/postgresql"
 import type { Lease } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
@@ -21,6 +22,10 @@ interface ClaimedTask {
   agent: { assistantId: string; agentId: string | null }
   /** Settings of the agent; null when it is to be removed. */
   settings: VoiceAgentSettings | null
+  /** Hash of the settings. */
+  hash: string
+  /** Whether the provider has confirmed them: nothing is sent. */
+  isCurrent: boolean
 }
 
 /** Claims the next task of a voice agent, with the input for its provider; null when there is none. */
@@ -29,12 +34,21 @@ export async function beginVoiceTask(tx: RequestContext, assistant: Assistant): 
   if (!task) return null
   const { id: assistantId, isTerminating, voiceAgentProvider: provider, voiceAgentId: agentId } = assistant
   const settings = task === "provision" ? await settingsOf(tx, assistant) : null
-  return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, settings }
+  const hash = hashOf(provider!, settings)
+  const isCurrent = settings !== null && assistant.hasVoiceSettings(hash)
+  return { task, isTerminating, provider: provider!, agent: { assistantId, agentId }, settings, hash, isCurrent }
 }
+
+/** The same for the same settings, whatever ID the provider gave the agent. */
+const hashOf = (provider: string, settings: VoiceAgentSettings | null) =>
+  createHash("sha256")
+    .update(JSON.stringify({ provider, ...settings, agentId: null }))
+    .digest("hex")
 
 /** Runs the claimed task of a voice agent. */
 export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: ClaimedTask): Promise<void> {
   const { context, id } = lease
+  const { hash } = claimed
   if (claimed.task === "remove") return removeAssistant(context, id)
   // The process that started the deletion may have stopped before it freed all chats, which must not wait for the provider.
   if (claimed.isTerminating) await freeChats(context, id)
@@ -49,11 +63,17 @@ export async function workOnVoiceAgent(lease: Lease<Assistant>, claimed: Claimed
     await lease.store((assistant) => assistant.voiceTornDown())
     return
   }
-  const agentId = await provider.provision(claimed.settings, signal)
-  if (await lease.store((assistant) => assistant.voiceProvisioned(agentId))) return
+  const agentId = claimed.isCurrent ? claimed.agent.agentId! : await provider.provision(claimed.settings, signal)
+  if (await lease.store((assistant) => assistant.voiceProvisioned(agentId, hash))) return
+  const isWanted = await context.transaction(async (tx) => {
+    const assistant = await tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    // This request may have ended after a newer one, and changed its settings back.
+    assistant?.forgetVoiceSettings()
+    assistant?.resyncVoice()
+    return assistant?.voiceAgentProvider === provider.name
+  })
   // Another worker may have run the removal before this agent was created: nothing else would remove it.
-  const assistant = await context.transaction((tx) => tx.em.findOne(Assistant, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))
-  if (assistant?.voiceAgentProvider !== provider.name) await provider.tearDown({ ...claimed.agent, agentId }, signal)
+  if (!isWanted) await provider.tearDown({ ...claimed.agent, agentId }, signal)
 }
 
 /** Whether calls use the voice agent: it is removed when they have ended. */

@@ -90,7 +90,12 @@ async function storeResult(tx: RequestContext, call: Call, result: DialResult): 
   if (result.busy) {
     call.returnToQueue(Math.max(result.retryAfterMs, callLimits.busyProviderMs))
     call.line.dueAt = null
-  } else await endCall(tx, call, { status: "failed", endedReason: "provider_error", duration: null })
+  } else {
+    // The agent may be gone: the next update of the assistant sends all of it.
+    const assistant = call.assistantId ? await tx.em.findOne(Assistant, { id: call.assistantId }) : null
+    assistant?.forgetVoiceSettings()
+    await endCall(tx, call, { status: "failed", endedReason: "provider_error", duration: null })
+  }
   await giveLines(tx, call.companyId)
 }
 

@@ -11,6 +11,7 @@ import { callLimits } from "./limits.js"
 import { giveLines } from "./lines.js"
 import { endOf } from "./outcome.js"
 import { playCall } from "./play.js"
+import { namesAnother, takeProviderId } from "./provider-id.js"
 import { takeReports } from "./reports.js"
 
 /** A call on its line, as its worker claimed it. */
@@ -89,26 +90,28 @@ async function poll(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvid
 /** Asks the provider about a call; a provider that does not answer is asked again later. */
 async function lookUp(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvider): Promise<CallFacts | null> {
   const { metrics } = lease.context.services
+  const { log } = lease.context.request
   const end = metrics.voiceRequests.startTimer({ provider: provider.name, operation: "look_up" })
   try {
     const facts = await provider.lookUp(call, requestSignal(lease))
     end({ outcome: "ok" })
-    return facts
+    if (!facts || !namesAnother(facts, call.callId)) return facts
+    log.warn({ callId: call.callId, provider: provider.name, named: facts.callId }, "a voice provider answered with another call")
+    return unknown(call)
   } catch (error) {
     end({ outcome: "failed" })
     if (!(error instanceof VoiceFailure)) throw error
-    lease.context.request.log.warn({ provider: provider.name, reason: error.message }, "a call could not be looked up")
-    // Unknown, which is not the same as not found.
-    return {
-      ...call,
-      reference: null,
-      state: call.answeredAt ? "in_progress" : "dialing",
-      ending: null,
-      durationSeconds: null,
-      replies: null,
-    }
+    log.warn({ provider: provider.name, reason: error.message }, "a call could not be looked up")
+    return unknown(call)
   }
 }
+
+/** What is known of a call whose provider says nothing about it, which is not the same as a call that it does not know. */
+const unknown = ({ callId, providerCallId, answeredAt }: ClaimedCall): CallFacts => ({
+  ...{ callId, providerCallId },
+  state: answeredAt ? "in_progress" : "dialing",
+  ...{ reference: null, ending: null, durationSeconds: null, replies: null },
+})
 
 const askLater = async (lease: Lease<Call>) => void (await lease.store(waitForNextLook))
 
@@ -121,9 +124,14 @@ const presume = async (lease: Lease<Call>, status: "failed" | "no_answer", ended
     await giveLines(tx, call.companyId)
   }))
 
-/** Stores what the provider reports about a locked call: its answer, its end, and who gets its line. */
+/** Stores what the provider reports about a locked call: its answer, its end, and who gets its line. What it says of another call is not stored. */
 export async function storeFacts(tx: RequestContext, call: Call, facts: CallFacts): Promise<void> {
-  if (facts.providerCallId) call.dialed(facts.providerCallId, facts.reference)
+  const { callId, providerCallId, reference } = facts
+  const isOfCall = !namesAnother({ callId }, call.id) && (!providerCallId || (await takeProviderId(tx, call, providerCallId, reference)))
+  if (!isOfCall) {
+    if (call.isOnLine) waitForNextLook(call)
+    return
+  }
   if (facts.state === "in_progress") call.answered()
   const end = endOf(facts, call)
   if (!end) {
@@ -134,9 +142,9 @@ export async function storeFacts(tx: RequestContext, call: Call, facts: CallFact
   if (await endCall(tx, call, end)) await giveLines(tx, call.companyId)
 }
 
-/** Stores that a provider dials, and what it reported before it said so. */
+/** Stores that a provider dials, and what it reported before it said so. With an ID that another call has, it is in doubt whether it dials. */
 export async function dialAccepted(tx: RequestContext, call: Call, providerCallId: string, reference: string | null): Promise<void> {
-  call.dialed(providerCallId, reference)
+  if (!(await takeProviderId(tx, call, providerCallId, reference))) return waitForNextLook(call)
   for (const facts of await takeReports(tx, call)) await storeFacts(tx, call, facts)
 }
 

@@ -12,6 +12,7 @@ import { storableJson } from "../entities/kit/storable.js"
 import type { CallReportFacts } from "../ports/voice.js"
 import { callLimits } from "./limits.js"
 import { storeFacts } from "./line.js"
+import { lockProviderId } from "./provider-id.js"
 
 const find: Statement<RowOf<"Call", "id" | "company_id">> = {
   name: "call-of-report",
@@ -19,9 +20,12 @@ const find: Statement<RowOf<"Call", "id" | "company_id">> = {
          order by id = $2 desc nulls last, provider_call_id = $3 desc nulls last limit 1`,
 }
 
+/** Under the lock, a dial that is answered at the same time sees the report, or has stored the ID before it. */
 const keepReport: Statement = {
   name: "keep-call-report",
-  text: `insert into call_report (id, provider, provider_call_id, kind, facts, expires_at, created_at) values ($1, $2, $3, $4, $5, $6, $7)
+  text: `with locked as materialized (select ${lockProviderId})
+         insert into call_report (provider, provider_call_id, id, kind, facts, expires_at, created_at)
+         select $1, $2, $3::uuid, $4, $5::jsonb, $6::timestamptz, $7::timestamptz from locked
          on conflict (provider, provider_call_id, kind) do nothing`,
 }
 
@@ -31,7 +35,7 @@ export async function receiveReport(services: Services, provider: string, facts:
   const now = clock.now()
   const expiresAt = new Date(now.getTime() + callLimits.reportMs)
   const { providerCallId, kind } = facts
-  await unscoped(services.database, keepReport, [v7(), provider, providerCallId, kind, JSON.stringify(storableJson(facts)), expiresAt, now])
+  await unscoped(services.database, keepReport, [provider, providerCallId, v7(), kind, JSON.stringify(storableJson(facts)), expiresAt, now])
   // The dial may have been answered meanwhile.
   await report(services, provider, facts)
 }

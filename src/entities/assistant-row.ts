@@ -99,6 +99,10 @@ export abstract class AssistantRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   voiceAgentId: string | null = null
 
+  /** Hash of the settings that the provider confirmed; null where the agent may have others, as during a request and after one that failed. */
+  @Property({ type: "text", nullable: true })
+  voiceAgentHash: string | null = null
+
   /** Whether the voice agent was created for a call, without voice settings. */
   @Property({ type: "boolean", default: false })
   voiceOnDemand: boolean = false

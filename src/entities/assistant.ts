@@ -16,7 +16,7 @@ import { entityLimits } from "./limits.js"
 export type VoiceTask = "provision" | "tearDown" | "remove"
 
 /** Assistant fields that the voice agent uses, besides the voice settings. */
-export const spokenFields = ["name", "prompt", "greeting", "language"] as const
+export const spokenFields = ["name", "prompt", "greeting", "language", "textModelId", "temperature"] as const
 
 const later = (ms: number) => new Date(clock.now().getTime() + ms)
 
@@ -39,7 +39,7 @@ const voiceRetry: Retry = {
   expression: "create index assistant_voice_lease on assistant (voice_lease_until) where voice_lease_until is not null",
 })
 @Audited<Assistant>({
-  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voiceOnDemand", "voice"],
+  internal: ["voiceAgentStatus", "voiceAgentError", "voiceAgentProvider", "voiceAgentId", "voiceAgentHash", "voiceOnDemand", "voice"],
   names: { guardrailSettings: "guardrails" },
   isBeingDeleted: ({ voiceAgentStatus }) => voiceAgentStatus === "terminating",
 })
@@ -172,19 +172,33 @@ export class Assistant extends AssistantRow {
     return task
   }
 
-  /** Stores that the provider created or updated the voice agent. */
-  voiceProvisioned(agentId: string) {
+  /** Whether the provider has confirmed an agent with these settings. Where it has not, none counts as confirmed until the next answer. */
+  hasVoiceSettings(hash: string): boolean {
+    if (this.voiceAgentId && this.voiceAgentHash === hash) return true
+    this.voiceAgentHash = null
+    return false
+  }
+
+  /** Stores that the provider created or updated the voice agent, with settings that have this hash. */
+  voiceProvisioned(agentId: string, hash: string) {
     this.keepUpdatedAt()
     this.voiceAgentError = null
     this.voiceAgentId = agentId
+    this.voiceAgentHash = hash
     // The assistant changed meanwhile: the voice agent is ready only after the next run.
     if (!this.voice.dueAt && this.vaRegistration) this.showVoice("ready")
+  }
+
+  /** Notes that the settings of the agent are not known any more: the next update sends them, also when they are the same. */
+  forgetVoiceSettings() {
+    this.keepUpdatedAt()
+    this.voiceAgentHash = null
   }
 
   /** Stores that the provider removed the voice agent; the next task is due at once. */
   voiceTornDown() {
     this.keepUpdatedAt()
-    this.voiceAgentError = this.voiceAgentProvider = this.voiceAgentId = null
+    this.voiceAgentError = this.voiceAgentProvider = this.voiceAgentId = this.voiceAgentHash = null
     if (this.voiceTask()) this.voice.dueAt = clock.now()
   }
 

@@ -179,7 +179,7 @@ describe("a voice agent", () => {
 
   it("follows a change of its prompt, and stays ready meanwhile", async () => {
     const assistant = await made()
-    for (const changed of [{ name: "Bea" }, { prompt: "Be brief." }, { greeting: "Hello" }, { language: "de" }]) {
+    for (const changed of [{ name: "Bea" }, { prompt: "Be brief." }, { greeting: "Hello" }, { language: "de" }, { temperature: 0.5 }]) {
       expect(await change(assistant, changed)).toMatchObject({ voiceAgentStatus: "ready" })
       await work()
     }
@@ -188,11 +188,39 @@ describe("a voice agent", () => {
       instructions: "Be brief.",
       firstMessage: "Hello",
       language: "de",
+      temperature: 0.5,
     })
     fake.calls.length = 0
-    for (const same of [{ name: "Bea" }, { temperature: 1 }, { excludedTags: ["vip"] }]) await change(assistant, same)
+    for (const same of [{ name: "Bea" }, { temperature: 0.5 }, { excludedTags: ["vip"] }]) await change(assistant, same)
     await work()
     expect(fake.calls).toEqual([])
+  })
+
+  it("is not sent what the provider has confirmed, and is ready again", async () => {
+    const assistant = await made()
+    fake.calls.length = 0
+    await change(assistant, { vaRegistration: voice() })
+    await work()
+    await change(assistant, { prompt: "Be brief." })
+    await change(assistant, { prompt: assistant.prompt })
+    await work()
+    expect([await status(assistant), fake.calls]).toEqual(["ready", []])
+  })
+
+  it("whose update failed says why, stays ready, and is sent everything, also what it had before", async () => {
+    const assistant = await made()
+    fake.calls.length = 0
+    fake.reply = async () => {
+      throw new VoiceFailure("Out of order")
+    }
+    await change(assistant, { prompt: "Be brief." })
+    await work()
+    expect([await status(assistant), await errorOf(assistant)]).toEqual(["ready", "Out of order"])
+    fake.reply = async () => {}
+    // What arrived of the failed request is not known.
+    await change(assistant, { prompt: assistant.prompt })
+    await work()
+    expect([tasks(), await status(assistant), await errorOf(assistant)]).toEqual([["provision", "provision"], "ready", null])
   })
 
   it("is deleted when the voice is removed", async () => {
@@ -449,6 +477,26 @@ describe("a worker", () => {
     fake.reply = async () => {}
     await work()
     expect(fake.agents.get(assistant.id)?.settings.voiceId).toBe("calm")
+  })
+
+  promised("that was only slow and ends last does not leave its older settings", async () => {
+    const lost = await another()
+    const assistant = await make()
+    const { next } = fake.hold()
+    await voiceAgent.sweep.run(lost.services)
+    const first = await next()
+    await change(assistant, { vaRegistration: voice({ voiceId: "calm" }) })
+    time.pass(60_000)
+    const working = work()
+    ;(await next()).answer()
+    await working
+    expect([await status(assistant), fake.agents.get(assistant.id)?.settings.voiceId]).toEqual(["ready", "calm"])
+    first.answer()
+    await lost.services.running.idle()
+    expect(fake.agents.get(assistant.id)?.settings.voiceId).toBeNull()
+    fake.reply = async () => {}
+    await work()
+    expect([await status(assistant), fake.agents.get(assistant.id)?.settings.voiceId]).toEqual(["ready", "calm"])
   })
 
   it("that was only slow leaves no agent of an assistant that was deleted meanwhile", async () => {

@@ -68,6 +68,8 @@ const said: ["user" | "agent", string][] = [
   ["user", "Hi."],
 ]
 const balance = async () => (await sql("select voice_balance from company where id = $1", [acme.id]))[0].voice_balance
+const providerIds = async (...ids: string[]) =>
+  (await sql("select provider_call_id as id from call where id = any($1)", [ids])).map(({ id }) => id)
 const lines = async () => (await sql("select count(*)::int as n from call where status in ('dialing', 'in_progress')"))[0].n
 
 /** The values of a metric by its labels, in Prometheus's text format. */
@@ -242,6 +244,71 @@ it.each(["reset-after", "500"] as const)("a dial whose answer is lost (%s) is lo
   )
   expect(vendor.dialed).toHaveLength(conversation ? 1 : 0)
   expect(await lines()).toBe(0)
+})
+
+promised(
+  "a dial that is answered with the ID of another call is in doubt, and gets nothing of what the other call's report says",
+  async () => {
+    const first = await dialed()
+    vendor.onDialed = (conversation) => {
+      conversation.conversation_id = first.conversation.conversation_id
+    }
+    const id = await accept()
+    await work()
+    expect(await providerIds(id)).toEqual([null])
+    vendor.end(first.conversation, { said })
+    expect((await post(webhook({ ...first.conversation, user_id: "" }))).status).toBe(200)
+    await poll()
+    expect(await look(first.id)).toMatchObject({ status: "transcribed" })
+    expect(await look(id)).toMatchObject({ status: "dialing", transcript: null, duration: null })
+    time.pass(callLimits.ringSeconds * 1000 + callLimits.doubtMs)
+    await work()
+    expect(await look(id)).toMatchObject({ status: "failed", endedReason: "provider_error", transcript: null, duration: null })
+    expect([await lines(), vendor.dialed.length]).toEqual([0, 2])
+  },
+)
+
+promised("two dials of two instances that are answered at once with one ID: one call has it", async () => {
+  await dialed()
+  const other = await w.another()
+  await stopScheduler(other)
+  const came = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const dials: string[] = []
+  vendor.onDialed = async (conversation) => {
+    conversation.conversation_id = "conv_same"
+    came[dials.push(conversation.user_id) - 1]!.resolve()
+    await Promise.all(came.map(({ promise }) => promise))
+  }
+  const ids = [await accept(), await accept()]
+  await callLines.run(w.services)
+  await Promise.all([w, other].map(({ services }) => callWork.sweep.run(services)))
+  await Promise.all([w, other].map(({ services }) => services.running.idle()))
+  expect(dials.sort()).toEqual(ids.sort())
+  expect((await providerIds(...ids)).sort()).toEqual(["conv_same", null])
+  await other.stop()
+})
+
+it.each([1, 2])("a report that one instance gets while another gets the answer of the dial is stored (%d)", async () => {
+  const other = await w.another()
+  await stopScheduler(other)
+  const holder = await w.services.database.pool.connect()
+  let reported: Promise<Response> | undefined
+  vendor.onDialed = async ({ conversation_id }) => {
+    await holder.query("select pg_advisory_lock(hashtextextended('call/elevenlabs/' || $1, 0))", [conversation_id])
+    const data = { conversation_id, failure_reason: "busy", metadata: {} }
+    const { body, headers } = webhook(data as never, "call_initiation_failure")
+    reported = fetch(`${other.url}/hooks/voice/elevenlabs`, { method: "POST", body, headers })
+  }
+  const dial = dialed()
+  const waiting =
+    "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())"
+  await until("both wait for the lock", async () => (await sql(waiting)).length === 2)
+  await holder.query("select pg_advisory_unlock_all()")
+  holder.release()
+  const { id } = await dial
+  expect((await reported!).status).toBe(200)
+  expect(await look(id)).toMatchObject({ status: "busy", endedReason: "busy", duration: null })
+  await other.stop()
 })
 
 promised("a process that dies after the dial left the intent: the call is looked up, and not dialed again", async () => {

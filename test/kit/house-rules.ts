@@ -270,6 +270,8 @@ export const unscopedCallers: Record<string, string> = {
 export const statementCallers: Record<string, string> = {
   "src/calls/delete.ts": "forget-answers-of-call: … companyId = any($2); a lock, no rows",
   "src/calls/statements.ts": "lock-voice-lines, count-calls-on-line and charge-call: … and company_id = any($2), of a company id = any($2)",
+  "src/calls/provider-id.ts":
+    "lock-provider-call: a lock, no rows; other-call-of-provider-id: whether a call of any company has an ID of its provider",
   "src/messages/create.ts": "append-message: … where company_id = any($6)",
   "src/messages/append.ts": "append-message, inside a transaction",
   "src/messages/inbound.ts":

@@ -67,6 +67,11 @@ export class Instance {
     private readonly env: Record<string, string>,
   ) {}
 
+  /** ID of its process; undefined when it does not run. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
   /** Starts it and waits until it listens. */
   async start(): Promise<this> {
     const child = run(this.build, "dist/server/main.js", [], this.env)
