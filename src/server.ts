@@ -7,6 +7,7 @@ import { ToolSchemas } from "./assistant/tool-schemas.js"
 import { callGauges } from "./calls/gauges.js"
 import { setQuietHours } from "./chats/stretch.js"
 import { type Config, isLoopback, publicUrl } from "./config.js"
+import { FairTurns } from "./context/fair-turns.js"
 import { rateLimits, redisForLimits } from "./context/rate-limit.js"
 import type { Services } from "./context/services.js"
 import { withMedia } from "./context/snapshot.js"
@@ -192,6 +193,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     toolSchemas,
     vectors: await vectorSearch(database, log),
     limits: rateLimits(config, database, redis),
+    turns: new FairTurns(),
     eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)
@@ -200,7 +202,12 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => fanOut.stop())
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
-  addProcessGauges(metrics, database.pool, () => sockets.size)
+  addProcessGauges(
+    metrics,
+    database.pool,
+    () => sockets.size,
+    () => services.turns.waiting,
+  )
   addWorkGauges(services, work)
   waitingDeliveries(services)
   callGauges(services)

@@ -16,6 +16,19 @@ export const contextLimits = {
   newChatsOfAddressPerMinute: 60,
   /** New chats of the widget a minute per connection. */
   newChatsOfConnectionPerMinute: 600,
+  /** When requests of a company wait for those of others; ours. */
+  fairTurns: {
+    /** Requests that are served at once while there is no time to spare, divided among the companies whose requests come; at least one each. */
+    atOnce: 2,
+    /** The process has no time to spare from this part of a time in which the event loop was not idle. */
+    busyFrom: 0.8,
+    /** The time over which that is measured, in milliseconds. */
+    measureMs: 50,
+    /** After this time, in milliseconds, a request counts no more: what takes so long is not the processor. */
+    longestMs: 250,
+    /** For so long after its last request a company counts as one whose requests come, in milliseconds. */
+    activeMs: 1_000,
+  },
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
 } as const

@@ -170,9 +170,10 @@ export class RequestContext {
     return rows
   }
 
-  /** Uses a database connection: work only a few at once, in the order of the calls. */
+  /** Uses a database connection: work only a few at once, and that of a company in its turn. */
   private inTurn<T>(use: () => Promise<T>): Promise<T> {
-    return this.request.isWork ? workConnections(this.services.database)(use) : use()
+    if (!this.request.isWork) return use()
+    return this.services.turns.run(this.companyIds[0]!, "work", () => workConnections(this.services.database)(use))
   }
 }
 

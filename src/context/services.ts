@@ -20,6 +20,7 @@ import type { McpClient } from "../ports/mcp.js"
 import type { Storage } from "../ports/storage.js"
 import type { TextModel } from "../ports/text-model.js"
 import type { VoiceProvider } from "../ports/voice.js"
+import type { FairTurns } from "./fair-turns.js"
 import type { SigningSecrets } from "./json-web-token.js"
 import type { RateLimits } from "./rate-limit.js"
 
@@ -66,6 +67,8 @@ export interface Services extends UnitServices {
   wakeUp: WakeUp
   /** Limits of requests per minute. */
   limits: RateLimits
+  /** Divides the time of this process among companies. */
+  turns: FairTurns
   /** Prometheus metrics of this process. */
   metrics: Metrics
   /** Background work that a stop waits for. */

@@ -89,6 +89,7 @@ export async function serve(lease: Lease<EventWebhook>, { runId, isOrdered }: Se
   const { context, signal } = lease
   const underWay = new Map<string, { chatId: string | null; done: Promise<unknown> }>()
   const faults: unknown[] = []
+  let ended = 0
   const until = performance.now() + eventWebhookLimits.turnMs
   const look = async () => {
     const chats = [...underWay.values()].flatMap(({ chatId }) => chatId ?? [])
@@ -98,12 +99,19 @@ export async function serve(lease: Lease<EventWebhook>, { runId, isOrdered }: Se
       const { id, chatId } = delivery
       const done = attempt(lease, runId, delivery)
         .catch((error) => faults.push(error))
-        .finally(() => underWay.delete(id))
+        .finally(() => {
+          underWay.delete(id)
+          ended += 1
+        })
       underWay.set(id, { chatId, done })
     }
   }
   for (;;) {
-    if (faults.length === 0 && !signal.aborted && performance.now() < until) await look()
+    const endedBefore = ended
+    const mayLook = faults.length === 0 && !signal.aborted && performance.now() < until
+    if (mayLook) await look()
+    // What ended during the look may have been what another delivery of its chat waited for.
+    if (underWay.size === 0 && mayLook && ended > endedBefore) continue
     if (underWay.size === 0) break
     await Promise.race([...[...underWay.values()].map(({ done }) => done), pause()])
   }

@@ -3,6 +3,7 @@ import type { Context, Middleware } from "koa"
 import type { Logger } from "pino"
 import { v7 } from "uuid"
 import { admit } from "../context/admission.js"
+import { type TurnKind, turnOf } from "../context/fair-turns.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { BadUserInput, describe, toRestBody } from "../errors.js"
@@ -66,6 +67,18 @@ export function refuse(ctx: Context, error: unknown) {
   ctx.set(headers as Record<string, string>)
 }
 
+/** Waits until a request for a company, or from an address where none is known, may begin; its turn ends with its response. */
+export async function takeTurn(
+  { turns }: Pick<Services, "turns">,
+  { res }: Pick<Context, "res">,
+  owner: string,
+  kind: TurnKind,
+): Promise<void> {
+  const end = await turns.enter(owner, kind)
+  if (res.closed) end()
+  else res.once("close", end)
+}
+
 /** Authenticates requests, applies the rate limit, and creates their request contexts. */
 export class RequestContexts {
   constructor(private readonly services: Services) {}
@@ -74,6 +87,8 @@ export class RequestContexts {
   async contextOf(ctx: Context): Promise<RequestContext> {
     const request: RequestInfo = ctx.state["request"]
     const credentials = { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") }
-    return new RequestContext(this.services, await admit(this.services, credentials, request), request)
+    const identity = await admit(this.services, credentials, request)
+    await takeTurn(this.services, ctx, ...turnOf(identity, request.address))
+    return new RequestContext(this.services, identity, request)
   }
 }

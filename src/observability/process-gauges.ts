@@ -7,8 +7,8 @@ const unplaced = {
   text: "select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from event where position is null",
 }
 
-/** Adds gauges of the database pool, of open sockets and of the sequencer's lag. */
-export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () => number) {
+/** Adds gauges of the database pool, of open sockets, of requests that wait for a turn, and of the sequencer's lag. */
+export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () => number, waiting: () => number) {
   metrics.gauge(
     "platform_database_connections",
     "Connections of the database pool by state; waiting are requests for a connection.",
@@ -25,6 +25,7 @@ export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () =
     "Open sockets of this instance: connections of graphql-ws, and namespaces of Socket.IO.",
     openSockets,
   )
+  metrics.gauge("platform_turns_waiting", "Requests and steps of durable work that wait for the turn of their company.", waiting)
   metrics.gauge(
     "platform_event_loop_longest_seconds",
     "Longest time of the last minute in which this process did nothing else, by what ran.",

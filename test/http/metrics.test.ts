@@ -43,6 +43,7 @@ describe("GET /metrics", () => {
       "platform_events_unplaced",
       "platform_sequencer_lag_seconds",
       "platform_database_connections",
+      "platform_turns_waiting",
       "process_resident_memory_bytes",
     ])
       expect(valuesOf(text, name).size).toBeGreaterThan(0)

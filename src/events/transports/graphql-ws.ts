@@ -4,6 +4,7 @@ import { type Context as Connection, makeServer } from "graphql-ws"
 import { v7 } from "uuid"
 import { WebSocketServer } from "ws"
 import { authenticate, type Credentials, ExpiredCredentials } from "../../context/authenticate.js"
+import { turnOf } from "../../context/fair-turns.js"
 import { cacheOwnerOf, companiesOf, credentialOf, type Identity } from "../../context/identity.js"
 import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
@@ -73,17 +74,25 @@ export function serveGraphqlWs(
     async onSubscribe(open, id, payload) {
       const contextValue = contextOf(open)
       const variableValues = payload.variables ?? {}
+      const { identity } = contextValue
+      let leave = () => {}
       try {
         // Like a request: otherwise one socket would avoid the limit of its credential.
-        await services.limits.credential.count(credentialOf(contextValue.identity)!, contextValue.request.headers)
-        const prepared = engine.prepareForClient(schema, engine.trusted?.resolve(payload) ?? payload, cacheOwnerOf(contextValue.identity))
+        await services.limits.credential.count(credentialOf(identity)!, contextValue.request.headers)
+        leave = await services.turns.enter(...turnOf(identity, open.extra.address))
+        const prepared = engine.prepareForClient(schema, engine.trusted?.resolve(payload) ?? payload, cacheOwnerOf(identity))
         engine.check(prepared, variableValues)
         const { document, operation } = prepared
-        const end = open.extra.begin!(operation.operation)
+        const endOperation = open.extra.begin!(operation.operation)
+        const end = () => {
+          endOperation()
+          leave()
+        }
         const operationName = operation.name?.value
         const send = sendTo(open, id)
         return { schema, document, operationName, variableValues, contextValue, prepared, end, send } satisfies Prepared
       } catch (error) {
+        leave()
         return shownErrors(error, contextValue.request)
       }
     },
