@@ -5,8 +5,8 @@ import { addressKey } from "./rate-limit.js"
 
 const { fairTurns: limits } = contextLimits
 
-/** Who sends for a company: its members and tokens, its customers, or the durable work of this server. Each waits for its own kind alone. */
-export type TurnKind = "people" | "customers" | "work"
+/** Who sends for a company: its members and tokens, its visitors, or the durable work of this server. Each waits for its own kind alone. */
+export type TurnKind = "people" | "visitors" | "work"
 
 interface Line {
   running: number
@@ -75,7 +75,7 @@ export class FairTurns {
     let company = this.#companies.get(companyId)
     if (!company) {
       this.#forget(now)
-      company = { lines: { people: newLine(), customers: newLine(), work: newLine() }, seenAt: now }
+      company = { lines: { people: newLine(), visitors: newLine(), work: newLine() }, seenAt: now }
       this.#companies.set(companyId, company)
     }
     company.seenAt = now
@@ -109,7 +109,7 @@ export class FairTurns {
 /** In whose turn a request is served; `address` is that of a client without a company. */
 export const turnOf = (identity: Identity, address: string): [companyId: string, kind: TurnKind] => [
   companiesOf(identity).at(0) ?? addressKey(address),
-  identity.kind === "visitor" ? "customers" : "people",
+  identity.kind === "visitor" ? "visitors" : "people",
 ]
 
 const newLine = (): Line => ({ running: 0, waiting: [] })

@@ -18,7 +18,6 @@ import { BadUserInput, NotFound, Unauthenticated } from "../errors.js"
 import { BadEvent, type ChannelAdapter, type Event } from "../ports/channel.js"
 import { readJson } from "./body.js"
 import { readRaw } from "./raw-body.js"
-import { takeTurn } from "./request.js"
 
 /** Routes on which channels deliver customers' messages. */
 export function hookRouter(services: Services): Router {
@@ -35,9 +34,7 @@ export function hookRouter(services: Services): Router {
 async function fromWidget(services: Services, ctx: RouterContext) {
   const { connectionId = "" } = ctx["params"]
   const request: RequestInfo = ctx.state["request"]
-  const address = addressKey(request.address)
-  await services.limits.address.count(address, request.headers)
-  await takeTurn(services, ctx, address, "customers")
+  await services.limits.address.count(addressKey(request.address), request.headers)
   const body = await readJson(ctx).catch(async (error) => {
     // An unknown connection is reported before a body that cannot be read.
     await connectionOf(services.database, "widget", connectionId)
@@ -63,7 +60,6 @@ async function fromChannel(services: Services, ctx: RouterContext, named: string
   }
   if (!adapter.verify({ headers: ctx.headers, body }, connection.account, clock.now())) throw await stranger(services, ctx)
   await services.limits.credential.count(`hook:${connection.id}`, (ctx.state["request"] as RequestInfo).headers)
-  await takeTurn(services, ctx, connection.companyId, "customers")
   const json = jsonOf(body)
   const events = read(services, adapter, connection, json)
   const stored = await inTurn(services, connection.id, body.length, () => receive(services, connection, events, json))

@@ -3,7 +3,7 @@ import type { Context, Middleware } from "koa"
 import type { Logger } from "pino"
 import { v7 } from "uuid"
 import { admit } from "../context/admission.js"
-import { type TurnKind, turnOf } from "../context/fair-turns.js"
+import { turnOf } from "../context/fair-turns.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { BadUserInput, describe, toRestBody } from "../errors.js"
@@ -67,19 +67,7 @@ export function refuse(ctx: Context, error: unknown) {
   ctx.set(headers as Record<string, string>)
 }
 
-/** Waits until a request for a company, or from an address where none is known, may begin; its turn ends with its response. */
-export async function takeTurn(
-  { turns }: Pick<Services, "turns">,
-  { res }: Pick<Context, "res">,
-  owner: string,
-  kind: TurnKind,
-): Promise<void> {
-  const end = await turns.enter(owner, kind)
-  if (res.closed) end()
-  else res.once("close", end)
-}
-
-/** Authenticates requests, applies the rate limit, and creates their request contexts. */
+/** Authenticates requests, applies the rate limit, waits for their turn, which ends with the response, and creates their request contexts. */
 export class RequestContexts {
   constructor(private readonly services: Services) {}
 
@@ -88,7 +76,9 @@ export class RequestContexts {
     const request: RequestInfo = ctx.state["request"]
     const credentials = { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") }
     const identity = await admit(this.services, credentials, request)
-    await takeTurn(this.services, ctx, ...turnOf(identity, request.address))
+    const end = await this.services.turns.enter(...turnOf(identity, request.address))
+    if (ctx.res.closed) end()
+    else ctx.res.once("close", end)
     return new RequestContext(this.services, identity, request)
   }
 }

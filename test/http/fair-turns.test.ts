@@ -38,15 +38,15 @@ describe("requests", () => {
 
   it("of one company alone begin at once, whoever sends for it", async () => {
     const { begun, send } = turns()
-    for (const kind of ["people", "customers", "work"] as const)
+    for (const kind of ["people", "visitors", "work"] as const)
       for (let number = 1; number <= 5; number += 1) await send("one", `${kind} ${number}`, kind)
     expect(begun).toHaveLength(15)
   })
 
-  it("of a company's people wait for those of its customers no more than for those of others", async () => {
+  it("of a company's people wait for those of its visitors no more than for those of others", async () => {
     const { begun, send } = turns()
     await send("other", "a")
-    for (let number = 1; number <= atOnce + 3; number += 1) void send("one", `customer ${number}`, "customers")
+    for (let number = 1; number <= atOnce + 3; number += 1) void send("one", `visitor ${number}`, "visitors")
     await send("one", "person")
     await send("one", "work", "work")
     expect(begun.slice(-2)).toEqual(["person", "work"])
