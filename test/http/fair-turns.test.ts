@@ -36,7 +36,7 @@ describe("requests", () => {
     expect(begun).toHaveLength(41)
   })
 
-  it("of one company alone begin at once, whoever sends for it", async () => {
+  it("of one company alone begin at once: of its people, its visitors and its work", async () => {
     const { begun, send } = turns()
     for (const kind of ["people", "visitors", "work"] as const)
       for (let number = 1; number <= 5; number += 1) await send("one", `${kind} ${number}`, kind)
