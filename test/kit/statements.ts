@@ -1,13 +1,13 @@
 import type pg from "pg"
 import type { World } from "./world.js"
 
-/** What sweeps ask at their intervals, which on a slow machine pass during any call. */
-const ofSweeps =
-  /^(?:due-|counts-|renew-lease-|clear-|companies-with-|quiet-chats|end-lost-tool-calls|known-files|end-quiet-stretches|chats-without-stretches|ungrouped-questions|outcome-)/
+/** What the server asks at intervals, which on a slow machine pass during any call: its sweeps, and whether sockets are still allowed. */
+const atIntervals =
+  /^(?:sockets-changed|due-|counts-|renew-lease-|clear-|companies-with-|quiet-chats|end-lost-tool-calls|known-files|end-quiet-stretches|chats-without-stretches|ungrouped-questions|outcome-)/
 
 /**
  * The statements on chats, channels and what belongs to them that the server sends during a call, by name or as text: not those of the
- * sequencer, nor those of sweeps.
+ * sequencer, nor those sent at intervals.
  */
 export async function statementsOf({ services }: World, work: () => PromiseLike<unknown>): Promise<string[]> {
   const { prototype } = (services.database.pool as unknown as { Client: typeof pg.Client }).Client
@@ -18,5 +18,5 @@ export async function statementsOf({ services }: World, work: () => PromiseLike<
   return all
     .filter(({ text }) => /\b(?:chat|channel|message|assistant|subscription)\b/.test(text ?? ""))
     .map(({ name, text }) => name ?? text!)
-    .filter((name) => !ofSweeps.test(name))
+    .filter((name) => !atIntervals.test(name))
 }

@@ -5,6 +5,7 @@ import { readConfig } from "../../src/config.js"
 import type { Services } from "../../src/context/services.js"
 import { SERVER_ROLE } from "../../src/database/embedded/roles.js"
 import { clock } from "../../src/entities/kit/clock.js"
+import { jobLimits } from "../../src/jobs/limits.js"
 import { reply } from "../../src/jobs/reply.js"
 import { type RunningServer, startServer } from "../../src/server.js"
 import { makeGql, makeRest } from "./clients.js"
@@ -44,6 +45,9 @@ export interface World {
   /** A second server on the same database. */
   another(options?: WorldOptions): Promise<{ url: string; services: Services; stop(): Promise<void> }>
 }
+
+/** Milliseconds that a sweep works before it leaves the rest to its next run: longer than any test, so that one run does everything at any speed. */
+Object.assign(jobLimits, { sweepWorkMs: 60 * 60_000 })
 
 /** Long-lived sessions and no limits, so that a test moves the clock and signs in as it likes; what is about them says otherwise. */
 const usual: WorldOptions = {
