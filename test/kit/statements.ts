@@ -7,16 +7,20 @@ const atIntervals =
 
 /**
  * The statements on chats, channels and what belongs to them that the server sends during a call, by name or as text: not those of the
- * sequencer, nor those sent at intervals.
+ * sequencer, nor those sent at intervals. The call may ask for the names of all statements that were sent so far.
  */
-export async function statementsOf({ services }: World, work: () => PromiseLike<unknown>): Promise<string[]> {
+export async function statementsOf({ services }: World, work: (names: () => string[]) => PromiseLike<unknown>): Promise<string[]> {
   const { prototype } = (services.database.pool as unknown as { Client: typeof pg.Client }).Client
   const sent = jest.spyOn(prototype, "query")
-  await work()
-  const all = sent.mock.calls.map(([statement]) => statement as unknown as { name?: string; text?: string })
+  const statements = () =>
+    sent.mock.calls.map(([statement]) => {
+      const { name, text = "" } = statement as unknown as { name?: string; text?: string }
+      return { name: name ?? text, text }
+    })
+  await work(() => statements().map(({ name }) => name))
+  const all = statements()
   sent.mockRestore()
   return all
-    .filter(({ text }) => /\b(?:chat|channel|message|assistant|subscription)\b/.test(text ?? ""))
-    .map(({ name, text }) => name ?? text!)
-    .filter((name) => !atIntervals.test(name))
+    .filter(({ name, text }) => /\b(?:chat|channel|message|assistant|subscription)\b/.test(text) && !atIntervals.test(name))
+    .map(({ name }) => name)
 }
