@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import papa from "papaparse"
 import { keepOutcomes } from "../../src/jobs/keep-outcomes.js"
+import { jobLimits } from "../../src/jobs/limits.js"
 import { askForSums } from "../../src/outcomes/keep.js"
 import type { GroupBy } from "../../src/schema/outcome.js"
 import { createCompany } from "../kit/company-fixture.js"
@@ -250,6 +251,21 @@ describe("with kept sums", () => {
     const given = { by: "PERSON" as const, timeZone: "UTC", start: 95 * 24, hours: 95 * 24, filter: "messenger:eq:widget" }
     await agree(given, true)
     await keepOutcomes.run(w.services)
+    await agree(given, true)
+  })
+
+  it("a run whose time is over leaves the rest to the next one, and reports are right in between", async () => {
+    const kept = () => sql("select time_zone, day::text from outcome_day order by time_zone, day")
+    const before = await kept()
+    await sql("delete from outcome_day")
+    const short = jest.replaceProperty(jobLimits, "sweepWorkMs", 1 as never)
+    await keepOutcomes.run(w.services)
+    short.restore()
+    expect((await kept()).length).toBeLessThan(before.length)
+    const given = { by: "DAY" as const, timeZone: "UTC", start: 95 * 24, hours: 95 * 24, filter: "isEnded:eq:true" }
+    await agree(given, true)
+    await keepOutcomes.run(w.services)
+    expect(await kept()).toEqual(before)
     await agree(given, true)
   })
 
