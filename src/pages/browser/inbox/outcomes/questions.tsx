@@ -33,19 +33,38 @@ function useQuestions(state: State) {
   return { ...usePages(source), key, zone: period.zone, again: () => setReads((before) => before + 1) }
 }
 
-/** What was done with the questions of a list since it was read: their rows stay, so that it can be undone. */
-function useDone(key: string) {
+/** A question with which something was done, and its place in the list then. */
+interface DoneQuestion {
+  readonly question: Question
+  readonly place: number
+  readonly what: Done
+}
+
+/** The rows of a list; those with which something was done since it was chosen stay in their places, so that it can be undone. */
+function useRows(key: string, nodes: readonly Question[]) {
   const mutate = useMutate()
-  const [done, setDone] = useState<{ key: string; of: Readonly<Record<string, Done>> }>({ key, of: {} })
-  const of = done.key === key ? done.of : {}
-  const note = (id: string, what: Done) => setDone((before) => ({ key, of: { ...(before.key === key ? before.of : {}), [id]: what } }))
+  const [state, setState] = useState<{ key: string; done: readonly DoneQuestion[] }>({ key, done: [] })
+  const done = state.key === key ? state.done : []
+  const read = new Set(nodes.map(({ id }) => id))
+  const rows = [...nodes]
+  // The list is also read again by itself, as after the connection was lost.
+  for (const { question, place } of done.toSorted((one, other) => one.place - other.place))
+    if (!read.has(question.id)) rows.splice(place, 0, question)
+  const note = (question: Question, what: Done) => {
+    const place = rows.findIndex(({ id }) => id === question.id)
+    setState((before) => {
+      const others = before.key === key ? before.done.filter((each) => each.question.id !== question.id) : []
+      return { key, done: [...others, { question, place, what }] }
+    })
+  }
   return {
-    of,
-    close: async ({ id }: Question, what: "added" | "closed") => {
-      if (await mutate(closeQuestion, { id })) note(id, what)
+    rows,
+    doneWith: ({ id }: Question) => done.find(({ question }) => question.id === id)?.what,
+    close: async (question: Question, what: "added" | "closed") => {
+      if (await mutate(closeQuestion, { id: question.id })) note(question, what)
     },
-    reopen: async ({ id }: Question) => {
-      if (await mutate(reopenQuestion, { id })) note(id, "open")
+    reopen: async (question: Question) => {
+      if (await mutate(reopenQuestion, { id: question.id })) note(question, "open")
     },
   }
 }
@@ -55,7 +74,7 @@ export function Questions() {
   const { query, path, go } = useAddress()
   const view = views.find(({ state }) => state === query.get("questions")) ?? views[0]
   const { nodes, isLoading, hasMore, error, more, again, key, zone } = useQuestions(view.state)
-  const { of: done, close, reopen } = useDone(key)
+  const { rows, doneWith, close, reopen } = useRows(key, nodes)
   return (
     <>
       <p className="hint">
@@ -73,19 +92,19 @@ export function Questions() {
       </p>
       <Failure error={error} again={more} />
       <ul className="rows" aria-label={t("Unanswered questions")}>
-        {nodes.map((question) => (
+        {rows.map((question) => (
           <QuestionRow
             key={question.id}
             question={question}
             zone={zone}
-            done={done[question.id]}
+            done={doneWith(question)}
             close={(what) => void close(question, what)}
             reopen={() => void reopen(question)}
           />
         ))}
       </ul>
       {isLoading && <p className="hint">{t("Reading …")}</p>}
-      {!isLoading && !error && nodes.length === 0 && <p className="nothing">{t(view.empty)}</p>}
+      {!isLoading && !error && rows.length === 0 && <p className="nothing">{t(view.empty)}</p>}
       {hasMore && (
         <button type="button" onClick={more}>
           {t("More questions")}
