@@ -233,8 +233,9 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await fill(page, "Message", "After the refusal")
     await page.press("Enter")
     await shows(page, ["Hello", "After the expiry", "After the refusal"])
-    await w.gql((await stored()).accessToken, "mutation { signOut }")
+    // Written before, since the page may ask to sign in as soon as its socket is closed.
     await fill(page, "Message", "After the end")
+    await w.gql((await stored()).accessToken, "mutation { signOut }")
     await page.press("Enter")
     await page.find("textbox", "Password")
     expect(await sql("select 1 from message where text = 'After the end'")).toEqual([])
