@@ -68,8 +68,11 @@ export interface OperationObserver {
   ended?(operation: ObservedOperation, outcome: string, milliseconds: number): void
 }
 
-/** The prepared operations of clients in this process, by schema, name and text: servers that share a schema share them. */
-const ofClients = new SharedCache<PreparedOperation>(graphqlLimits.preparedBytes, graphqlLimits.preparedOperationBytes)
+/** A cache of prepared operations of clients, by schema, name and text. */
+export const operationCache = () => new SharedCache<PreparedOperation>(graphqlLimits.preparedBytes, graphqlLimits.preparedOperationBytes)
+
+/** That of this process: servers that share a schema share what they have prepared. */
+const ofProcess = operationCache()
 /** Those of the server's own, whose number its code bounds. */
 const ownOf = oncePer((_schema: GraphQLSchema) => new Map<string, PreparedOperation>())
 
@@ -87,6 +90,8 @@ export class OperationEngine {
     private readonly hidesSchema = false,
     /** The only documents that clients may run; null allows all. */
     readonly trusted: TrustedDocuments | null = null,
+    /** Keeps the prepared operations of clients. */
+    private readonly ofClients = ofProcess,
   ) {
     this.#variant = `${hidesSchema ? " hidden" : ""}${trusted ? ` trusted ${idOf(trusted)}` : ""}`
   }
@@ -98,7 +103,7 @@ export class OperationEngine {
 
   /** Returns the operation of a client if it is still prepared. */
   find(schema: GraphQLSchema, requested: RequestedOperation): PreparedOperation | undefined {
-    return ofClients.get(this.#keyOf(schema, requested))
+    return this.ofClients.get(this.#keyOf(schema, requested))
   }
 
   /**
@@ -115,9 +120,9 @@ export class OperationEngine {
     if (known) return known
     const [key, { query }] = [this.#keyOf(schema, requested), requested]
     const prepared = this.#prepared(schema, requested, parse, (document, operation) =>
-      runLaterCompiled(schema, document, operation, (fields) => ofClients.resize(key, prepared, bytesOf(query, fields))),
+      runLaterCompiled(schema, document, operation, (fields) => this.ofClients.resize(key, prepared, bytesOf(query, fields))),
     )
-    ofClients.set(key, prepared, owner, bytesOf(query))
+    this.ofClients.set(key, prepared, owner, bytesOf(query))
     return prepared
   }
 

@@ -2,7 +2,7 @@ import { ApolloServer } from "@apollo/server"
 import { buildSchema, type ExecutionResult, type GraphQLSchema } from "graphql"
 import { v7 } from "uuid"
 import { NotFound } from "../../src/errors.js"
-import { OperationEngine, type StartedSubscription } from "../../src/graphql/engine.js"
+import { OperationEngine, operationCache, type StartedSubscription } from "../../src/graphql/engine.js"
 import { graphqlLimits } from "../../src/graphql/limits.js"
 import { promised } from "../kit/promise.js"
 import { rawSocket, subscribe } from "../kit/sockets.js"
@@ -180,7 +180,7 @@ describe("the engine itself", () => {
   })
 
   it("keeps the operations of a company while another sends new ones without end", () => {
-    const engine = new OperationEngine()
+    const engine = new OperationEngine(undefined, false, null, operationCache())
     const schema = makeSchema(() => "")
     const query = (name: string, length = 0) => ({ query: `#${"x".repeat(length)}\n{ ${name}: at }` })
     engine.prepareForClient(schema, query("theirs"), "globex")
@@ -193,7 +193,7 @@ describe("the engine itself", () => {
   })
 
   it("counts the code of an operation that it has compiled", () => {
-    const engine = new OperationEngine()
+    const engine = new OperationEngine(undefined, false, null, operationCache())
     const schema = buildSchema("type Query { at: String }")
     const query = (index: number) => ({ query: `{ a${index}: at }` })
     const kept = () => Array.from({ length: most }, (_, index) => engine.find(schema, query(index))).filter(Boolean).length
