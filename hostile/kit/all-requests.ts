@@ -10,6 +10,7 @@ import { signingMessengers } from "./messengers.js"
 import { mediaRequests, pathRequests } from "./other-requests.js"
 import { rawRequests } from "./raw-requests.js"
 import { restRoutes } from "./rest-requests.js"
+import { socketIoSessions } from "./socket-io-sessions.js"
 import { socketSessions } from "./socket-sessions.js"
 import { uploadRequests } from "./uploads.js"
 import { voiceHooks, voiceRequests } from "./voice-requests.js"
@@ -43,6 +44,7 @@ export function allRequests(tools: ListedTool[]): Requests {
     // Groups of about seven requests each.
     { arbitrary: rawRequests, weight: 1 },
     { arbitrary: socketSessions(onSockets), weight: 2 },
+    { arbitrary: socketIoSessions, weight: 2 },
   )
   return {
     arbitrary,

@@ -3,8 +3,11 @@ import { withHostile } from "./hostile-values.js"
 import type { SigningMessenger } from "./messengers.js"
 import { Ref } from "./pools.js"
 
-/** Few of them, so that messages are repeated, edited, quoted and reported, and chats are known. */
-const number = fc.integer({ min: 1, max: 40 })
+/** Few of them, so that messages are repeated, edited, quoted and reported, and chats are known; some of many, whose edits and reports come early. */
+const number = fc.oneof(
+  { arbitrary: fc.integer({ min: 1, max: 40 }), weight: 9 },
+  { arbitrary: fc.integer({ min: 41, max: 2_000 }), weight: 1 },
+)
 const numbered = (prefix: string) => number.map((n) => `${prefix}${n}`)
 const words = fc.oneof(
   number.map((n) => `Hello ${n}`),

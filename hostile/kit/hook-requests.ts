@@ -15,6 +15,12 @@ const visit = fc.record({
     fc.nat(30).map((n) => `message-${n}`),
   ),
   visitorToken: fc.oneof(fc.constant(null), reference("visitorToken")),
+  // Its own files, those of others, and the company's, which a visitor must not send.
+  mediaIds: fc.oneof(
+    { arbitrary: fc.constant(undefined), weight: 3 },
+    { arbitrary: fc.array(reference("VisitorMedia"), { maxLength: 3 }), weight: 3 },
+    { arbitrary: fc.tuple(reference("Media")), weight: 1 },
+  ),
 })
 
 const messengers = ["widget", "telegram-bot", "whatsapp-business", "messenger", "gmail", "custom-messenger", "unknown", "__proto__", "%00"]

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from "fast-check"
+import type { CredentialName } from "./company.js"
 import { anyCredential, type Generated, harvest, single, strangeHeaders } from "./generated.js"
 
 /** A part of a multipart body. */
@@ -119,6 +120,9 @@ const contentTypes = fc.oneof(
   },
 )
 
+/** A visitor's files belong to its own messages; members and tokens may use the company's. */
+const kindOf = (credential: CredentialName) => (credential === "visitor" ? "VisitorMedia" : "Media")
+
 /** Uploads over REST. */
 const restUploads: Arbitrary<Generated> = fc
   .tuple(
@@ -139,7 +143,7 @@ const restUploads: Arbitrary<Generated> = fc
         body: change(multipart(parts)),
       }),
       learn(client, answer) {
-        if (answer.status === 201) client.company.pools.add("Media", answer.body.id)
+        if (answer.status === 201) client.company.pools.add(kindOf(credential), answer.body.id)
         harvest(client, answer.text)
       },
     }),
@@ -217,7 +221,7 @@ const graphqlUploads: Arbitrary<Generated> = fc
       }),
       learn(client, answer) {
         const id = answer.body?.data?.uploadMedia?.id
-        if (id) client.company.pools.add("Media", id)
+        if (id) client.company.pools.add(kindOf(credential), id)
         harvest(client, answer.text)
       },
     })

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from "fast-check"
+import { eventQueries } from "./event-queries.js"
 import { Ref } from "./pools.js"
 import type { Shape } from "./shapes.js"
 
@@ -30,7 +31,7 @@ const texts: Record<string, Arbitrary<unknown>> = {
   resourceUrl: fc.constant("http://127.0.0.1:9/page"),
   url: fc.constant("http://127.0.0.1:9/events"),
   issuer: fc.constant("https://auth.example.com"),
-  query: fc.constantFrom("{ id type payload }", "When do you open?"),
+  query: fc.oneof({ arbitrary: fc.constantFrom("{ id type payload }", "When do you open?"), weight: 2 }, { arbitrary: eventQueries, weight: 3 }),
   include: fc.constantFrom("lastMessage", "assistant,manager"),
   gte: day(),
   lte: day(),
