@@ -142,10 +142,7 @@ export const socketIoSessions: Arbitrary<Generated> = fc
     transport: fc.constantFrom("polling" as const, "websocket" as const, "upgrade" as const),
     auth: auths,
     packets: fc.array(fc.constantFrom(...packets), { maxLength: 8 }),
-    strangeQuery: fc.oneof(
-      { arbitrary: fc.constant(""), weight: 8 },
-      { arbitrary: fc.constantFrom(...strangeQueries), weight: 3 },
-    ),
+    strangeQuery: fc.oneof({ arbitrary: fc.constant(""), weight: 8 }, { arbitrary: fc.constantFrom(...strangeQueries), weight: 3 }),
     isDouble: fc.boolean(),
     isReset: fc.boolean(),
     credential: anyCredential,

@@ -31,7 +31,10 @@ const texts: Record<string, Arbitrary<unknown>> = {
   resourceUrl: fc.constant("http://127.0.0.1:9/page"),
   url: fc.constant("http://127.0.0.1:9/events"),
   issuer: fc.constant("https://auth.example.com"),
-  query: fc.oneof({ arbitrary: fc.constantFrom("{ id type payload }", "When do you open?"), weight: 2 }, { arbitrary: eventQueries, weight: 3 }),
+  query: fc.oneof(
+    { arbitrary: fc.constantFrom("{ id type payload }", "When do you open?"), weight: 2 },
+    { arbitrary: eventQueries, weight: 3 },
+  ),
   include: fc.constantFrom("lastMessage", "assistant,manager"),
   gte: day(),
   lte: day(),
