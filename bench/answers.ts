@@ -77,7 +77,20 @@ const messageOf = (row: Answer) => ({
   messageMedia: row.messageMedia.map(({ media }: Answer) => ({ media: pick(media, selections.media) })),
 })
 
-const words = ["messenger", "role", "type", "status", "chatType", "aiDisableReason", "language", "vaRegistration", "voiceAgentStatus"]
+const words = [
+  "messenger",
+  "role",
+  "type",
+  "status",
+  "chatType",
+  "aiDisableReason",
+  "language",
+  "vaRegistration",
+  "voiceAgentStatus",
+  "answer",
+  "customer",
+  "onBlock",
+]
 
 /** Times in milliseconds and UTC, enum values without case and separators, addresses without their signature, and no nulls. */
 function inOneSpelling(value: Answer, name = ""): Answer {
