@@ -7,7 +7,8 @@ export interface Passage {
   /** Whether the title is a question, so that the whole block is the answer. */
   whole: boolean
   own: Meaning
-  title: Meaning
+  /** The meaning of each part of the title. */
+  title: Meaning[]
 }
 
 const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence" })
@@ -17,14 +18,16 @@ const abbreviation = /(?:^|[\s(])(?:\p{L}|approx|ca|no|nr|mr|mrs|dr|st|e\.g|i\.e
 export function sentences(text: string): string[] {
   const found: string[] = []
   for (const line of text.split(/\r?\n/)) {
-    let open = ""
-    for (const { segment } of sentenceSegmenter.segment(line)) {
-      open += segment
-      if (abbreviation.test(open.trim())) continue
-      if (open.trim()) found.push(open.trim())
-      open = ""
+    let begin = 0
+    for (const { segment, index } of sentenceSegmenter.segment(line)) {
+      const end = index + segment.length
+      const open = line.slice(begin, end).trim()
+      if (abbreviation.test(open.slice(-20))) continue
+      if (open) found.push(open)
+      begin = end
     }
-    if (open.trim()) found.push(open.trim())
+    const rest = line.slice(begin).trim()
+    if (rest) found.push(rest)
   }
   return found
 }
@@ -42,9 +45,11 @@ export function passagesOf(name: string, content: string): Passage[] {
   return passages
 }
 
-const heading = /^(#{1,6})\s+(.+?)\s*#*$|^\*\*([^*]+)\*\*:?$/
-const questionMark = /^(?:q|question|п|питання|в|вопрос|f|frage|p|pregunta|pytanie)\s*\d*\s*:\s*(.+)$/iu
-const answerMark = /^(?:a|answer|відповідь|о|ответ|antwort|r|respuesta|réponse|odpowiedź)\s*\d*\s*:\s*/iu
+// No pattern takes more than a few steps for each character of a line, whatever a customer or a page wrote.
+const heading = /^(#{1,6})\s+(.+)$|^\*\*([^*]+)\*\*:?$/s
+const closingHashes = /(?<!#)#+$/
+const questionMark = /^(?:q|question|п|питання|в|вопрос|f|frage|p|pregunta|pytanie)\s*(?:\d+\s*)?:\s*(.+)$/isu
+const answerMark = /^(?:a|answer|відповідь|о|ответ|antwort|r|respuesta|réponse|odpowiedź)\s*(?:\d+\s*)?:\s*/iu
 const bullet = /^\s*(?:[-*•–]|\d+[.)])\s+/
 
 // A table row is read like an item of a list.
@@ -54,18 +59,18 @@ function linesOf(content: string): string[] {
   return lines.filter((line) => !/^\|[\s:|-]+\|?$/.test(line)).map((line) => (line.startsWith("|") ? `- ${row(line).join(" – ")}` : line))
 }
 
-// Headings have the levels 0 to 5; the question of a pair is below them.
-const QUESTION = 6
+// The name of the document has the level 0, headings the levels 1 to 6; the question of a pair is below them.
+const QUESTION = 7
 
 function parse(name: string, content: string): Passage[] {
   const lines = linesOf(content)
   const passages: Passage[] = []
-  const above: string[] = []
-  let lead = ""
+  const above: (Meaning | undefined)[] = [meaningOf(name)]
+  let lead: Meaning | null = null
   let block = 0
   let paragraph: string[] = []
   const close = () => {
-    const title = meaningOf([name, ...above, lead].filter(Boolean).join("\n"))
+    const title = [...above, lead].filter((part) => part != null)
     for (const text of sentences(paragraph.join(" ")))
       passages.push({ text, block, whole: above.length > QUESTION, own: meaningOf(text), title })
     paragraph = []
@@ -74,27 +79,27 @@ function parse(name: string, content: string): Passage[] {
     close()
     // A heading applies to everything up to the next one of the same level.
     above.splice(level)
-    above[level] = title
-    lead = ""
+    above[level] = meaningOf(title)
+    lead = null
     block++
   }
   for (const [at, line] of lines.entries()) {
     const marked = heading.exec(line)
     const asked = questionMark.exec(line)
     const next = lines[at + 1] ?? ""
-    if (marked) open(marked[2] ?? marked[3]!, (marked[1]?.length ?? 6) - 1)
+    if (marked) open(marked[2]?.replace(closingHashes, "").trimEnd() || (marked[2] ?? marked[3]!), marked[1]?.length ?? 6)
     else if (asked) open(asked[1]!, QUESTION)
     else if (line.endsWith("?") && next && !next.endsWith("?")) open(line.replace(bullet, ""), QUESTION)
-    else if (isTitle(line, lines[at - 1] ?? "", next)) open(line, 5)
+    else if (isTitle(line, lines[at - 1] ?? "", next)) open(line, 6)
     else if (!line) {
       close()
       // An answer ends with its paragraph; the next paragraph has another subject.
       if (passages.at(-1)?.block === block) above.splice(QUESTION)
-      lead = ""
+      lead = null
       block++
     } else if (line.endsWith(":") && bullet.test(next)) {
       close()
-      lead = line
+      lead = meaningOf(line)
       block++
     } else if (bullet.test(line)) {
       close()
@@ -112,6 +117,9 @@ function isTitle(line: string, before: string, next: string) {
   )
 }
 
+/** Subjects of a question for which each passage is searched. */
+const SUBJECTS = 50
+
 interface Match {
   passage: Passage
   matched: Set<Concept>
@@ -121,8 +129,9 @@ interface Match {
 
 /** Quotes the passages that answer a question, at most `most` sentences in their order; empty when none does. */
 export function quote(question: string, passages: Passage[], most: number): string[] {
-  const { asked, hope } = askedIn(question)
-  if (!asked.length) return []
+  const { asked: all, hope } = askedIn(question)
+  if (!all.length) return []
+  const asked = all.slice(0, SUBJECTS)
   const weigh = weights(asked, passages)
   const matches = passages.map((passage) => match(passage, asked, hope, weigh)).filter(({ matched }) => matched.size)
   const candidates = matches.filter((one) => answers(one, asked, weigh))
@@ -139,7 +148,7 @@ type Weigh = (concept: Concept) => number
 function weights(asked: Concept[], passages: Passage[]): Weigh {
   const weight = new Map<Concept, number>()
   for (const concept of asked) {
-    const times = passages.filter(({ own, title }) => has(own, concept) || has(title, concept)).length
+    const times = passages.filter(({ own, title }) => has(own, concept) || title.some((part) => has(part, concept))).length
     const rarity = times ? 1 - Math.log(times) / Math.log(passages.length + 1) : 1
     weight.set(concept, (concept.topic ? 1.5 : 1) * (0.6 + 0.4 * rarity))
   }
@@ -150,13 +159,15 @@ const sharesStem = (meaning: Meaning, concept: Concept) => [...concept.stems].so
 const has = (meaning: Meaning, concept: Concept) =>
   sharesStem(meaning, concept) || (concept.topic !== null && meaning.topics.has(concept.topic))
 
+const isInTitle = ({ title }: Passage, concept: Concept) => title.some((part) => has(part, concept))
+
 function match(passage: Passage, asked: Concept[], hope: string | null, weigh: Weigh): Match {
   const matched = new Set<Concept>()
   let own = 0
   let onlyTitle = 0
   let title = 0
   for (const concept of asked) {
-    const inTitle = has(passage.title, concept)
+    const inTitle = isInTitle(passage, concept)
     if (inTitle) title += weigh(concept)
     if (has(passage.own, concept)) own += weigh(concept) * (sharesStem(passage.own, concept) ? 1 : 0.9)
     else if (inTitle) onlyTitle += weigh(concept) * 0.8
@@ -176,7 +187,7 @@ function answers({ matched, passage }: Match, asked: Concept[], weigh: Weigh): b
   const story = missing.filter(({ named }) => !named).reduce((sum, concept) => sum + weigh(concept), 0)
   const names = missing.filter(({ named }) => named).length * 2
   const share = found / (found + Math.min(story, 2.5) + names)
-  const onTopic = [...matched].some((concept) => concept.topic || has(passage.title, concept))
+  const onTopic = [...matched].some((concept) => concept.topic || isInTitle(passage, concept))
   return share >= (onTopic ? 0.35 : 0.55)
 }
 

@@ -89,7 +89,8 @@ export function argumentsFor(tool: ModelTool, text: string): Record<string, unkn
 // People who test a tool write its arguments as JSON.
 function spelledOut(text: string, properties: Record<string, Schema>): Record<string, unknown> {
   try {
-    const value = JSON.parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? "{}") as object
+    const [begin, end] = [text.indexOf("{"), text.lastIndexOf("}")]
+    const value = JSON.parse(begin < 0 ? "{}" : text.slice(begin, end + 1)) as object
     return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
   } catch {
     return {}
@@ -128,15 +129,15 @@ function unnamed(name: string, property: Schema, text: string): { value: unknown
     const stated = choices.find((choice) => new RegExp(`(?<!\\p{L})${escaped(fold(String(choice)))}(?!\\p{L})`, "u").test(fold(text)))
     return stated === undefined ? null : { value: stated, stated: String(stated) }
   }
-  if (type === "integer") return first(/(?<![\p{L}\d.])-?\d+(?![\d.]*\d|\p{L})/u)
+  if (type === "integer") return first(/(?<![\p{L}\d.])-?\d{1,30}(?![\d.]*\d|\p{L})/u)
   if (type === "number") return first(/(?<![\p{L}\d])-?\d+(?:[.,]\d+)?/u)
   if (type !== "string") return null
-  if (format === "email" || /mail/i.test(name)) return first(/[^\s<>,;:"']+@[^\s<>,;"']+\.\p{L}{2,}/u)
+  if (format === "email" || /mail/i.test(name)) return first(/(?<![^\s<>,;:"'@])[^\s<>,;:"'@]+@[^\s<>,;"'@]+\.\p{L}{2,}/u)
   if (format === "uri" || /url|link/i.test(name)) return first(/https?:\/\/[^\s<>"']+/)
   if (format === "uuid") return first(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i)
   if (format === "date" || /date/i.test(name)) return first(/\d{4}-\d\d-\d\d/)
   if (/phone/i.test(name)) return first(/\+?\d[\d\s()-]{6,}\d/)
   // IDs and numbers of objects are words with a digit: A-1042, #77.
-  if (/(?:id|number|no|code|order|sku|ref\w*)$/i.test(name)) return first(/(?<=#|№|\b)(?=[\w-]*\d)[\p{L}\d][\p{L}\d-]*/u)
+  if (/(?:id|number|no|code|order|sku|ref\w*)$/i.test(name)) return first(/(?<=#|№|\b)(?=[\w-]{0,99}\d)[\p{L}\d][\p{L}\d-]*/u)
   return null
 }

@@ -65,7 +65,7 @@ const phrases: [topic: string, said: RegExp][] = [
   ],
   ["address", /(?<=\b(?:store|shop|office|restaurant|cafe|salon)s?) (?:is|are) (?=in\b|at\b|on\b)/g],
   ["hours", /\b24\/7\b/g],
-  ["duration", /\d+\s*(?:hours?|hrs?|h|minutes?|days?|weeks?|months?)\b|\b(?:(?:working|business) )?(?:days?|weeks?|months?)\b/g],
+  ["duration", /(?<!\d)\d+\s*(?:hours?|hrs?|h|minutes?|days?|weeks?|months?)\b|\b(?:(?:working|business) )?(?:days?|weeks?|months?)\b/g],
   [
     "duration",
     /(?<!\p{L})(?:дн(?:я|ів|еи|і)|день|доб[аиу]|тиж\p{L}*|недел\p{L}*|хвилин\p{L}*|минут\p{L}*|tage?n?|wochen?|stunden|dias?|semanas?|jours?|semaines?|dni|tygodni\p{L}*)(?!\p{L})/gu,
@@ -88,7 +88,7 @@ export function meaningOf(text: string): Meaning {
     if (topic) meaning.topics.add(topic)
   }
   // "Wi-Fi" also occurs as "wifi".
-  for (const [, one, two] of fold(text).matchAll(/(\p{L}+)-(\p{L}+)/gu)) meaning.stems.add(stem(`${one}${two}`))
+  for (const [, one, two] of fold(text).matchAll(/(?<!\p{L})(\p{L}+)-(\p{L}+)/gu)) meaning.stems.add(stem(`${one}${two}`))
   return meaning
 }
 
@@ -105,18 +105,27 @@ export function askedIn(question: string): { asked: Concept[]; hope: string | nu
 
 function concepts(text: string): Concept[] {
   const found: Concept[] = []
+  const byTopic = new Map<string, Concept>()
+  const byStem = new Map<string, Concept>()
+  const add = (concept: Concept) => {
+    found.push(concept)
+    if (concept.topic && !byTopic.has(concept.topic)) byTopic.set(concept.topic, concept)
+    return concept
+  }
   let rest = fold(text)
   for (const [topic, pattern] of phrases) {
     const without = rest.replace(pattern, " ")
-    if (without !== rest) found.push({ stems: new Set(), topic, named: false })
+    if (without !== rest) add({ stems: new Set(), topic, named: false })
     rest = without
   }
   for (const word of words(rest)) {
     if (isStopWord(word) || (word.length < 2 && /[a-zа-яіїєґ]/.test(word))) continue
     const topic = topicOf.find(([, beginning]) => beginning.test(word))?.[0] ?? null
-    const same = found.find((concept) => (topic ? concept.topic === topic : concept.stems.has(stem(word))))
-    if (same) same.stems.add(stem(word))
-    else found.push({ stems: new Set([stem(word)]), topic, named: false })
+    const root = stem(word)
+    const known = topic ? byTopic.get(topic) : byStem.get(root)
+    const concept = known ?? add({ stems: new Set(), topic, named: false })
+    concept.stems.add(root)
+    if (!byStem.has(root)) byStem.set(root, concept)
   }
   return found
 }

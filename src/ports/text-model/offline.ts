@@ -1,7 +1,8 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 import { v4 as uuidV4 } from "uuid"
 import { type Language, languageOf } from "../kit/words.js"
 import { type ModelAnswer, ModelFailure, type ModelMessage, type ModelRequest, type TextModel, textModelId } from "../text-model.js"
-import { passagesOf, quote, sentences } from "./offline-knowledge.js"
+import { type Passage, passagesOf, quote, sentences } from "./offline-knowledge.js"
 import { phrases, smallTalk, wantsPerson } from "./offline-phrases.js"
 import { resultSentence, searchResults } from "./offline-results.js"
 import { argumentsFor, isSystemTool, namedTools } from "./offline-tools.js"
@@ -9,6 +10,8 @@ import { askedIn } from "./offline-topics.js"
 
 const HAND_OVER = "turnOffAiMode"
 const SEARCH = "searchKnowledge"
+/** Questions of one burst that are answered. */
+const QUESTIONS = 20
 
 /** The built-in model: without network, and deterministic. It quotes the knowledge, calls tools that are named, or else hands over. */
 export function offlineModel(): TextModel {
@@ -18,7 +21,7 @@ export function offlineModel(): TextModel {
     provider: "offline",
     async answer(request) {
       if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
-      const answer = answered(request)
+      const answer = await answered(request)
       if (answer.text) request.onText?.(answer.text)
       return answer
     },
@@ -33,7 +36,7 @@ interface Pending {
   results: Extract<ModelMessage, { role: "result" }>[]
 }
 
-function answered(request: ModelRequest): ModelAnswer {
+async function answered(request: ModelRequest): Promise<ModelAnswer> {
   const pending = pendingIn(request)
   const say = phrases[pending.language]
   const results = pending.results.filter(({ name }) => !isSystemTool(name))
@@ -63,11 +66,11 @@ function pendingIn({ messages, language }: ModelRequest): Pending {
   }
 }
 
-function fromKnowledge(request: ModelRequest, pending: Pending): ModelAnswer {
+async function fromKnowledge(request: ModelRequest, pending: Pending): Promise<ModelAnswer> {
   const say = phrases[pending.language]
   const searches = pending.results.filter(({ name }) => name === SEARCH)
   const known = [...request.knowledge, ...searches.flatMap(({ output }) => searchResults(output))]
-  const { quotes, open } = answersTo(pending, known)
+  const { quotes, open } = await answersTo(pending, known)
   const offered = (name: string) => request.tools.some((tool) => tool.name === name)
   if ((open.length || !quotes.length) && !searches.length && offered(SEARCH)) {
     return calls({ name: SEARCH, arguments: { query: (open.join(" ") || pending.text).slice(0, 1_000) } })
@@ -76,17 +79,23 @@ function fromKnowledge(request: ModelRequest, pending: Pending): ModelAnswer {
   return textAnswer(paragraph([...quotes, ...open.map((question) => say.unknownRest(question.replace(/\s*\?+$/, "?")))]))
 }
 
-/** Answers every question of the burst; `open` are the questions without an answer. */
-function answersTo(pending: Pending, known: ModelRequest["knowledge"]): { quotes: string[]; open: string[] } {
-  const passages = known.flatMap(({ name, content }, item) =>
-    passagesOf(name, content).map((passage) => ({ ...passage, block: item * 100_000 + passage.block })),
-  )
+/** Answers the questions of the burst; `open` are those without an answer. Other requests run between documents and between questions. */
+async function answersTo(pending: Pending, known: ModelRequest["knowledge"]): Promise<{ quotes: string[]; open: string[] }> {
+  const passages: Passage[] = []
+  for (const [item, { name, content }] of known.entries()) {
+    if (item > 0) await yieldToEventLoop()
+    for (const passage of passagesOf(name, content)) passages.push({ ...passage, block: item * 100_000 + passage.block })
+  }
   const asking = pending.sentences.filter((sentence) => askedIn(sentence).asked.length)
   const questions = asking.filter((sentence) => sentence.includes("?"))
   // Sentences around a question are its context; without a question mark every sentence may be a question.
-  const tried = questions.length ? questions : asking
+  const tried = (questions.length ? questions : asking).slice(0, QUESTIONS)
   const most = tried.length > 2 ? 1 : tried.length === 2 ? 2 : 3
-  const found = tried.map((question) => ({ question, quotes: quote(question, passages, most) }))
+  const found: { question: string; quotes: string[] }[] = []
+  for (const question of tried) {
+    await yieldToEventLoop()
+    found.push({ question, quotes: quote(question, passages, most) })
+  }
   const quotes = [...new Set(found.flatMap((one) => one.quotes))]
   if (quotes.length) return { quotes, open: questions.length ? found.filter((one) => !one.quotes.length).map((one) => one.question) : [] }
   // "It is about a sofa. Can it go back?": the context may explain the question.
