@@ -18,7 +18,7 @@ export function observeRequests(metrics: Metrics, log: Logger, level: "info" | "
     const finish = () => {
       const route = routeOf(ctx)
       const ms = performance.now() - begin
-      metrics.requests.observe({ method: ctx.method, route, status: ctx.status }, ms / 1000)
+      metrics.requestEnded(ctx.method, route, ctx.status, ms)
       if (log.isLevelEnabled(level)) log[level](lineOf(ctx, route, ms), "request")
       describeSpan(`${ctx.method} ${route}`, { "http.route": route, "http.response.status_code": ctx.status })
     }

@@ -10,8 +10,6 @@ export function operationObserver(metrics: Metrics): OperationObserver {
       const { transport, kind, field } = operation
       return traced(`${kind} ${field}`, { "graphql.operation.type": kind, "platform.transport": transport }, run)
     },
-    ended({ transport, kind, field }, outcome, milliseconds) {
-      metrics.operations.observe({ transport, kind, field, outcome }, milliseconds / 1000)
-    },
+    ended: (operation, outcome, milliseconds) => metrics.operationEnded(operation, outcome, milliseconds),
   }
 }

@@ -14,24 +14,22 @@ export type Reading = () => number | Map<string, number> | Promise<number | Map<
 export class Metrics {
   private readonly registry = new Registry()
 
+  // A histogram has seventeen lines for each combination of its labels. A client that provokes every error over every transport could make some
+  // ten megabytes of them, so outcomes and transports are labels of counters.
+
   /** GraphQL operations of all transports, REST included, by root field and outcome ("OK" or the error code). */
-  readonly operations = this.histogram("platform_operation_duration_seconds", "Duration of operations.", [
-    "transport",
-    "kind",
-    "field",
-    "outcome",
-  ])
+  private readonly operations = this.counter("platform_operations_total", "Operations.", ["transport", "kind", "field", "outcome"])
+  private readonly operationSeconds = this.histogram("platform_operation_duration_seconds", "Duration of operations.", ["kind", "field"])
 
   /** HTTP requests by matched route and status. */
-  readonly requests = this.histogram("platform_http_request_duration_seconds", "Duration of HTTP requests.", ["method", "route", "status"])
+  private readonly requests = this.counter("platform_http_requests_total", "HTTP requests.", ["method", "route", "status"])
+  private readonly requestSeconds = this.histogram("platform_http_request_duration_seconds", "Duration of HTTP requests.", [
+    "method",
+    "route",
+  ])
 
   /** Ended assistant turns by outcome. */
-  readonly turns = new Counter({
-    name: "platform_turns_total",
-    help: "Ended assistant turns.",
-    labelNames: ["outcome"],
-    registers: [this.registry],
-  })
+  readonly turns = this.counter("platform_turns_total", "Ended assistant turns.", ["outcome"])
 
   /** Time from when durable work was due until it was claimed, by kind. */
   readonly workWait = this.histogram("platform_work_wait_seconds", "Time from the due time of durable work to its start.", ["kind"])
@@ -40,47 +38,22 @@ export class Metrics {
   readonly modelCalls = this.histogram("platform_model_call_duration_seconds", "Duration of text model calls.", ["model", "outcome"])
 
   /** Tokens of text models by model and direction ("input" or "output"). */
-  readonly modelTokens = new Counter({
-    name: "platform_model_tokens_total",
-    help: "Tokens used by text models.",
-    labelNames: ["model", "direction"],
-    registers: [this.registry],
-  })
+  readonly modelTokens = this.counter("platform_model_tokens_total", "Tokens used by text models.", ["model", "direction"])
 
   /** What channels reported, by messenger and kind: message, edit, deletion, receipt … */
-  readonly inbound = new Counter({
-    name: "platform_channel_inbound_total",
-    help: "Items received from channels.",
-    labelNames: ["messenger", "kind"],
-    registers: [this.registry],
-  })
+  readonly inbound = this.counter("platform_channel_inbound_total", "Items received from channels.", ["messenger", "kind"])
 
   /** Attempts of deliveries by messenger and outcome: sent, retried, or the code of the failure. */
-  readonly deliveries = new Counter({
-    name: "platform_channel_deliveries_total",
-    help: "Deliveries to channels.",
-    labelNames: ["messenger", "outcome"],
-    registers: [this.registry],
-  })
+  readonly deliveries = this.counter("platform_channel_deliveries_total", "Deliveries to channels.", ["messenger", "outcome"])
 
   /** Time from when a message was queued until its channel accepted it. */
   readonly deliverySeconds = this.histogram("platform_channel_delivery_seconds", "Time until a channel accepted a message.", ["messenger"])
 
   /** Attempts to deliver an event to an endpoint, by outcome: succeeded, retried, or failed when no other follows. */
-  readonly eventDeliveries = new Counter({
-    name: "platform_event_deliveries_total",
-    help: "Attempts to deliver events to endpoints.",
-    labelNames: ["outcome"],
-    registers: [this.registry],
-  })
+  readonly eventDeliveries = this.counter("platform_event_deliveries_total", "Attempts to deliver events to endpoints.", ["outcome"])
 
   /** Ended calls by provider, status and reason. */
-  readonly calls = new Counter({
-    name: "platform_calls_total",
-    help: "Ended calls.",
-    labelNames: ["provider", "status", "reason"],
-    registers: [this.registry],
-  })
+  readonly calls = this.counter("platform_calls_total", "Ended calls.", ["provider", "status", "reason"])
 
   /** Time from the acceptance of a call until it got a line. */
   readonly callWait = this.histogram("platform_call_wait_seconds", "Time from the acceptance of a call until it got a line.", [])
@@ -93,27 +66,21 @@ export class Metrics {
   ])
 
   /** Events to which the sequencer of this instance assigned positions. */
-  readonly eventsPlaced = new Counter({
-    name: "platform_events_placed_total",
-    help: "Events to which this instance assigned a position in the log.",
-    registers: [this.registry],
-  })
+  readonly eventsPlaced = this.counter("platform_events_placed_total", "Events to which this instance assigned a position in the log.", [])
 
   /** Ends of stretches whose events the sequencer of this instance placed. */
-  readonly outcomes = new Counter({
-    name: "platform_outcomes_total",
-    help: "Stretches of chats that ended, by outcome, counted by the instance that placed their event in the log.",
-    labelNames: ["outcome"],
-    registers: [this.registry],
-  })
+  readonly outcomes = this.counter(
+    "platform_outcomes_total",
+    "Stretches of chats that ended, by outcome, counted by the instance that placed their event in the log.",
+    ["outcome"],
+  )
 
   /** Guardrail hits whose events the sequencer of this instance placed. */
-  readonly guardrailHits = new Counter({
-    name: "platform_guardrail_hits_total",
-    help: "Texts that guardrails hit, by rule, direction and action, counted by the instance that placed their event in the log.",
-    labelNames: ["rule", "direction", "action"],
-    registers: [this.registry],
-  })
+  readonly guardrailHits = this.counter(
+    "platform_guardrail_hits_total",
+    "Texts that guardrails hit, by rule, direction and action, counted by the instance that placed their event in the log.",
+    ["rule", "direction", "action"],
+  )
 
   constructor(private readonly log: Logger) {}
 
@@ -141,6 +108,22 @@ export class Metrics {
         }
       },
     })
+  }
+
+  /** Counts an operation that has ended. */
+  operationEnded({ transport, kind, field }: { transport: string; kind: string; field: string }, outcome: string, milliseconds: number) {
+    this.operations.inc({ transport, kind, field, outcome })
+    this.operationSeconds.observe({ kind, field }, milliseconds / 1000)
+  }
+
+  /** Counts an HTTP request that was answered. */
+  requestEnded(method: string, route: string, status: number, milliseconds: number) {
+    this.requests.inc({ method, route, status })
+    this.requestSeconds.observe({ method, route }, milliseconds / 1000)
+  }
+
+  private counter<L extends string>(name: string, help: string, labelNames: L[]) {
+    return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
 
   private histogram<L extends string>(name: string, help: string, labelNames: L[]) {

@@ -20,10 +20,12 @@ describe("GET /metrics", () => {
     await gql(acme.token, `{ chat(id: "${acme.assistant.id}") { id } }`)
     const { text, headers } = await scrape()
     expect(headers["content-type"]).toContain("text/plain")
-    const counts = valuesOf(text, "platform_operation_duration_seconds_count")
+    const counts = valuesOf(text, "platform_operations_total")
     expect(counts.get('{transport="rest",kind="query",field="chatFolders",outcome="OK"}')).toBe(1)
     expect(counts.get('{transport="http",kind="query",field="chatFolders",outcome="OK"}')).toBe(1)
     expect(counts.get('{transport="http",kind="query",field="chat",outcome="NOT_FOUND"}')).toBe(1)
+    const durations = valuesOf(text, "platform_operation_duration_seconds_count")
+    expect(durations.get('{kind="query",field="chatFolders"}')).toBe(2)
   })
 
   it("counts turns, model calls, tokens and placed events, and shows due work, sockets, the pool and the process", async () => {
@@ -60,12 +62,21 @@ describe("GET /metrics", () => {
   })
 
   it("has no label that a client chooses: unknown paths and names share one series", async () => {
-    const before = valuesOf((await scrape()).text, "platform_http_request_duration_seconds_count").size
+    const before = valuesOf((await scrape()).text, "platform_http_requests_total").size
     for (let number = 0; number < 30; number += 1) await rest.as(acme.token).get(`/unknown-${number}`)
     for (let number = 0; number < 30; number += 1) await gql(acme.token, `query Name${number} { alias${number}: chatFolders { id } }`)
     const { text } = await scrape()
-    expect(valuesOf(text, "platform_http_request_duration_seconds_count").size - before).toBeLessThanOrEqual(2)
+    expect(valuesOf(text, "platform_http_requests_total").size - before).toBeLessThanOrEqual(2)
     expect(text).not.toMatch(/unknown-\d|Name\d|alias\d/)
+  })
+
+  it("gets one line more for an outcome that a client provokes, not a histogram", async () => {
+    const lines = async () => (await scrape()).text.split("\n").filter((line) => line.includes('="assistant"')).length
+    const asked = (id: string) => gql(acme.token, `{ assistant(id: "${id}") { id } }`)
+    await asked(acme.assistant.id)
+    const before = await lines()
+    expect((await asked(w.globex.assistant.id)).errors![0]!.extensions.code).toBe("NOT_FOUND")
+    expect(await lines()).toBe(before + 1)
   })
 
   it("answers only clients on this machine, and none through an untrusted proxy", async () => {

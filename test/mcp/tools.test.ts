@@ -70,8 +70,8 @@ it("a call is measured as an operation of its own transport", async () => {
   await call("read_chat", { chatId: (await acme.chat()).id })
   const { text } = await supertest(w.url).get("/metrics")
   const labels = 'transport="mcp",kind="query",field="chat",outcome="OK"'
-  expect(Number(new RegExp(`^platform_operation_duration_seconds_count\\{${labels}\\} (\\d+)$`, "m").exec(text)?.[1])).toBeGreaterThan(0)
-  expect(text).toMatch(/^platform_http_request_duration_seconds_count\{method="POST",route="\/mcp",status="200"\} \d+$/m)
+  expect(Number(new RegExp(`^platform_operations_total\\{${labels}\\} (\\d+)$`, "m").exec(text)?.[1])).toBeGreaterThan(0)
+  expect(text).toMatch(/^platform_http_requests_total\{method="POST",route="\/mcp",status="200"\} \d+$/m)
 })
 
 it("chats are found by each condition, and in pages", async () => {
