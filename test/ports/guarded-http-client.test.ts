@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process"
+import { getEventListeners } from "node:events"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createServer } from "node:https"
 import type { AddressInfo, LookupFunction } from "node:net"
@@ -48,6 +49,13 @@ function lookUp(...answers: string[][]) {
   }) as LookupFunction
   return { asked, look }
 }
+
+it("a request that has ended leaves nothing with the signal that could have stopped it", async () => {
+  const { signal } = new AbortController()
+  await open(true).request(endpoint.url, requestOptions({ signal }))
+  await expect(open(false).request(endpoint.url, requestOptions({ signal }))).rejects.toMatchObject(refused)
+  expect(getEventListeners(signal, "abort")).toEqual([])
+})
 
 describe("an address", () => {
   it.each([

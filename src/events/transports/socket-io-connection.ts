@@ -103,9 +103,12 @@ export class SocketIoConnection {
     if (this.engine.readyState !== "closed") this.engine.transport.emit("close")
   }
 
-  private measure({ data, options }: Packet) {
+  private measure(packet: Packet) {
     // Otherwise it leaves at once.
     if (!this.engine.transport.writable) {
+      // A client that polls gets no frame, whose few bytes would keep a block of 64 KB in memory (Buffer.poolSize).
+      if (!this.socket()) packet.options = { ...packet.options, wsPreEncodedFrame: undefined }
+      const { data, options } = packet
       this.#unsent.packets += 1
       this.#unsent.bytes += options?.wsPreEncodedFrame ? sizeOf(options.wsPreEncodedFrame) : Buffer.byteLength(data ?? "")
     }
@@ -139,7 +142,7 @@ export class SocketIoConnection {
 /** A packet of Engine.IO; the frame is there when the packet goes to several WebSockets. */
 interface Packet {
   data?: string | Buffer
-  options?: { wsPreEncodedFrame?: Buffer[] }
+  options?: { wsPreEncodedFrame?: Buffer[] | undefined }
 }
 
 const sizeOf = (buffers: Buffer[]) => buffers.reduce((bytes, { length }) => bytes + length, 0)

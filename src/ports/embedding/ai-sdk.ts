@@ -1,6 +1,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { type EmbeddingModel, embedMany } from "ai"
 import { type Embedding, EmbeddingFailure, normalise } from "../embedding.js"
+import { Deadline } from "../kit/deadline.js"
 import { vendorFault } from "../kit/vendor-fault.js"
 import { portLimits } from "../limits.js"
 
@@ -18,12 +19,12 @@ const VENDOR = "The embedding service"
 export function openAiEmbedding({ baseUrl, apiKey, model, capMs = portLimits.embeddingCallMs }: EmbeddingVendor): Embedding {
   const vendor = createOpenAICompatible({ name: "openai", baseURL: baseUrl, apiKey }).embeddingModel(model)
   async function ask(texts: string[], signal: AbortSignal): Promise<Float32Array[]> {
-    const timeout = AbortSignal.timeout(capMs)
+    using deadline = new Deadline(capMs, signal)
     try {
-      return await request(vendor, texts, AbortSignal.any([signal, timeout]))
+      return await request(vendor, texts, deadline.signal)
     } catch (error) {
       if (signal.aborted) throw notWanted()
-      if (timeout.aborted) throw new EmbeddingFailure(`${VENDOR} gave no answer within ${capMs / 1000} s`)
+      if (deadline.isOver) throw new EmbeddingFailure(`${VENDOR} gave no answer within ${capMs / 1000} s`)
       if (error instanceof EmbeddingFailure) throw error
       const { message, status } = vendorFault(error, VENDOR, apiKey)
       throw new EmbeddingFailure(message, status)

@@ -5,6 +5,7 @@ import { isNativeError } from "node:util/types"
 import ipaddr from "ipaddr.js"
 import { buildConnector, Client as HttpClient } from "undici"
 import { portLimits } from "../limits.js"
+import { Deadline } from "./deadline.js"
 
 /** A request to a URL that a customer has chosen. */
 export interface GuardedRequestOptions {
@@ -64,13 +65,12 @@ export class GuardedHttpClient {
 
   /** Sends exactly one request and reads its response; throws only `GuardedRequestError`. */
   async request(url: string | URL, options: GuardedRequestOptions): Promise<GuardedResponse> {
-    const deadline = AbortSignal.timeout(options.timeoutMs)
-    const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline
+    using deadline = new Deadline(options.timeoutMs, options.signal)
     try {
       // A race, because a client that is still connecting ignores its signal.
-      return await Promise.race([this.exchange(url, options, signal), aborted(signal)])
+      return await Promise.race([this.exchange(url, options, deadline.signal), aborted(deadline.signal)])
     } catch (error) {
-      if (deadline.aborted) throw new GuardedRequestError(`The address did not answer within ${options.timeoutMs / 1000} s`, "timeout")
+      if (deadline.isOver) throw new GuardedRequestError(`The address did not answer within ${options.timeoutMs / 1000} s`, "timeout")
       if (options.signal?.aborted) throw new GuardedRequestError("The request was stopped", "aborted")
       throw failureOf(error)
     }

@@ -1,5 +1,6 @@
 import { ChannelFailure } from "../channel.js"
 import { portLimits } from "../limits.js"
+import { Deadline } from "./deadline.js"
 
 /** A request to a vendor's API. */
 export interface VendorRequest {
@@ -36,14 +37,14 @@ const notConnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUN
  */
 export async function callVendor(vendor: string, url: string, request: VendorRequest): Promise<VendorResponse> {
   const { method = "POST", headers = {}, json, form, body, timeoutMs = portLimits.vendorCallMs, signal } = request
-  const deadline = AbortSignal.timeout(timeoutMs)
+  using deadline = new Deadline(timeoutMs, signal)
   try {
     const response = await fetch(url, {
       method,
       headers: { ...headers, ...(json !== undefined && { "content-type": "application/json" }) },
       ...(json !== undefined ? { body: JSON.stringify(json) } : form ? { body: form } : body !== undefined ? { body } : {}),
       redirect: "error",
-      signal: AbortSignal.any([deadline, signal]),
+      signal: deadline.signal,
     })
     const text = await response.text()
     const retryAfterMs = retryAfterOf(response.headers.get("retry-after"))
@@ -52,7 +53,7 @@ export async function callVendor(vendor: string, url: string, request: VendorReq
     const { code } = ((error as Error).cause ?? error) as { code?: string }
     if (code && notConnected.has(code))
       throw new ChannelFailure(`${vendor} could not be reached`, { kind: "retry", code: "CHANNEL_UNAVAILABLE" })
-    const what = deadline.aborted ? `did not answer within ${timeoutMs / 1000} s` : "broke the connection before it answered"
+    const what = deadline.isOver ? `did not answer within ${timeoutMs / 1000} s` : "broke the connection before it answered"
     throw new ChannelFailure(`${vendor} ${what}`, { kind: "doubt", code: "CHANNEL_UNAVAILABLE" })
   }
 }

@@ -2,6 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { generateText, jsonSchema, type LanguageModel, streamText, tool } from "ai"
 import { v4 as uuidV4 } from "uuid"
+import { Deadline } from "../kit/deadline.js"
 import { vendorFault } from "../kit/vendor-fault.js"
 import { portLimits } from "../limits.js"
 import {
@@ -55,12 +56,12 @@ function textModel(
 ): TextModel {
   const cap = `${vendor} gave no answer within ${capMs / 1000} s`
   async function inTime<T>(wanted: AbortSignal, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const timeout = AbortSignal.timeout(capMs)
+    using deadline = new Deadline(capMs, wanted)
     try {
-      return await request(AbortSignal.any([wanted, timeout]))
+      return await request(deadline.signal)
     } catch (error) {
       if (wanted.aborted) throw new ModelFailure("The answer is no longer wanted")
-      if (timeout.aborted) throw new ModelFailure(cap)
+      if (deadline.isOver) throw new ModelFailure(cap)
       throw failure(error, vendor, apiKey)
     }
   }
