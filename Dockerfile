@@ -13,6 +13,8 @@ RUN npm prune --omit=dev --ignore-scripts \
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data
+# As the flags below.
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json ./
@@ -25,5 +27,5 @@ EXPOSE 4000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# The flags are those of `npm start`: docs/decisions/memory.md.
+# The flags and the settings of malloc are those of `npm start`: docs/decisions/memory.md.
 CMD ["node", "--enable-source-maps", "--no-allocation-site-pretenuring", "--max-semi-space-size=32", "--heap-growing-percent=25", "dist/server/main.js"]

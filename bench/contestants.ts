@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { startArguments, unbundled } from "../scripts/start-arguments.js"
+import { startArguments, startEnvironment, unbundled } from "../scripts/start-arguments.js"
 import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "./processes.js"
 import { type Contestant, earlierVersion } from "./requests.js"
@@ -29,7 +29,14 @@ export const secrets = { JWT_SECRET: randomBytes(32).toString("hex"), ENCRYPTION
 const version = (directory: string) => ({
   directory,
   args: [...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? []), ...startArguments(directory)],
-  env: () => ({ DATA_DIR: data, ...secrets, LOG_LEVEL: "warn", RATE_LIMIT_PER_MINUTE: "0", ALLOW_PRIVATE_NETWORK: "true" }),
+  env: () => ({
+    ...startEnvironment(directory),
+    DATA_DIR: data,
+    ...secrets,
+    LOG_LEVEL: "warn",
+    RATE_LIMIT_PER_MINUTE: "0",
+    ALLOW_PRIVATE_NETWORK: "true",
+  }),
 })
 
 const programs: Record<Program, { directory?: string; args: string[]; env: (database: Company) => NodeJS.ProcessEnv }> = {

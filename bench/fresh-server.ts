@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
-import { startArguments } from "../scripts/start-arguments.js"
+import { startArguments, startEnvironment } from "../scripts/start-arguments.js"
 import { connect } from "../src/database/connect.js"
 import { recall } from "../src/database/embedded/home.js"
 import { openEmbedded } from "../src/database/embedded/open.js"
@@ -49,6 +49,7 @@ export async function freshServer<Filled>(
   const filled = await fill(client)
   const port = await freePort()
   const server = startNode(cores.server, startArguments(root), {
+    ...startEnvironment(root),
     NODE_ENV: "production",
     DATABASE_URL: databaseUrl,
     DATA_DIR: join(data, name),

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process"
 import pg from "pg"
-import { startArguments, unbundled } from "../../scripts/start-arguments.js"
+import { startArguments, startEnvironment, unbundled } from "../../scripts/start-arguments.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "../processes.js"
 import { earlierVersion } from "../requests.js"
 import { vacuumed } from "./fixtures.js"
@@ -37,7 +37,8 @@ export async function startSide(
   const program = contestant === "reference" ? ["--import", "tsx", "bench/turns/reference.ts"] : startArguments(directory)
   const counter = isCounting ? ["--import", "./bench/count.ts"] : []
   const args = [...counter, ...(isCounting ? unbundled(program) : program)]
-  const child = startNode(cores.server, args, { ...environment, PORT: String(port) }, { ipc: isCounting, directory })
+  const settings = contestant === "reference" ? {} : startEnvironment(directory)
+  const child = startNode(cores.server, args, { ...settings, ...environment, PORT: String(port) }, { ipc: isCounting, directory })
   stack.defer(() => end(child))
   const url = `http://127.0.0.1:${port}`
   await untilAnswers(child, `${url}/health/ready`)

@@ -14,7 +14,7 @@ export const graphqlLimits = {
   costsKept: 20,
   costKeyLength: 200,
   /** Bytes of the heap that the prepared operations of clients may take, and one of them; a larger one is prepared for each request; ours. */
-  preparedBytes: 40_000_000,
+  preparedBytes: 16_000_000,
   preparedOperationBytes: 5_000_000,
   /** Bytes that a parsed operation takes, besides each character of its text (measured by `process.memoryUsage()`, as the next two); ours. */
   parsedBytes: 6_000,

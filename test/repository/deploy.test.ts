@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse, parseAllDocuments } from "yaml"
-import { startArguments } from "../../scripts/start-arguments.js"
+import { startArguments, startEnvironment } from "../../scripts/start-arguments.js"
 import { execute } from "../../src/admin/command-line.js"
 import { readConfig } from "../../src/config.js"
 import { world } from "../kit/world.js"
@@ -15,9 +15,14 @@ const of = (kind: string) => objects.find((each) => each.kind === kind)
 const compose = parse(readFileSync("docker-compose.yml", "utf8"), { merge: true })
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0
 
+const settingsOfStart = Object.entries(startEnvironment("."))
+  .map(([name, value]) => `${name}=${value}`)
+  .join(" ")
+
 describe("the unit of systemd", () => {
   it("starts the server as `npm start` does", () => {
     expect(/^ExecStart=\S+\/node (.+)$/m.exec(unit)![1]!.split(" ")).toEqual(startArguments("."))
+    expect(/^Environment=(MALLOC.+)$/m.exec(unit)![1]).toBe(settingsOfStart)
   })
 
   const itOnSystemd = hasSystemd ? it : it.skip
@@ -33,7 +38,34 @@ describe("the unit of systemd", () => {
   })
 })
 
+const hasValidator = spawnSync("kubernetes-validate", ["--version"]).status === 0
+
+it("the image starts the server as `npm start` does", () => {
+  const dockerfile = readFileSync("Dockerfile", "utf8")
+  expect(JSON.parse(/^CMD (\[.+\])$/m.exec(dockerfile)![1]!)).toEqual(["node", ...startArguments(".")])
+  expect(/^ENV (MALLOC.+)$/m.exec(dockerfile)![1]).toBe(settingsOfStart)
+})
+
 describe("the manifest of Kubernetes", () => {
+  const itWithValidator = hasValidator ? it : it.skip
+  itWithValidator(
+    `fits the schemas of Kubernetes${hasValidator ? "" : " (skipped: there is no kubernetes-validate on this machine)"}`,
+    () => {
+      const validate = (text: string) => {
+        const folder = mkdtempSync(join(tmpdir(), "manifest-"))
+        const path = join(folder, "kubernetes.yaml")
+        writeFileSync(path, text)
+        const { status, stdout, stderr } = spawnSync("kubernetes-validate", ["--strict", path], { encoding: "utf8" })
+        rmSync(folder, { recursive: true })
+        return { status, said: `${stdout}${stderr}` }
+      }
+      const text = readFileSync("deploy/kubernetes.yaml", "utf8")
+      expect(validate(text)).toMatchObject({ status: 0 })
+      const misspelt = validate(text.replace("automountServiceAccountToken", "automountServiceToken"))
+      expect(misspelt).toEqual({ status: 1, said: expect.stringContaining("automountServiceToken") })
+    },
+  )
+
   it("runs two instances of the image, with probes that the server answers, and never stops the last one", async () => {
     const { spec } = of("Deployment")
     const [api] = spec.template.spec.containers

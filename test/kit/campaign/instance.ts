@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join, resolve } from "node:path"
-import { startArguments } from "../../../scripts/start-arguments.js"
+import { startArguments, startEnvironment } from "../../../scripts/start-arguments.js"
 
 /** An address where nobody listens (`fetch` would not even try port 1). */
 const nowhere = "http://127.0.0.1:2"
@@ -20,6 +20,7 @@ const bare = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
   TZ: "UTC",
+  ...startEnvironment(repository),
   NODE_COMPILE_CACHE: join(repository, "node_modules/.cache/node"),
 }
 
