@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
@@ -27,7 +28,25 @@ const services = Object.entries<Service>(compose.services)
 const dockerfile = readFileSync("Dockerfile", "utf8")
 const nginxConf = readFileSync("deploy/nginx.conf", "utf8")
 
+const hasCompose = spawnSync("docker-compose", ["--version"]).status === 0
+
 describe("docker-compose.yml", () => {
+  const itWithCompose = hasCompose ? it : it.skip
+  itWithCompose(`is what docker-compose accepts${hasCompose ? "" : " (skipped: there is no docker-compose on this machine)"}`, () => {
+    const config = (env: Record<string, string>) =>
+      spawnSync("docker-compose", ["--profile", "mongo", "config"], { encoding: "utf8", env: { PATH: process.env["PATH"], ...env } })
+    const secrets = { JWT_SECRET: "one", ENCRYPTION_KEY: "two", POSTGRES_PASSWORD: "three" }
+    const { status, stdout, stderr } = config(secrets)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
+    const read = parse(stdout)
+    expect(Object.keys(read.services).sort()).toEqual(services.map(([name]) => name).sort())
+    expect(read.services.api.environment.DATABASE_URL).toBe("postgres://platform:three@postgres:5432/platform")
+    for (const name of Object.keys(secrets)) {
+      const without = config({ ...secrets, [name]: "" })
+      expect([without.status, without.stderr]).toEqual([1, expect.stringContaining(`set ${name}`)])
+    }
+  })
+
   it.each(services)("%s runs without root, confined and bounded, from a pinned image", (name, service) => {
     expect(service.image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/)
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
