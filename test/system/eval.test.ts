@@ -1,23 +1,10 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { happens } from "../kit/wait.js"
+import { evaluate } from "../kit/evaluate.js"
 
 const folder = mkdtempSync(join(tmpdir(), "platform-eval-test-"))
 afterAll(() => rmSync(folder, { recursive: true }))
-
-/** Runs the command on a file with the offline model, since none is configured. */
-async function evaluate(...args: string[]) {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OPENAI|ANTHROPIC|EMBEDDING|NODE_OPTIONS)/.test(name)))
-  const child = spawn(process.execPath, ["dist/eval/main.js", ...args], { env })
-  let [printed, told] = ["", ""]
-  child.stdout.on("data", (text) => (printed += text))
-  child.stderr.on("data", (text) => (told += text))
-  const [code] = await happens("the evaluation has ended", once(child, "close"))
-  return { code, printed, told }
-}
 
 function scriptOf(lines: object[]) {
   const file = join(folder, `${lines.length}-${JSON.stringify(lines).length}.json`)
@@ -37,7 +24,7 @@ describe("evals", () => {
       const examples = ["lamp-shop", "order-desk", "clinic-handbook", "injections", "phone", "guardrails"].map(
         (name) => `eval/examples/${name}.json`,
       )
-      const { code, printed, told } = await evaluate(...examples)
+      const { code, printed, told } = await evaluate(examples)
       expect({ code, told, printed }).toMatchObject({
         code: 0,
         told: "",
@@ -55,7 +42,7 @@ describe("evals", () => {
         { customer: "I want to talk to a human.", handOff: false },
         { customer: "Hello?" },
       ]
-      const { code, printed } = await evaluate(scriptOf(missed), "--json")
+      const { code, printed } = await evaluate([scriptOf(missed), "--json"])
       const { rows, model } = JSON.parse(printed)
       expect({ code, model }).toEqual({ code: 1, model: "Offline" })
       const faults = rows.map(({ verdict }: { verdict: { faults: string[] } }) => verdict.faults)
@@ -71,11 +58,11 @@ describe("evals", () => {
   it(
     "refuses a file that it does not understand, and a model that is not there",
     async () => {
-      const unknown = await evaluate(scriptOf([{ customer: "Hello", fact: ["9:00"] }]))
+      const unknown = await evaluate([scriptOf([{ customer: "Hello", fact: ["9:00"] }])])
       expect(unknown).toMatchObject({ code: 2, told: expect.stringContaining('Unrecognized key: "fact"') })
-      const nobody = await evaluate(scriptOf([{ customer: "Hi" }]), "--model", "Nobody")
+      const nobody = await evaluate([scriptOf([{ customer: "Hi" }]), "--model", "Nobody"])
       expect(nobody).toMatchObject({ code: 2, told: expect.stringContaining("There is no model Nobody; there are Offline") })
-      expect(await evaluate()).toMatchObject({ code: 2, told: expect.stringContaining("npm run eval -- FILE") })
+      expect(await evaluate([])).toMatchObject({ code: 2, told: expect.stringContaining("npm run eval -- FILE") })
     },
     patience,
   )
