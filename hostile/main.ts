@@ -9,7 +9,7 @@ import { campaign } from "./campaign.js"
 import { openTestBed, type TestBed } from "./kit/test-bed.js"
 
 const names = ["generator", ...Object.keys(attacks)]
-const usage = `npm run test:hostile [-- --only ${names.slice(0, 2).join(",")},…]; SEED=… repeats the requests, HOSTILE_REQUESTS=… changes their number`
+const usage = `npm run test:hostile [-- --only ${names.slice(0, 2).join(",")},…]; SEED=… repeats the requests, HOSTILE_REQUESTS=… changes their number (below 20,000 memory and coverage are not judged)`
 const given = parseArgs({ options: { only: { type: "string" } }, strict: true }).values
 const seed = Number(process.env["SEED"] || randomInt(1_000_000))
 const requests = Number(process.env["HOSTILE_REQUESTS"] || 100_000)

@@ -96,4 +96,6 @@ const usual = {
   JWT_TTL_SECONDS: "7200",
   ENCRYPTION_KEY: randomBytes(32).toString("hex"),
   LOG_LEVEL: "warn",
+  // The cache of compiled code stays in memory, and `npm start` has none.
+  NODE_DISABLE_COMPILE_CACHE: "1",
 }

@@ -34,14 +34,19 @@ export class Watch {
   }
 
   /** Resident memory in megabytes. */
-  async megabytes(): Promise<number> {
-    return (await this.metric("process_resident_memory_bytes")) / 1024 / 1024
+  megabytes(): Promise<number> {
+    return this.megabytesOf("VmRSS")
   }
 
-  /** The most resident memory that the process ever had, in megabytes, as Linux keeps it. */
-  async peakMegabytes(): Promise<number> {
+  /** The most resident memory that the process ever had, in megabytes. */
+  peakMegabytes(): Promise<number> {
+    return this.megabytesOf("VmHWM")
+  }
+
+  /** A size as Linux keeps it: to ask the server would change it. */
+  private async megabytesOf(name: string): Promise<number> {
     const status = await readFile(`/proc/${this.server.pid}/status`, "utf8")
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1024
   }
 
   /** What held the event loop longest in the last minute, by cause, in words. */
