@@ -12,7 +12,7 @@ function distinct(length: number, end: string): string {
   return parts.join("").slice(0, length)
 }
 
-/** Texts of a length for which a pattern that tries each place anew takes the square of their length. */
+/** Texts of a length for which a pattern that begins again at each place takes the square of their length. */
 const texts: Record<string, (length: number) => string> = {
   "one word": (length) => repeated("x", length),
   "one number": (length) => `${repeated("1", length - 1)}a`,

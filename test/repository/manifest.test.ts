@@ -83,7 +83,7 @@ describe("package.json", () => {
   })
 
   it("has the same Node flags wherever a start command is shown", () => {
-    const [, flags] = /&& exec node (.+) dist\/server\/main\.js$/.exec(manifest.scripts.start)!
+    const [, flags] = /exec node (.+) dist\/server\/main\.js$/.exec(manifest.scripts.start)!
     const shown = sources
       .filter(({ path }) => !path.endsWith(".ts"))
       .flatMap(({ path, text }) => text.split("\n").map((line) => ({ path, command: line.replace(/["`,]/g, "") })))
