@@ -38,6 +38,8 @@ export interface FakeModel {
   url: string
   requests: FakeModelRequest[]
   reply: (request: FakeModelRequest) => Promise<FakeModelReply>
+  /** The number of responses that have not ended. */
+  open: number
   close(): Promise<void>
 }
 
@@ -98,6 +100,7 @@ export async function startFakeModel(path: string, wire: Wire): Promise<FakeMode
   const fake: Omit<FakeModel, "url"> = {
     requests: [],
     reply: async () => ({ text: "ok" }),
+    open: 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -105,6 +108,8 @@ export async function startFakeModel(path: string, wire: Wire): Promise<FakeMode
       }),
   }
   const server = createServer((request, response) => {
+    fake.open += 1
+    response.once("close", () => (fake.open -= 1))
     serve(request, response).catch((error) => json(response, 500, { error: { message: String(error) } }))
   })
 

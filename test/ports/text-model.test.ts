@@ -32,6 +32,7 @@ const adapters: Adapter[] = [
     make: () => offlineModel(),
     skips: {
       "one request": noVendor,
+      "a response ends whose reader has failed": noVendor,
       "vendor errors": noVendor,
       "broken answers": noVendor,
       "streams that break off": noVendor,
@@ -135,11 +136,29 @@ describe.each([...adapters, ...streaming])("text model contract: $name", ({ name
   proves("a withdrawn request ends at once", async () => {
     if (fake) fake.reply = async () => "hang"
     const controller = new AbortController()
-    const answer = model().answer(request([customer("delivery?")], { signal: controller.signal }))
+    const heard: string[] = []
+    const onText = (text: string) => void heard.push(text)
+    const answer = model().answer(request([customer("How long does delivery take?")], { signal: controller.signal, onText }))
     if (fake) await until("the vendor has the request", () => fake!.requests.length > 0)
     controller.abort()
-    if (fake) expect((await failureOf(answer)).message).toMatch(/no longer wanted/)
+    expect((await failureOf(answer)).message).toMatch(/no longer wanted/)
+    expect(heard).toEqual([])
     await failureOf(model().answer(request([customer("delivery?")], { signal: AbortSignal.abort() })))
+  })
+
+  proves("a response ends whose reader has failed", async () => {
+    const never = new Promise<never>(() => {})
+    fake!.reply = async () => ({
+      pieces: (async function* () {
+        yield "Two "
+        await never
+      })(),
+    })
+    const onText = () => {
+      throw new Error("nobody reads on")
+    }
+    await failureOf(model().answer(request([customer("delivery?")], { onText })))
+    await until("the response has ended", () => fake!.open === 0)
   })
 
   proves("one request", async () => {

@@ -23,6 +23,7 @@ export function openAiEmbedding({ baseUrl, apiKey, model, capMs = portLimits.emb
     try {
       return await request(vendor, texts, deadline.signal)
     } catch (error) {
+      deadline.abort()
       if (signal.aborted) throw notWanted()
       if (deadline.isOver) throw new EmbeddingFailure(`${VENDOR} gave no answer within ${capMs / 1000} s`)
       if (error instanceof EmbeddingFailure) throw error

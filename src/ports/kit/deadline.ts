@@ -29,6 +29,11 @@ export class Deadline implements Disposable {
     return this.#isOver
   }
 
+  /** Aborts the signal at once: what has failed may have left a response that is still read. */
+  abort() {
+    this.#controller.abort()
+  }
+
   [Symbol.dispose]() {
     clearTimeout(this.#timer)
     this.other?.removeEventListener("abort", this.#follow)

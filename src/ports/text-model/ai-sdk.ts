@@ -60,6 +60,7 @@ function textModel(
     try {
       return await request(deadline.signal)
     } catch (error) {
+      deadline.abort()
       if (wanted.aborted) throw new ModelFailure("The answer is no longer wanted")
       if (deadline.isOver) throw new ModelFailure(cap)
       throw failure(error, vendor, apiKey)

@@ -22,6 +22,8 @@ export function offlineModel(): TextModel {
     async answer(request) {
       if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
       const answer = await answered(request)
+      // Other work has run meanwhile: a person may have taken over.
+      if (request.signal.aborted) throw new ModelFailure("The answer is no longer wanted")
       if (answer.text) request.onText?.(answer.text)
       return answer
     },
