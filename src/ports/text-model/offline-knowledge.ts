@@ -22,6 +22,7 @@ export function sentences(text: string): string[] {
     for (const { segment, index } of sentenceSegmenter.segment(line)) {
       const end = index + segment.length
       const open = line.slice(begin, end).trim()
+      // No abbreviation is as long as the part that is tested.
       if (abbreviation.test(open.slice(-20))) continue
       if (open) found.push(open)
       begin = end
@@ -148,7 +149,7 @@ type Weigh = (concept: Concept) => number
 function weights(asked: Concept[], passages: Passage[]): Weigh {
   const weight = new Map<Concept, number>()
   for (const concept of asked) {
-    const times = passages.filter(({ own, title }) => has(own, concept) || title.some((part) => has(part, concept))).length
+    const times = passages.filter((passage) => has(passage.own, concept) || isInTitle(passage, concept)).length
     const rarity = times ? 1 - Math.log(times) / Math.log(passages.length + 1) : 1
     weight.set(concept, (concept.topic ? 1.5 : 1) * (0.6 + 0.4 * rarity))
   }
