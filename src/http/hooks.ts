@@ -102,7 +102,10 @@ async function stranger(services: Services, ctx: RouterContext): Promise<Unauthe
 async function challenge(services: Services, ctx: RouterContext, named: Messenger) {
   const { adapter, messenger, id } = target(services, ctx, named)
   const connection = await hookConnection(services, messenger, id)
-  if (!connection) throw new NotFound("Connection")
+  if (!connection) {
+    await stranger(services, ctx)
+    throw new NotFound("Connection")
+  }
   const answer = adapter.challenge!(new URLSearchParams(ctx.querystring), connection.account)
   if (answer === null) throw await stranger(services, ctx)
   ctx.type = "text/plain; charset=utf-8"

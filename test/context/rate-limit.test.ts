@@ -191,6 +191,17 @@ describe("requests without credentials", () => {
       .expect(429)
   })
 
+  it.each([
+    ["a question whether a hook is ours", "/hooks/whatsapp-business", 404],
+    ["what a channel reports", "/hooks/whatsapp-business", 401],
+  ])("%s, of a connection that does not exist, are counted", async (what, path, status) => {
+    const url = `${path}/0190a0b0-0000-7000-8000-000000000000`
+    const here = from(what.startsWith("a question") ? "198.51.100.6" : "198.51.100.7")
+    const ask = () => (status === 404 ? rest.as(here).get(`${url}?hub.mode=subscribe`) : rest.as(here).post(url, {}))
+    for (let count = 0; count < 5; count += 1) await ask().expect(status)
+    await ask().expect(429)
+  })
+
   it("do not limit those with credentials, nor another address", async () => {
     const here = from("198.51.100.2")
     for (let count = 0; count < 6; count += 1) await gql(here, query)
