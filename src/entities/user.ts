@@ -44,6 +44,7 @@ export class RefreshToken {
   sessionId!: string
 
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
+  @Index()
   expiresAt!: Date
 
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })

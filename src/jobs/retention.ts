@@ -6,6 +6,7 @@ import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"
+import { rootLimits } from "../limits.js"
 import { forgetMedia } from "./forget-media.js"
 import type { Sweep } from "./kit/scheduler.js"
 import { jobLimits } from "./limits.js"
@@ -28,8 +29,49 @@ const clearEvents: Statement<{ count: number }> = {
     select count(*)::integer as count from deleted`,
 }
 
-const clearIdempotencyKeys = { name: "clear-idempotency-keys", text: "delete from idempotency_key where created_at < $1" }
-const clearRefreshTokens = { name: "clear-refresh-tokens", text: "delete from refresh_token where expires_at < $1" }
+/** Rows of a table that are older than `$1` by a column, at most `$2`; those that are locked are left to a later run. */
+const old = (table: string, column: string) =>
+  `select id from ${table} where ${column} < $1 order by ${column} limit $2 for update skip locked`
+
+const clearIdempotencyKeys: Statement = {
+  name: "clear-idempotency-keys",
+  text: `delete from idempotency_key where id in (${old("idempotency_key", "created_at")}) returning 1`,
+}
+
+const clearRefreshTokens: Statement = {
+  name: "clear-refresh-tokens",
+  text: `delete from refresh_token where id in (${old("refresh_token", "expires_at")}) returning 1`,
+}
+
+const clearChannelItems: Statement = {
+  name: "clear-channel-items",
+  text: `delete from channel_item where id in (${old("channel_item", "expires_at")}) returning 1`,
+}
+
+const clearEventDeliveries: Statement = {
+  name: "clear-event-deliveries",
+  text: `delete from event_delivery where id in (${old("event_delivery", "created_at")}) returning 1`,
+}
+
+const clearAuditEntries: Statement = {
+  name: "clear-audit-entries",
+  text: `delete from audit_entry where id in (${old("audit_entry", "created_at")}) returning 1`,
+}
+
+/** Deletes reports about calls that never became known. */
+const clearCallReports: Statement = {
+  name: "clear-call-reports",
+  text: `delete from call_report where id in (${old("call_report", "expires_at")}) returning 1`,
+}
+
+/** Deletes sessions whose last tokens have expired: `$1` when the youngest of them began. IDs sort by time (UUID v7). */
+const clearSessions = {
+  name: "clear-sessions",
+  text: `delete from session where id in (
+    select s.id from session s where s.id < $1 and s.created_at < $2 and not exists (select from refresh_token r where r.session_id = s.id)
+    order by s.id limit $3 for update of s skip locked
+  ) returning 1`,
+}
 
 const clearTurns = {
   name: "clear-turns",
@@ -69,13 +111,6 @@ const clearMessages: Statement<{ seen: number; last: string | null }> = {
     select count(*)::integer as seen, (array_agg(id order by id desc))[1] as last from old`,
 }
 
-const clearChannelItems = {
-  name: "clear-channel-items",
-  text: `delete from channel_item where id in (
-    select id from channel_item where expires_at < $1 order by expires_at limit $2 for update skip locked
-  ) returning 1`,
-}
-
 /** Deletes the bodies of old tool calls; the entries of the log stay, and their tallies. */
 const clearToolBodies = {
   name: "clear-tool-bodies",
@@ -88,9 +123,7 @@ const clearToolBodies = {
 /** Deletes questions that are as old as the messages or the bodies of the tool calls that are deleted. */
 const clearQuestions = {
   name: "clear-questions",
-  text: `delete from asked_question where id in (
-    select id from asked_question where asked_at < $1 order by asked_at limit $2 for update skip locked
-  ) returning 1`,
+  text: `delete from asked_question where id in (${old("asked_question", "asked_at")}) returning 1`,
 }
 
 /** Deletes groups that have lost their questions. */
@@ -110,20 +143,6 @@ const clearGuardrailExcerpts = {
   ) returning 1`,
 }
 
-const clearEventDeliveries = {
-  name: "clear-event-deliveries",
-  text: `delete from event_delivery where id in (
-    select id from event_delivery where created_at < $1 order by created_at limit $2 for update skip locked
-  ) returning 1`,
-}
-
-const clearAuditEntries = {
-  name: "clear-audit-entries",
-  text: `delete from audit_entry where id in (
-    select id from audit_entry where created_at < $1 order by created_at limit $2 for update skip locked
-  ) returning 1`,
-}
-
 /** Takes old recordings from their calls; their files are removed like any other that is not used. */
 const clearRecordings = {
   name: "clear-recordings",
@@ -134,9 +153,6 @@ const clearRecordings = {
     )
     update call set recording_id = null from old where call.id = old.id returning 1`,
 }
-
-/** Deletes reports about calls that never became known. */
-const clearCallReports = { name: "clear-call-reports", text: "delete from call_report where expires_at < $1" }
 
 type Deleting = Pick<Services, "database" | "stopping">
 
@@ -150,9 +166,14 @@ async function inBatches(
   while (!stopping.aborted && (await unscoped(database, statement, [...values, size])).length === size);
 }
 
+/** The lowest ID that a row of this time can have. */
+const firstId = (time: Date) => v7({ msecs: time.getTime(), seq: 0, random: new Uint8Array(16) })
+
+const clearOldSessions = (services: Deleting, before: Date) => inBatches(services, clearSessions, [firstId(before), before])
+
 async function clearOldMessages({ database, stopping }: Deleting, before: Date) {
   const { messageRetentionBatch } = jobLimits
-  const end = v7({ msecs: before.getTime(), seq: 0, random: new Uint8Array(16) })
+  const end = firstId(before)
   for (let after: string | null = NIL; after && !stopping.aborted; ) {
     const rows: { seen: number; last: string | null }[] = await unscoped(database, clearMessages, [
       after,
@@ -200,10 +221,11 @@ export const retention: Sweep = {
     await inBatches(services, forgetRestOfDeliveries, [null])
     await inBatches(services, clearEventDeliveries, [new Date(now.getTime() - jobLimits.eventDeliveryRetentionSeconds * 1000)])
     await inBatches(services, clearTurns, [new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)])
-    await unscoped(database, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
-    await unscoped(database, clearRefreshTokens, [now])
+    await inBatches(services, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
+    await inBatches(services, clearRefreshTokens, [now])
+    await clearOldSessions(services, new Date(now.getTime() - rootLimits.refreshTokenSeconds * 1000))
     await inBatches(services, clearChannelItems, [now])
-    await unscoped(database, clearCallReports, [now])
+    await inBatches(services, clearCallReports, [now])
     await clearByAge(services, now)
     await inBatches(services, clearQuestionGroups, [])
     for (const row of await unscoped(database, companiesWithDueMedia, [now]))

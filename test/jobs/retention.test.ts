@@ -4,6 +4,7 @@ import type { CommandContext } from "../../src/admin/kit.js"
 import type { Services } from "../../src/context/services.js"
 import { retention } from "../../src/jobs/retention.js"
 import { administration } from "../kit/command-line.js"
+import { password } from "../kit/company-fixture.js"
 import { filesBelow, folderOfItsOwn, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
@@ -164,6 +165,23 @@ describe("audit entries that are older than AUDIT_RETENTION_DAYS", () => {
     await clear()
     expect((await done("audit:list", { company: acme.id })).map(({ action }: { action: string }) => action)).toEqual(["balance:set"])
   })
+})
+
+it("sessions are deleted when their last refresh token has expired", async () => {
+  const signIn = { email: acme.owner.email, password }
+  const { body: old } = await rest.as(null).post("/api/auth/sign-in", signIn).expect(200)
+  time.pass(days(6))
+  const { body: renewed } = await rest.as(null).post("/api/auth/refresh", { refreshToken: old.refreshToken }).expect(200)
+  time.pass(days(6))
+  await clear()
+  const { body: again } = await rest.as(null).post("/api/auth/refresh", { refreshToken: renewed.refreshToken }).expect(200)
+  const sessions = () => sql("select id from session")
+  expect(await sessions()).toHaveLength(1)
+  time.pass(days(8))
+  await clear()
+  expect([await sessions(), await sql("select id from refresh_token")]).toEqual([[], []])
+  await rest.as(null).post("/api/auth/refresh", { refreshToken: again.refreshToken }).expect(400)
+  await rest.as(null).post("/api/auth/sign-in", signIn).expect(200)
 })
 
 it("0 days keeps everything", async () => {
