@@ -156,6 +156,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const scheduler = await makeScheduler(config, database, log, { work, stored: [autoResume, forgetMediaJob], sweeps })
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
   stack.defer(() => httpClient.close())
+  const messengers = channels(config, httpClient, log)
+  stack.defer(() => messengers.close())
   const vendorHttpClient = new GuardedHttpClient(true)
   stack.defer(() => vendorHttpClient.close())
   const running = new Running(log)
@@ -180,7 +182,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     mediaUrls,
     httpClient,
     vendorHttpClient,
-    channels: channels(config, httpClient),
+    channels: messengers,
     crawler: crawler(httpClient),
     mcp: mcp(httpClient),
     extractor: documents,

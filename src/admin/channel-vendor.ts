@@ -1,3 +1,4 @@
+import pino from "pino"
 import type { Messenger } from "../entities/channel.js"
 import { ChannelFailure, type Channels, type Credentials } from "../ports/channel.js"
 import { channels } from "../ports/index.js"
@@ -11,7 +12,11 @@ export type Messengers = Channels & AsyncDisposable
 /** The messengers that commands talk to. */
 export function channelsOf({ config }: CommandContext): Messengers {
   const httpClient = new GuardedHttpClient(config.allowPrivateNetwork)
-  return { ...channels(config, httpClient), [Symbol.asyncDispose]: async () => httpClient.close() }
+  const messengers = channels(config, httpClient, pino({ level: "silent" }))
+  const close = async () => {
+    await Promise.all([messengers.close(), httpClient.close()])
+  }
+  return { ...messengers, [Symbol.asyncDispose]: close }
 }
 
 /** Asks a vendor; its refusal is that of the command, in its words. */

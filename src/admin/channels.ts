@@ -105,7 +105,7 @@ export const channelCommands: Record<string, Command> = {
       const given = readCredentials(vendor, messenger, options["credentials"])
       await change(desk, [companyId], (unit) => assistantOf(unit, companyId, options["assistant"] || null))
       const adapter = vendor.adapter(messenger)
-      const unnamed = { connectionId: "", externalId, name, credentials: given }
+      const unnamed = { companyId, connectionId: "", externalId, name, credentials: given }
       const credentials = { ...given, ...(adapter && (await asked((signal) => adapter.check(unnamed, signal)))) }
       const { channel, before } = await change(desk, [companyId], async (unit) => {
         const assistantId = await assistantOf(unit, companyId, options["assistant"] || null)
@@ -123,7 +123,7 @@ export const channelCommands: Record<string, Command> = {
         unit.em.persist(channel)
         return { channel, before }
       })
-      const account = { connectionId: channel.id, externalId, name, credentials }
+      const account = { companyId, connectionId: channel.id, externalId, name, credentials }
       return shownChannel(desk, await register(desk, vendor, channel, account, before))
     },
   },
@@ -138,7 +138,7 @@ export const channelCommands: Record<string, Command> = {
       if (Object.keys(given).length === 0) throw new Refusal(`${known.messenger} has no credentials`)
       const adapter = vendor.adapter(known.messenger)!
       const { id: connectionId, externalId, name } = known
-      const account = { connectionId, externalId, name, credentials: given }
+      const account = { companyId, connectionId, externalId, name, credentials: given }
       const credentials = { ...given, ...(await asked((signal) => adapter.check(account, signal))) }
       const channel = await change(desk, [companyId], async ({ em }) => {
         const channel = await em.findOneOrFail(Channel, { id: connectionId })

@@ -5,13 +5,14 @@ import type { Account } from "../ports/channel.js"
 /** Columns of a connection from which its account is read. */
 export interface SealedAccount {
   id: string
+  companyId: string
   externalId: string
   name: string
   credentials: string | null
 }
 
 /** The account of a connection, with its credentials decrypted. */
-export function accountOf({ id, externalId, name, credentials }: SealedAccount, keys: SealingKeys): Account {
+export function accountOf({ id, companyId, externalId, name, credentials }: SealedAccount, keys: SealingKeys): Account {
   const text = credentials ? unseal(credentials, keys.encryptionKey, keys.encryptionKeyPrevious) : "{}"
-  return { connectionId: id, externalId, name, credentials: JSON.parse(text) }
+  return { companyId, connectionId: id, externalId, name, credentials: JSON.parse(text) }
 }

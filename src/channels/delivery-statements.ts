@@ -16,6 +16,7 @@ import { channelLimits } from "./limits.js"
 
 interface ClaimedRow {
   id: string
+  company_id: string
   /** Null when the chat is due, but only a transaction can claim it. */
   run_id: string | null
   message_id: string
@@ -101,13 +102,13 @@ const plainMessengers = oncePer(({ channels }: Services) =>
 const unpaced = oncePer((services: Services) => plainMessengers(services).filter((each) => !services.channels.capabilities(each).perSecond))
 
 function deliveryOf({ secrets }: Services, row: ClaimedRow, now: Date): Delivery {
-  const { channel_id: id, account_id: externalId, name, credentials } = row
+  const { channel_id: id, company_id: companyId, account_id: externalId, name, credentials } = row
   return {
     chatId: row.id,
     runId: row.run_id!,
     messageId: row.message_id,
     messenger: row.messenger,
-    account: accountOf({ id, externalId, name, credentials }, secrets),
+    account: accountOf({ id, companyId, externalId, name, credentials }, secrets),
     hasProblem: row.has_problem,
     content: { text: row.text, files: [], template: null, choices: null },
     address: {

@@ -70,6 +70,6 @@ export async function sibling(services: Services, connection: HookConnection, ac
 
 function connectionOf({ secrets }: Pick<Services, "secrets">, messenger: Messenger, row: ConnectionRow): HookConnection {
   const { id, company_id: companyId, external_id: externalId, name, credentials, assistant_id: assistantId, last_inbound_at: at } = row
-  const account = accountOf({ id, externalId, name, credentials }, secrets)
+  const account = accountOf({ id, companyId, externalId, name, credentials }, secrets)
   return { id, companyId, messenger, externalId, assistantId, lastInboundAt: at ? new Date(at) : null, account }
 }

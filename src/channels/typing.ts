@@ -5,12 +5,15 @@ import type { Statement } from "../database/unit-of-work.js"
 import { accountOf } from "./account.js"
 import { channelLimits } from "./limits.js"
 
-type Target = RowOf<"Channel", "id" | "external_id" | "name" | "credentials"> & { customer: string; last_external_id: string | null }
+type Target = RowOf<"Channel", "id" | "company_id" | "external_id" | "name" | "credentials"> & {
+  customer: string
+  last_external_id: string | null
+}
 
 const typingTarget: Statement<Target> = {
   name: "typing-target",
   text: `
-    select h.id, h.external_id, h.name, h.credentials, c.external_id as customer, (
+    select h.id, h.company_id, h.external_id, h.name, h.credentials, c.external_id as customer, (
       select m.external_id from message m where m.chat_id = c.id and m.role = 'Customer' and m.external_id is not null order by m.sequence desc limit 1
     ) as last_external_id
     from chat c join channel h on h.company_id = c.company_id and h.messenger = c.messenger and h.external_id = c.from_id and h.is_active
@@ -27,8 +30,8 @@ export function showTyping(context: RequestContext, chatId: string, messenger: s
   const show = async () => {
     const [target] = await context.statement(typingTarget, [chatId, context.companyIds])
     if (!target) return
-    const { id, external_id: externalId, name, credentials, customer, last_external_id: lastExternalId } = target
-    const account = accountOf({ id, externalId, name, credentials }, context.services.secrets)
+    const { id, company_id: companyId, external_id: externalId, name, credentials, customer, last_external_id: lastExternalId } = target
+    const account = accountOf({ id, companyId, externalId, name, credentials }, context.services.secrets)
     const signal = AbortSignal.any([over.signal, context.services.stopping])
     while (!signal.aborted) {
       await adapter!.typing!({ externalId: customer, lastExternalId }, account, signal)

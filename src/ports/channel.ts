@@ -235,6 +235,7 @@ export type Download =
 
 /** The connection that an adapter acts for. */
 export interface Account {
+  companyId: string
   /** ID of the connection, which is the last part of the hook's path. */
   connectionId: string
   /** ID of the account, as the operator gave it. */
@@ -296,4 +297,6 @@ export interface Channels {
   capabilities(messenger: string): Capabilities
   /** Its adapter; null for the widget and the playground, whose clients read events. */
   adapter(messenger: string): ChannelAdapter | null
+  /** Ends the processes that read mails. */
+  close(): Promise<void>
 }

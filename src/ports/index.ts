@@ -1,9 +1,11 @@
 import { join } from "node:path"
+import type { Logger } from "pino"
 import type { Config, ModelService } from "../config.js"
 import { bridge } from "./channel/bridge.js"
 import { eventCapabilities } from "./channel/built-in.js"
 import { gmail } from "./channel/gmail.js"
 import { instagram } from "./channel/instagram.js"
+import { MailReader } from "./channel/mail-reader.js"
 import { messenger } from "./channel/messenger.js"
 import { resend } from "./channel/resend.js"
 import { telegramBot } from "./channel/telegram-bot.js"
@@ -68,7 +70,8 @@ export async function storage(config: Config): Promise<Storage> {
 }
 
 /** The messengers of this deployment: those with an adapter of their own, and the bridge for all others. */
-export function channels(config: Config, httpClient: GuardedHttpClient): Channels {
+export function channels(config: Config, httpClient: GuardedHttpClient, log: Logger): Channels {
+  const mails = new MailReader(log)
   const connector = bridge({ httpClient, replies: "any" })
   const withoutReplies = bridge({ httpClient, replies: "none" })
   const native: Record<string, ChannelAdapter | null> = {
@@ -78,12 +81,12 @@ export function channels(config: Config, httpClient: GuardedHttpClient): Channel
     "whatsapp-business": whatsappBusiness({ baseUrl: config.metaGraphBaseUrl }),
     messenger: messenger({ baseUrl: config.metaGraphBaseUrl }),
     instagram: instagram({ baseUrl: config.metaGraphBaseUrl }),
-    resend: resend({ baseUrl: config.resendBaseUrl }),
-    gmail: gmail({ baseUrl: config.gmailBaseUrl, oauthBaseUrl: config.googleOauthBaseUrl }),
+    resend: resend({ baseUrl: config.resendBaseUrl }, mails),
+    gmail: gmail({ baseUrl: config.gmailBaseUrl, oauthBaseUrl: config.googleOauthBaseUrl }, mails),
     telegram: connector,
     whatsapp: connector,
     "custom-messenger": connector,
   }
   const adapter = (messenger: string) => native[messenger] ?? (messenger in native ? null : withoutReplies)
-  return { adapter, capabilities: (messenger) => adapter(messenger)?.capabilities ?? eventCapabilities }
+  return { adapter, capabilities: (messenger) => adapter(messenger)?.capabilities ?? eventCapabilities, close: () => mails.close() }
 }

@@ -117,10 +117,22 @@ export const portLimits = {
   mailInlineImageBytes: 10 * 1024,
   /** Characters of a mail in which replies are told from quotes; ours, at most 100,000: it takes milliseconds, and texts of messages are shorter. */
   mailReplyText: 20_000,
-  /** Characters of a mail's HTML that are read; ours. */
-  mailHtml: 1_000_000,
+  /** Characters of a mail's text that are read, or of its HTML; ours. */
+  mailCharacters: 1_000_000,
   /** Time to tell what the writer of a mail wrote, in milliseconds; ours, for usual mails a hundred times enough. */
   mailTextMs: 300,
+  /** Time to read one mail, or to start a process for it, in milliseconds; ours, for the largest mail thirty times enough. */
+  mailReadMs: 30_000,
+  /** Most mail processes at once; ours. */
+  mailProcesses: 2,
+  /** Heap of a mail process, in megabytes; ours. */
+  mailHeapMb: 256,
+  /** How long an idle mail process is kept, in milliseconds; ours. */
+  mailIdleMs: 60_000,
+  /** Mails that a mail process reads before it is replaced; ours. */
+  mailUses: 100,
+  /** Recipients of a mail among which the connected address is looked for; ours. */
+  mailRecipients: 1_000,
   /** Mails of a thread that `References` names; ours. */
   mailReferences: 20,
   /** Longest Message-ID that is stored, in characters; ours, as of every ID. */

@@ -19,6 +19,7 @@ async function open(): Promise<BridgeBed> {
   const httpClient = new GuardedHttpClient(true)
   clients.push(httpClient)
   const account: Account = {
+    companyId: "0199bbbb-0000-7000-8000-000000000000",
     connectionId: "0199aaaa-0000-7000-8000-000000000000",
     externalId: "shop",
     name: "Shop",

@@ -1,6 +1,8 @@
+import pino from "pino"
 import { Faults } from "../../simulate/kit/faults.js"
 import { GmailVendor, type WrittenMail } from "../../simulate/vendors/gmail.js"
 import { gmail } from "../../src/ports/channel/gmail.js"
+import { MailReader } from "../../src/ports/channel/mail-reader.js"
 import type { Account, IncomingMessage, Part } from "../../src/ports/channel.js"
 import { type ChannelBed, failureOf, fileOf, going, partFor, pngOf, readItems, readMessage } from "./channel-bed.js"
 import { channelSuite } from "./channel-suite.js"
@@ -13,8 +15,9 @@ interface GmailBed extends ChannelBed {
 
 async function open(): Promise<GmailBed> {
   const vendor = await new GmailVendor({ faults: new Faults() }).listen()
-  const adapter = gmail({ baseUrl: vendor.server.url, oauthBaseUrl: vendor.server.url })
+  const adapter = gmail({ baseUrl: vendor.server.url, oauthBaseUrl: vendor.server.url }, mails)
   const given: Account = {
+    companyId: "0199bbbb-0000-7000-8000-000000000000",
     connectionId: "0199aaaa-0000-7000-8000-000000000000",
     externalId: "support",
     name: "Shop",
@@ -62,6 +65,9 @@ async function open(): Promise<GmailBed> {
 
 const sentBy = ({ mails }: GmailVendor) => mails.filter(({ labelIds }) => labelIds.includes("SENT"))
 const polled = "Gmail is polled"
+
+const mails = new MailReader(pino({ level: "silent" }))
+afterAll(() => mails.close())
 
 channelSuite("gmail", {
   open,

@@ -6,6 +6,7 @@ const IGID = "17841400000000000"
 const IGSID = "1030555111222"
 const MID = "aWdfZAG1faXRlbToxOklHTWVzc2FnZAUlE"
 const account = {
+  companyId: "0199bbbb-0000-7000-8000-000000000000",
   connectionId: "c",
   externalId: IGID,
   name: "Shop",

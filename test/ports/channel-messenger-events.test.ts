@@ -6,6 +6,7 @@ const PAGE = "682498302938465"
 const PSID = "1254459154682919"
 const MID = "m_1457764197618:41d102a3e1ae206a38"
 const account = {
+  companyId: "0199bbbb-0000-7000-8000-000000000000",
   connectionId: "c",
   externalId: PAGE,
   name: "Shop",

@@ -3,6 +3,7 @@ import { challenge, faultOf, partIdOf, verify } from "../../src/ports/channel/me
 import { failureOf, readError } from "../../src/ports/channel/meta-errors.js"
 
 const account = {
+  companyId: "0199bbbb-0000-7000-8000-000000000000",
   connectionId: "c",
   externalId: "1",
   name: "Shop",

@@ -1,5 +1,7 @@
+import pino from "pino"
 import { Faults } from "../../simulate/kit/faults.js"
 import { ResendVendor, type WrittenMail } from "../../simulate/vendors/resend.js"
+import { MailReader } from "../../src/ports/channel/mail-reader.js"
 import { resend } from "../../src/ports/channel/resend.js"
 import { type Account, ChannelFailure, type Credentials, type Event, type Part } from "../../src/ports/channel.js"
 import { type ChannelBed, failureOf, fileOf, going, itemsOf, partFor, pngOf, readItems, readMessage } from "./channel-bed.js"
@@ -13,12 +15,13 @@ async function open(): Promise<ResendBed> {
   const vendor = await new ResendVendor({ faults: new Faults(), pauseMs: () => 1 }).listen()
   const webhook = vendor.addWebhook("https://platform.example/hooks/0")
   const account: Account = {
+    companyId: "0199bbbb-0000-7000-8000-000000000000",
     connectionId: "0199aaaa-0000-7000-8000-000000000000",
     externalId: "support@shop.example",
     name: "Shop",
     credentials: { apiKey: vendor.apiKey, from: "Shop <support@shop.example>", webhookSecret: webhook.signing_secret },
   }
-  const adapter = resend({ baseUrl: vendor.server.url })
+  const adapter = resend({ baseUrl: vendor.server.url }, mails)
   const write = (written: WrittenMail) => vendor.write({ subject: "Re: Hello", ...written })
   return {
     vendor,
@@ -36,10 +39,10 @@ async function open(): Promise<ResendBed> {
       const [reported] = adapter.parse(JSON.parse(JSON.stringify(event)), account)
       if (reported?.item.kind !== "reference") return reported ? [reported.item] : []
       const { reference } = JSON.parse(JSON.stringify(reported.item))
-      // As the job of the server, which asks again.
-      const ask = async (tries = 20): Promise<Event[]> =>
-        adapter.complete!(reference, account, AbortSignal.timeout(200)).catch((error) => {
-          if (tries > 1 && error instanceof ChannelFailure && error.options.kind === "doubt") return ask(tries - 1)
+      // As the job of the server, which asks again; each time it waits longer, because it also waits for the process that reads the mail.
+      const ask = async (timeoutMs = 200): Promise<Event[]> =>
+        adapter.complete!(reference, account, AbortSignal.timeout(timeoutMs)).catch((error) => {
+          if (timeoutMs < 100_000 && error instanceof ChannelFailure && error.options.kind !== "permanent") return ask(2 * timeoutMs)
           throw error
         })
       return (await ask()).map(({ item }) => item)
@@ -62,6 +65,9 @@ async function open(): Promise<ResendBed> {
     close: () => vendor.close(),
   }
 }
+
+const mails = new MailReader(pino({ level: "silent" }))
+afterAll(() => mails.close())
 
 channelSuite("resend", {
   open,

@@ -19,6 +19,7 @@ interface TelegramBed extends ChannelBed {
 async function open(): Promise<TelegramBed> {
   const vendor = await new TelegramBotVendor({ faults: new Faults(), secondMs: 1, pauseMs: () => 1 }).listen()
   const account: Account = {
+    companyId: "0199bbbb-0000-7000-8000-000000000000",
     connectionId: "0199aaaa-0000-7000-8000-000000000000",
     externalId: "shop_bot",
     name: "Shop",

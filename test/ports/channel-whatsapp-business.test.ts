@@ -25,7 +25,13 @@ async function open(checksHook = false): Promise<WhatsAppBed> {
   return {
     vendor,
     adapter: whatsappBusiness({ baseUrl: vendor.server.url }),
-    account: { connectionId: "0199aaaa-0000-7000-8000-000000000000", externalId: "15550783881", name: "Shop", credentials },
+    account: {
+      companyId: "0199bbbb-0000-7000-8000-000000000000",
+      connectionId: "0199aaaa-0000-7000-8000-000000000000",
+      externalId: "15550783881",
+      name: "Shop",
+      credentials,
+    },
     wrongCredentials: { ...credentials, accessToken: "not-the-token" },
     faults: vendor.faults,
     customer: ada.id,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import pino from "pino"
 import { callFaults, hookFaults } from "../../simulate/kit/faults.js"
 import { readConfig } from "../../src/config.js"
 import { deliveredByEvent, messengers } from "../../src/entities/channel.js"
@@ -30,12 +31,12 @@ describe("docs/channels.md", () => {
   })
 
   it("describes messengers whose messages are sent by an adapter, but for those that deliver by events", () => {
-    const { adapter } = channels(readConfig({}), httpClient)
+    const { adapter } = channels(readConfig({}), httpClient, pino({ level: "silent" }))
     expect(messengers.filter((each) => adapter(each) === null)).toEqual(deliveredByEvent)
   })
 
   it("says of each messenger what its capabilities are", () => {
-    const { capabilities } = channels(readConfig({}), httpClient)
+    const { capabilities } = channels(readConfig({}), httpClient, pino({ level: "silent" }))
     const shown = ({ replies, captionLength, textLength, windowHours, receipts, typing }: Capabilities) => [
       ...[replies, String(captionLength), String(textLength), windowHours === null ? "-" : `${windowHours} h`],
       ...[receipts.join(", ") || "-", typing ? "yes" : "-"],
@@ -69,7 +70,13 @@ describe("docs/examples/bridge-connector.js", () => {
   })
 
   const adapter = bridge({ httpClient, replies: "any" })
-  const account = () => ({ connectionId: "c", externalId: "shop", name: "Shop", credentials: { deliveryUrl, secret } })
+  const account = () => ({
+    companyId: "0199bbbb-0000-7000-8000-000000000000",
+    connectionId: "c",
+    externalId: "shop",
+    name: "Shop",
+    credentials: { deliveryUrl, secret },
+  })
 
   promised("passes customers' messages on, signed, in order, until they are stored", async () => {
     hook.answer(() => [503, 202, 202][hook.requests.length - 1] ?? 500)

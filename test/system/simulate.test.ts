@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
+import pino from "pino"
 import { gmail } from "../../src/ports/channel/gmail.js"
 import { instagram } from "../../src/ports/channel/instagram.js"
+import { MailReader } from "../../src/ports/channel/mail-reader.js"
 import { messenger } from "../../src/ports/channel/messenger.js"
 import { resend } from "../../src/ports/channel/resend.js"
 import { telegramBot } from "../../src/ports/channel/telegram-bot.js"
@@ -59,13 +61,22 @@ function simulateWith(env: Record<string, string>, ...args: string[]) {
   }
 }
 
+const mails = new MailReader(pino({ level: "silent" }))
+afterAll(() => mails.close())
+
 describe("npm run simulate", () => {
   it("telegram-bot is a chat with the bot that the platform runs", async () => {
     const chat = simulate("telegram-bot", "--faults", "500=0", "--seed", "1")
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: TELEGRAM_BASE_URL=(\S+)$/)
     const [, botToken] = await chat.line(/^Connect it with: npm run .* channel:connect .* '\{"botToken":"([^"]+)"\}'$/)
     const adapter = telegramBot({ baseUrl: baseUrl!, pollSeconds: 5 })
-    const account = { connectionId: "c", externalId: "stand_in", name: "Stand-in", credentials: { botToken: botToken! } }
+    const account = {
+      companyId: "0199bbbb-0000-7000-8000-000000000000",
+      connectionId: "c",
+      externalId: "stand_in",
+      name: "Stand-in",
+      credentials: { botToken: botToken! },
+    }
     await adapter.check(account, going())
     chat.write("Hello", ":location 50.45 30.52", ":nothing", ":reply Why?")
     await chat.line(/^! there is no :nothing$/)
@@ -84,8 +95,14 @@ describe("npm run simulate", () => {
     const chat = simulate("resend", "--hook-url", hook.url)
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: RESEND_BASE_URL=(\S+)$/)
     const [, credentials] = await chat.line(/--credentials '(.+)'$/)
-    const adapter = resend({ baseUrl: baseUrl! })
-    const account = { connectionId: "c", externalId: "support@shop.example", name: "Shop", credentials: JSON.parse(credentials!) }
+    const adapter = resend({ baseUrl: baseUrl! }, mails)
+    const account = {
+      companyId: "0199bbbb-0000-7000-8000-000000000000",
+      connectionId: "c",
+      externalId: "support@shop.example",
+      name: "Shop",
+      credentials: JSON.parse(credentials!),
+    }
     await adapter.check(account, going())
     chat.write(":bounce x", "Hello")
     await chat.line(/^! Nothing was sent yet$/)
@@ -112,8 +129,14 @@ describe("npm run simulate", () => {
     const chat = simulate("gmail")
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: GMAIL_BASE_URL=(\S+) /)
     const [, credentials] = await chat.line(/--credentials '(.+)'$/)
-    const adapter = gmail({ baseUrl: baseUrl!, oauthBaseUrl: baseUrl! })
-    const given = { connectionId: "c", externalId: "support@shop.example", name: "Shop", credentials: JSON.parse(credentials!) }
+    const adapter = gmail({ baseUrl: baseUrl!, oauthBaseUrl: baseUrl! }, mails)
+    const given = {
+      companyId: "0199bbbb-0000-7000-8000-000000000000",
+      connectionId: "c",
+      externalId: "support@shop.example",
+      name: "Shop",
+      credentials: JSON.parse(credentials!),
+    }
     const account = { ...given, credentials: { ...given.credentials, ...(await adapter.check(given, going())) } }
     chat.write("Hello", ":operator By hand", ":nothing")
     await chat.line(/^! there is no :nothing$/)
@@ -156,7 +179,13 @@ describe("npm run simulate", () => {
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: META_GRAPH_BASE_URL=(\S+)$/)
     const [, externalId, credentials] = await chat.line(/--external-id (\S+) .* --credentials '(.+)'$/)
     const adapter = adapterAt({ baseUrl: baseUrl! })
-    const account = { connectionId: "c", externalId: externalId!, name: "Stand-in", credentials: JSON.parse(credentials!) }
+    const account = {
+      companyId: "0199bbbb-0000-7000-8000-000000000000",
+      connectionId: "c",
+      externalId: externalId!,
+      name: "Stand-in",
+      credentials: JSON.parse(credentials!),
+    }
     expect(account.credentials.appSecret).toBe("s3cret")
     await adapter.check(account, going())
     chat.write(

@@ -4,8 +4,9 @@ import { portLimits } from "../limits.js"
 import { GmailApi, type GmailOptions, isMissing } from "./gmail-api.js"
 import { idsOfNewMails, pollState } from "./gmail-history.js"
 import { Mail, type MailContent } from "./mail.js"
-import { domainOf, itemsOf, sentPartId } from "./mail-incoming.js"
-import { fileInMime, readMime, writeMime } from "./mail-mime.js"
+import { domainOf, sentPartId } from "./mail-incoming.js"
+import { writeMime } from "./mail-mime.js"
+import type { MailReader } from "./mail-reader.js"
 import { type Outgoing, outgoingOf } from "./mail-thread.js"
 
 const mailFields = z.object({ id: z.string(), threadId: z.string(), labelIds: z.array(z.string()).catch([]), raw: z.string() })
@@ -17,8 +18,8 @@ const metadataFields = z.object({
 })
 const fileReference = z.object({ id: z.string(), index: z.int() })
 
-/** The adapter of mailboxes of Gmail. */
-export function gmail(options: GmailOptions): ChannelAdapter {
+/** The adapter of mailboxes of Gmail, whose mails are read by `mails`. */
+export function gmail(options: GmailOptions, mails: MailReader): ChannelAdapter {
   const api = new GmailApi(options)
 
   /** A mail as it was transferred; null when it is gone. */
@@ -32,9 +33,8 @@ export function gmail(options: GmailOptions): ChannelAdapter {
     const labels = new Set(found?.labelIds)
     const isSent = labels.has("SENT")
     if (!found || ["SPAM", "TRASH", "DRAFT"].some((label) => labels.has(label)) || !(isSent || labels.has("INBOX"))) return []
-    const content = await readMime(found.bytes, (index) => ({ id, index }))
     const source = { id, threadId: found.threadId, own: addressOf(account), isSent }
-    return itemsOf(new Mail(content), source).map((item) => ({ account: null, item }))
+    return (await mails.items(found.bytes, source, account, signal)).map((item) => ({ account: null, item }))
   }
 
   /** Headers of a mail; null when it is gone. */
@@ -92,7 +92,7 @@ export function gmail(options: GmailOptions): ChannelAdapter {
     async download(reference, account, signal) {
       const { data } = fileReference.safeParse(reference)
       const found = data && (await rawOf(data.id, account, signal))
-      const file = found && (await fileInMime(found.bytes, data.index))
+      const file = found && (await mails.file(found.bytes, data.index, account, signal))
       if (!file) throw new ChannelFailure("Gmail no longer has the mail", { kind: "permanent", code: "REFUSED" })
       return file
     },

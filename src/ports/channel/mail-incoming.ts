@@ -27,8 +27,7 @@ export function itemsOf(mail: Mail, source: MailSource): Incoming[] {
   const externalId = messageId && messageId.length <= portLimits.mailIdCharacters ? messageId : id
   const all = content.files.filter((file) => !isDecoration(file))
   const files = all.slice(0, portLimits.mailFiles).map(fileOf)
-  const lost = all.slice(portLimits.mailFiles).map(({ filename }) => `[attachment not available: ${filename ?? "file"}, too many files]`)
-  const text = [textOf(mail), ...lost].filter(Boolean).join("\n\n")
+  const text = [textOf(mail), ...lostFiles(all.slice(portLimits.mailFiles))].filter(Boolean).join("\n\n")
   return [
     {
       kind: "message",
@@ -42,6 +41,13 @@ export function itemsOf(mail: Mail, source: MailSource): Incoming[] {
       ...(!isSent && isAutomatic(mail, chat.externalId) && { isAutomatic: true }),
     },
   ]
+}
+
+/** Lines about files that are not received. */
+function lostFiles(files: MailFile[]): string[] {
+  const named = files.slice(0, portLimits.mailFiles)
+  const lines = named.map(({ filename }) => `[attachment not available: ${shortName(filename) ?? "file"}, too many files]`)
+  return files.length > named.length ? [...lines, `[${files.length - named.length} more attachments not available]`] : lines
 }
 
 /** The domain of an address. */
@@ -95,5 +101,8 @@ const isDecoration = ({ isInline, mimeType, size }: MailFile) =>
 function fileOf({ filename, mimeType, reference }: MailFile): IncomingFile {
   const [type] = mimeType.split("/")
   const kind = type === "image" ? "photo" : type === "video" || type === "audio" ? type : "document"
-  return { kind, reference, filename: filename ?? (mimeType === "message/rfc822" ? "message.eml" : null) }
+  return { kind, reference, filename: shortName(filename) ?? (mimeType === "message/rfc822" ? "message.eml" : null) }
 }
+
+/** The end of a file's name, which has the extension. */
+const shortName = (filename: string | null) => (filename === null ? null : filename.slice(-portLimits.mailSubject))

@@ -2,7 +2,7 @@ import MailComposer from "nodemailer/lib/mail-composer"
 import PostalMime, { type Attachment } from "postal-mime"
 import type { Part } from "../channel.js"
 import { portLimits } from "../limits.js"
-import type { MailContent, MailFile } from "./mail.js"
+import { type MailContent, type MailFile, unreadText } from "./mail.js"
 import { htmlOf } from "./mail-text.js"
 import type { Outgoing } from "./mail-thread.js"
 
@@ -11,8 +11,9 @@ const reportTypes = new Set(["message/delivery-status", "message/rfc822", "text/
 
 /** Reads a mail as it was transferred. `referenceOf` names the file at an index. */
 export async function readMime(raw: Buffer, referenceOf: (index: number) => unknown): Promise<MailContent> {
-  const email = (await parsed(raw)) ?? { ...(await headOf(raw)), text: "[unsupported: mail]", attachments: [] }
-  const { headers = [], text = null, html = null, attachments } = email
+  const email = await parsed(raw)
+  if (!email) return await readHead(raw)
+  const { headers, text = null, html = null, attachments } = email
   const isReport = headers.some(({ key, value }) => key === "content-type" && /^multipart\/report\b/i.test(value))
   return {
     headers,
@@ -21,6 +22,13 @@ export async function readMime(raw: Buffer, referenceOf: (index: number) => unkn
     files: attachments.map((attachment, index) => fileOf(attachment, referenceOf(index))),
     reports: isReport ? attachments.filter(({ mimeType }) => reportTypes.has(mimeType)).map(beginOf) : [],
   }
+}
+
+/** Reads the beginning of the headers alone. */
+export async function readHead(raw: Buffer): Promise<MailContent> {
+  const head = raw.toString("latin1", 0, portLimits.mailHeadBytes)
+  const email = await parsed(Buffer.from(head.split(/\r?\n\r?\n/, 1)[0]!, "latin1"))
+  return { headers: email?.headers ?? [], text: unreadText, html: null, files: [], reports: [] }
 }
 
 /** The bytes of the file at an index of a mail; null when there is none. */
@@ -66,12 +74,6 @@ async function parsed(raw: Buffer) {
     if (error instanceof Error && /exceed|maximum|limit/i.test(error.message)) return null
     throw error
   }
-}
-
-/** The beginning of the headers alone. */
-function headOf(raw: Buffer) {
-  const head = raw.toString("latin1", 0, portLimits.mailHeadBytes)
-  return parsed(Buffer.from(head.split(/\r?\n\r?\n/, 1)[0]!, "latin1"))
 }
 
 function bytesOf({ content }: Attachment): Buffer {

@@ -26,12 +26,19 @@ const toOwnText = compile({
 
 /** What the writer of a mail wrote, without quoted mails and signature; all of it when nothing else is there. */
 export function writtenText(text: string | null, html: string | null): string {
-  if (text?.trim()) {
-    const plain = tidy(text)
-    return withoutQuotes(plain) || plain
-  }
-  if (!html?.trim()) return ""
-  const markup = html.slice(0, portLimits.mailHtml)
+  const given = text?.trim() ? text : (html ?? "")
+  const begin = given.slice(0, portLimits.mailCharacters)
+  const written = given === text ? ofText(begin) : ofHtml(begin)
+  return given.length > begin.length ? `${written}\n\n[the rest of the mail is not available]` : written
+}
+
+function ofText(text: string): string {
+  const plain = tidy(text)
+  return withoutQuotes(plain) || plain
+}
+
+function ofHtml(markup: string): string {
+  if (!markup.trim()) return ""
   const own = inTime(() => toOwnText(markup).split(restIsQuoted, 1)[0]!)
   return (own && withoutQuotes(tidy(own))) || tidy((own !== null && inTime(() => toText(markup))) || "[unsupported: HTML]")
 }
@@ -69,7 +76,7 @@ function withoutQuotes(text: string): string {
 function withoutHead(visible: string, text: string): string {
   const head = visible.slice(visible.lastIndexOf("\n\n") + 2)
   const isHead =
-    head.endsWith(":") && /<[^<>\s]+@[^<>\s]+>/.test(head) && [`${head}\n>`, `${head}\n\n>`].some((each) => text.includes(each))
+    head.endsWith(":") && /<[^<>\s@]+@[^<>\s]+>/.test(head) && [`${head}\n>`, `${head}\n\n>`].some((each) => text.includes(each))
   return isHead ? visible.slice(0, -head.length).trimEnd() : visible
 }
 

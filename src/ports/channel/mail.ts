@@ -23,6 +23,9 @@ export interface MailContent {
   reports: string[]
 }
 
+/** The text of a mail that cannot be read whole. */
+export const unreadText = "[unsupported: mail]"
+
 /** A mail with its headers read. */
 export class Mail {
   readonly from: Mailbox | null
@@ -59,7 +62,7 @@ export class Mail {
 export const mailboxesOf = (value: string): Mailbox[] =>
   addressParser(value, { flatten: true })
     .filter((each): each is Mailbox => typeof each.address === "string" && isAddress(each.address))
-    .map(({ name, address }) => ({ name: decodeWords(name).trim(), address: address.toLowerCase() }))
+    .map(({ name, address }) => ({ name: decodeWords(name).trim().slice(0, portLimits.mailSubject), address: address.toLowerCase() }))
 
 /** Whether this is one address, as vendors take it. */
 export const isAddress = (text: string) =>

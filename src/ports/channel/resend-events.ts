@@ -1,6 +1,7 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks"
 import { z } from "zod"
 import type { Account, Event, HookRequest, Incoming } from "../channel.js"
+import { portLimits } from "../limits.js"
 import { type MailContent, mailboxesOf } from "./mail.js"
 
 /** The events that a connection needs. */
@@ -98,7 +99,12 @@ export function eventsOf(body: unknown, from: string): Event[] {
   return [{ account: null, item: { kind: "reference", externalId: emailId, reference: { emailId } } }]
 }
 
-const isOf = (from: string, values: string[]) => values.flatMap(mailboxesOf).some(({ address }) => address === from)
+/** Whether one of these addresses is `from`. Only values that contain it are parsed, as few and short as in a mail. */
+const isOf = (from: string, values: string[]) =>
+  values
+    .filter((value) => value.length <= portLimits.mailSubject && value.toLowerCase().includes(from))
+    .slice(0, portLimits.mailRecipients)
+    .some((value) => mailboxesOf(value).some(({ address }) => address === from))
 
 function receiptOf({ type, data }: z.infer<typeof reported>): Incoming {
   const { email_id: externalId, tags, bounce, failed, suppressed } = data

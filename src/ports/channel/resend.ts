@@ -10,8 +10,9 @@ import {
 } from "../channel.js"
 import { callVendor, type VendorRequest, type VendorResponse } from "../kit/vendor-http.js"
 import { portLimits } from "../limits.js"
-import { Mail, mailboxesOf } from "./mail.js"
-import { domainOf, itemsOf } from "./mail-incoming.js"
+import { mailboxesOf } from "./mail.js"
+import { domainOf } from "./mail-incoming.js"
+import type { MailReader } from "./mail-reader.js"
 import { htmlOf } from "./mail-text.js"
 import { outgoingOf } from "./mail-thread.js"
 import { contentOf, events, eventsOf, fileFields, fromOf, isSigned, isSigningSecret, mailFields, partTag } from "./resend-events.js"
@@ -32,8 +33,8 @@ const errorFields = z
   .catch({ name: "error", message: "no description" })
 const fileReference = z.object({ emailId: z.string(), id: z.string() })
 
-/** The adapter of mail over Resend. */
-export function resend({ baseUrl }: ResendOptions): ChannelAdapter {
+/** The adapter of mail over Resend, whose mails are read by `mails`. */
+export function resend({ baseUrl }: ResendOptions, mails: MailReader): ChannelAdapter {
   const root = baseUrl.replace(/\/+$/, "")
 
   /** Sends a request and reads its response; throws ChannelFailure. */
@@ -97,7 +98,7 @@ export function resend({ baseUrl }: ResendOptions): ChannelAdapter {
       const path = `/emails/receiving/${encodeURIComponent(data.emailId)}?html_format=cid`
       const content = contentOf(await call(mailFields, path, account, { method: "GET", signal }))
       const source = { id: data.emailId, threadId: null, own: fromOf(account), isSent: false }
-      return itemsOf(new Mail(content), source).map((item) => ({ account: null, item }))
+      return (await mails.items(content, source, account, signal)).map((item) => ({ account: null, item }))
     },
 
     async download(reference, account, signal) {

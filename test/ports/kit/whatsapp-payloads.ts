@@ -1,6 +1,7 @@
 import { whatsappBusiness } from "../../../src/ports/channel/whatsapp-business.js"
 
 export const account = {
+  companyId: "0199bbbb-0000-7000-8000-000000000000",
   connectionId: "c",
   externalId: "+1 555 078 3881",
   name: "Shop",
