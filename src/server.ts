@@ -9,6 +9,7 @@ import { setQuietHours } from "./chats/stretch.js"
 import { type Config, isLoopback, publicUrl } from "./config.js"
 import { FairTurns } from "./context/fair-turns.js"
 import { rateLimits, redisForLimits } from "./context/rate-limit.js"
+import { ReadBudget } from "./context/read-budget.js"
 import type { Services } from "./context/services.js"
 import { withMedia } from "./context/snapshot.js"
 import { mediaFolder } from "./data-folder.js"
@@ -196,6 +197,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     vectors: await vectorSearch(database, log),
     limits: rateLimits(config, database, redis),
     turns: new FairTurns(),
+    reads: new ReadBudget(),
     eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)

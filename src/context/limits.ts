@@ -29,6 +29,17 @@ export const contextLimits = {
     /** For so long after its last request a company counts as one whose requests come, in milliseconds. */
     activeMs: 1_000,
   },
+  /** What operations may read from the database; ours. */
+  reads: {
+    /** Bytes that one operation may read: 100 messages of the longest text are 6.4 MB. */
+    operationBytes: 16 * 2 ** 20,
+    /** Bytes up to which an operation is never refused because of others. */
+    smallBytes: 256 * 1024,
+    /** Bytes that the larger operations of a company, or those of its visitors, may hold at once in an instance. */
+    companyBytes: 48 * 2 ** 20,
+    /** After how many seconds a refused client should try again. */
+    retrySeconds: 1,
+  },
   /** Levels of nesting in what a request sends; ours. */
   inputDepth: 100,
 } as const

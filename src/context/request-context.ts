@@ -16,6 +16,7 @@ import type { ArrivingForm } from "../media/upload.js"
 import { oncePer } from "../once-per.js"
 import { companiesOf, type Identity } from "./identity.js"
 import { contextLimits } from "./limits.js"
+import { OperationReads } from "./read-budget.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
 import { inTransaction } from "./transaction.js"
@@ -32,6 +33,8 @@ export interface RequestInfo {
   attemptCounted?: boolean
   /** The multipart form with the files of the request. */
   form?: ArrivingForm
+  /** What the operation has read, when its response is counted until it has left. */
+  reads?: OperationReads
   /** Whether this is durable work, which leaves database connections to requests. */
   isWork?: boolean
   /** The socket that a subscription runs on. */
@@ -63,7 +66,12 @@ export class RequestContext {
   get reader(): Reader {
     if (this.openUnit) return this.openUnit.reader
     const { database, mediaUrls } = this.services
-    this.reading ??= readerOnPool(database, this.companyIds, (id) => mediaUrls.of(id))
+    this.reading ??= readerOnPool(
+      database,
+      this.companyIds,
+      (id) => mediaUrls.of(id),
+      () => this.request.reads ?? new OperationReads(),
+    )
     return this.reading
   }
 
@@ -148,7 +156,7 @@ export class RequestContext {
     const { companyIds, actor, action } = this
     const request = this.identity.kind === "system" ? null : this.request
     return this.inTurn(() =>
-      inTransaction(this.services, { companyIds, actor, action, request }, (unit) =>
+      inTransaction(this.services, { companyIds, actor, action, request, meter: this.request.reads }, (unit) =>
         work(new RequestContext(this.services, this.identity, this.request, unit, action)),
       ),
     )

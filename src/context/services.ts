@@ -23,6 +23,7 @@ import type { VoiceProvider } from "../ports/voice.js"
 import type { FairTurns } from "./fair-turns.js"
 import type { SigningSecrets } from "./json-web-token.js"
 import type { RateLimits } from "./rate-limit.js"
+import type { ReadBudget } from "./read-budget.js"
 
 /** Starts jobs at their due times. The due time is stored on a row, so a lost start delays the work by at most one sweep. */
 export interface JobScheduler {
@@ -69,6 +70,8 @@ export interface Services extends UnitServices {
   limits: RateLimits
   /** Divides the time of this process among companies. */
   turns: FairTurns
+  /** Bounds what the operations of a company read and have not sent yet. */
+  reads: ReadBudget
   /** Prometheus metrics of this process. */
   metrics: Metrics
   /** Background work that a stop waits for. */

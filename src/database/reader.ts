@@ -15,7 +15,7 @@ import {
   type ReadModel,
   type Selection,
 } from "./read-model.js"
-import { type Connection, type QueryTemplate, runQuery } from "./run-query.js"
+import { type Connection, type QueryTemplate, type ReadMeter, runQuery } from "./run-query.js"
 import type { EntityName } from "./tables.js"
 
 /** The part of a query after the condition on the company; its text depends only on `key`. */
@@ -240,9 +240,13 @@ export class Reader implements Connection {
 /** Loads rows, or lists of rows, by IDs. */
 type Loader<V> = DataLoader<readonly string[], Map<string, V>>
 
-/** Planned reads on the connection pool, outside any transaction. */
-export const readerOnPool = ({ orm, sql, pool }: Database, companyIds: string[], mediaUrl: (id: string) => string) =>
-  new Reader(orm, sql, companyIds, pipelined(pool), mediaUrl)
+/** Planned reads on the connection pool, outside any transaction. `meterOf` returns the meter of statements that follow each other. */
+export const readerOnPool = (
+  { orm, sql, pool }: Database,
+  companyIds: string[],
+  mediaUrl: (id: string) => string,
+  meterOf?: () => ReadMeter,
+) => new Reader(orm, sql, companyIds, pipelined(pool, meterOf), mediaUrl)
 
 /** Completes rows to which no other row refers yet: it reads nothing, and finds nothing. */
 export const readerOfNewRows = oncePer(({ orm, sql }: Database) => new Reader(orm, sql, [], { send: async () => [] }))

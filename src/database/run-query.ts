@@ -2,6 +2,11 @@ import type { Compilable } from "kysely"
 import { compiledOnce } from "./kit/compiled-once.js"
 import { prepared } from "./kit/prepared.js"
 
+/** Counts the bytes of rows as they arrive; throws when there are too many. */
+export interface ReadMeter {
+  take(bytes: number): void
+}
+
 /** Runs statements on one connection of the pool, or in a transaction. */
 export interface Connection {
   /** Sends a statement and returns its rows, which have undefined fields for `laterFields`. */

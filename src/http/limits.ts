@@ -12,6 +12,10 @@ export const httpLimits = {
   refusedRequestMs: 1_000,
   /** Pipelined requests that wait on a connection before it is not read any more; ours. */
   pipelinedRequests: 100,
+  /** Size from which a response … */
+  largeResponseBytes: 64 * 1024,
+  /** … ends with its connection when its client reads nothing of it for so long, in milliseconds; ours. */
+  unreadResponseMs: 60_000,
   /** How long a stop goes on accepting connections while more and more arrive; ours. */
   acceptAtStopMs: 5_000,
   /** Longest round of the event loop in which the process counts as idle; ours. */

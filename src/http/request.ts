@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Context, Middleware } from "koa"
 import type { Logger } from "pino"
 import { v7 } from "uuid"
-import { admit } from "../context/admission.js"
-import { turnOf } from "../context/fair-turns.js"
+import { admit, beginOperation } from "../context/admission.js"
+import type { OperationReads } from "../context/read-budget.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { BadUserInput, describe, toRestBody } from "../errors.js"
@@ -21,6 +21,7 @@ const saneRequestId = new RegExp(`^[\\x21-\\x7e]{1,${httpLimits.requestIdCharact
 class Request implements RequestInfo {
   readonly headers: Record<string, string> = {}
   attemptCounted?: boolean
+  reads?: OperationReads
   #log?: Logger
 
   constructor(
@@ -53,6 +54,8 @@ export function requestMiddleware(log: Logger): Middleware {
       ctx.body = toRestBody(error, requestId)
     } finally {
       ctx.set(request.headers)
+      // A client that does not read it would keep it in memory for ever.
+      if (Buffer.isBuffer(ctx.body) && ctx.body.length > httpLimits.largeResponseBytes) ctx.res.setTimeout(httpLimits.unreadResponseMs)
     }
   }
 }
@@ -76,7 +79,8 @@ export class RequestContexts {
     const request: RequestInfo = ctx.state["request"]
     const credentials = { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") }
     const identity = await admit(this.services, credentials, request)
-    const end = await this.services.turns.enter(...turnOf(identity, request.address))
+    const { reads, end } = await beginOperation(this.services, identity, request.address)
+    request.reads = reads
     if (ctx.res.closed) end()
     else ctx.res.once("close", end)
     return new RequestContext(this.services, identity, request)

@@ -39,10 +39,20 @@ export function restRouter(operations: Operation[], requestContexts: RequestCont
       // The router skips a path that it cannot decode; this throws the error that explains it.
       decodeURIComponent(ctx.path)
       if (multipart) await withFile(ctx, multipart, (given) => answer(operation, ctx, context, given))
-      else await answer(operation, ctx, context, body ? await readJson(ctx) : {})
+      else await answer(pageByPage(operation, request), ctx, context, body ? await readJson(ctx) : {})
     })
   }
   return router
+}
+
+/** The operation of a list that may be streamed: it runs for each page, and what it read for the page before has been sent. */
+function pageByPage(operation: Operation, { reads }: RequestInfo): Operation {
+  if (!operation.route.streamsAll && !operation.route.csv) return operation
+  const run: Operation["run"] = (context, variables) => {
+    reads?.forget()
+    return operation.run(context, variables)
+  }
+  return { ...operation, run }
 }
 
 /** Reads a multipart body up to its file; `work` reads the file, and the rest is discarded. */

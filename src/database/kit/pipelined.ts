@@ -1,24 +1,29 @@
 import type { Duplex } from "node:stream"
 import type { Pool, PoolClient, QueryArrayConfig, QueryArrayResult } from "pg"
-import type { Connection } from "../run-query.js"
+import { destroyConnection } from "../pool-guard.js"
+import type { Connection, ReadMeter } from "../run-query.js"
+import { MeasuredQuery } from "./measured-query.js"
 import { rowMaker } from "./rows.js"
 
 /**
  * Runs the statements of one reader on one pooled connection as long as they follow each other. Statements of the same level are sent in
- * one write. The reader keeps the connection until the last statement, so that not more requests than connections hold rows in memory.
+ * one write. The reader keeps the connection until the last statement, so that not more requests than connections hold rows in memory. The
+ * meter of these statements counts their rows; when it throws, all of them fail, and the connection ends with the rows that are still to come.
  */
-export function pipelined(pool: Pool): Connection {
+export function pipelined(pool: Pool, meterOf?: () => ReadMeter): Connection {
   let connecting: Promise<PoolClient> | null = null
+  let meter: ReadMeter | undefined
   let running = 0
   return {
     async send(statement, values, laterFields = []) {
       running += 1
+      if (!connecting) meter = meterOf?.()
       const own = connecting ?? pool.connect()
       connecting = own
       try {
         const client = await own
         corkUntilNextTick(client)
-        const { rows, fields } = await query(client, { ...statement, values: values as unknown[], rowMode: "array" })
+        const { rows, fields } = await query(client, { ...statement, values: values as unknown[], rowMode: "array" }, meter)
         return rows.map(
           rowMaker(
             fields.map(({ name }) => name),
@@ -47,9 +52,11 @@ export function pipelined(pool: Pool): Connection {
  * Queries with a callback instead of the driver's promise: once such a promise is in the old generation, it keeps the rows of the next one
  * alive, and so on under load. A fifth of all garbage survived its scavenge that way.
  */
-function query(client: PoolClient, config: QueryArrayConfig): Promise<QueryArrayResult<unknown[][]>> {
+function query(client: PoolClient, config: QueryArrayConfig, meter?: ReadMeter): Promise<QueryArrayResult<unknown[][]>> {
   return new Promise<QueryArrayResult<unknown[][]>>((resolve, reject) => {
-    client.query<unknown[][]>(config, (error, result) => (error ? reject(error) : resolve(result)))
+    const done = (error: Error | undefined, result: QueryArrayResult<unknown[][]>) => (error ? reject(error) : resolve(result))
+    if (meter) client.query(new MeasuredQuery(config, done, meter, (error) => destroyConnection(client, error)))
+    else client.query<unknown[][]>(config, done)
   }).catch((error: Error) => {
     // The driver's stack ends in its socket; the new one leads to the caller.
     Error.captureStackTrace(error)

@@ -3,8 +3,8 @@ import type { ExecutionArgs, ExecutionResult, GraphQLError, GraphQLSchema } from
 import { type Context as Connection, makeServer } from "graphql-ws"
 import { v7 } from "uuid"
 import { WebSocketServer } from "ws"
+import { beginOperation } from "../../context/admission.js"
 import { authenticate, type Credentials, ExpiredCredentials } from "../../context/authenticate.js"
-import { turnOf } from "../../context/fair-turns.js"
 import { cacheOwnerOf, companiesOf, credentialOf, type Identity } from "../../context/identity.js"
 import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
@@ -79,11 +79,14 @@ export function serveGraphqlWs(
       try {
         // Like a request: otherwise one socket would avoid the limit of its credential.
         await services.limits.credential.count(credentialOf(identity)!, contextValue.request.headers)
-        leave = await services.turns.enter(...turnOf(identity, open.extra.address))
+        const begun = await beginOperation(services, identity, open.extra.address)
+        leave = begun.end
         const prepared = engine.prepareForClient(schema, engine.trusted?.resolve(payload) ?? payload, cacheOwnerOf(identity))
         engine.check(prepared, variableValues)
         const { document, operation } = prepared
         const endOperation = open.extra.begin!(operation.operation)
+        // What a subscription reads is counted for each event by itself.
+        if (operation.operation !== "subscription") contextValue.request.reads = begun.reads
         const end = () => {
           endOperation()
           leave()

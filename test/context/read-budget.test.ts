@@ -1,0 +1,133 @@
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { contextLimits } from "../../src/context/limits.js"
+import { httpLimits } from "../../src/http/limits.js"
+import { promised } from "../kit/promise.js"
+import { rawSocket } from "../kit/sockets.js"
+import { until } from "../kit/wait.js"
+import { world } from "../kit/world.js"
+
+const w = world()
+const { acme, globex, gql, rest, sql } = w
+const { reads } = contextLimits
+
+/** Chats with 100 messages of the longest text each, of four bytes a character: 6.4 MB. */
+const chats: string[] = []
+beforeAll(async () => {
+  for (let count = 0; count < 5; count += 1) chats.push((await acme.chat()).id)
+  await fill(acme.id, chats)
+})
+const fill = (companyId: string, chatIds: string[], count = 100) =>
+  sql(
+    `with m as (
+       insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, status)
+       select gen_random_uuid(), now(), now(), $1, chat, place, 'Customer', 'Text', $3, 'stored' from unnest($2::uuid[]) chat, generate_series(1, $4) place
+     )
+     update chat set last_sequence = $4 where id = any($2::uuid[])`,
+    [companyId, chatIds, "😀".repeat(16_000), count],
+  )
+const ofChats = (count: number) => `chats(first: ${count}) { nodes { messages(first: 100) { nodes { text } } } }`
+const refused = {
+  message: "The operation reads more than 16 MB: ask for fewer rows or fields",
+  extensions: expect.objectContaining({ code: "BAD_USER_INPUT" }),
+}
+
+/** Asks over a connection that reads only the beginning of the response, which has arrived. */
+async function unread(token: string, query: string): Promise<Socket> {
+  const { hostname, port } = new URL(w.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, "connect")
+  const body = JSON.stringify({ query })
+  const headers = [
+    "POST /graphql HTTP/1.1",
+    "Host: x",
+    "Content-Type: application/json",
+    `X-Access-Token: ${token}`,
+    `Content-Length: ${body.length}`,
+  ]
+  socket.write(`${headers.join("\r\n")}\r\n\r\n${body}`)
+  await once(socket, "readable")
+  return socket
+}
+
+describe("an operation that reads more than 16 MB", () => {
+  it("is refused, as often as it is sent, and others are served meanwhile", async () => {
+    const large = Array.from({ length: 15 }, () => gql(acme.token, `{ ${ofChats(5)} }`))
+    const small = Array.from({ length: 15 }, () => rest.as(acme.token).get("/api/chats").expect(200))
+    for (const { errors, data } of await Promise.all(large)) {
+      expect(data).toBeNull()
+      expect(["BAD_USER_INPUT", "RATE_LIMITED"]).toContain(errors![0]!.extensions["code"])
+    }
+    await Promise.all(small)
+    expect((await gql(acme.token, `{ ${ofChats(1)} }`)).errors).toBeUndefined()
+  })
+
+  it("is refused, whether it reads one list or many", async () => {
+    const aliases = ["a", "b", "c"].map((alias) => `${alias}: messages(chatId: "${chats[0]}", first: 100) { nodes { text } }`)
+    const { data, errors } = await gql(acme.token, `{ ${aliases.join("\n")} }`)
+    expect([data, errors![0]]).toMatchObject([null, refused])
+  })
+
+  it("is refused on a socket, which stays open", async () => {
+    const socket = await rawSocket(w)
+    await socket.open(acme.token)
+    const [answer] = await socket.ask(`{ ${ofChats(5)} }`)
+    expect(answer.payload.errors).toMatchObject([refused])
+    expect((await socket.ask("{ chatFolders { id } }"))[0].payload).toEqual({ data: { chatFolders: [] } })
+    socket.socket.close()
+  })
+
+  it("that changes something is refused the rest of what it reads", async () => {
+    const change = (alias: string) =>
+      `${alias}: addChatLabel(id: "${chats[0]}", label: "${alias}") { tags { name } messages(first: 100) { nodes { text } } }`
+    const { errors } = await gql(acme.token, `mutation { ${["a", "b", "c"].map(change).join("\n")} }`)
+    expect(errors).toMatchObject([{ ...refused, path: ["c", "messages"] }])
+    expect((await gql(acme.token, "{ chatTags { name } }")).data.chatTags).toEqual([{ name: "a" }, { name: "b" }, { name: "c" }])
+  })
+})
+
+describe("the large responses of a company", () => {
+  const query = `{ ${ofChats(2)} }`
+  const isServed = async () => {
+    const { errors } = await gql(acme.token, query)
+    if (errors) expect(errors[0]!.extensions["code"]).toBe("RATE_LIMITED")
+    return !errors
+  }
+  const unreadAll = () => Promise.all(Array.from({ length: most }, () => unread(acme.token, query)))
+  const most = Math.floor(reads.companyBytes / (2 * 100 * 64_000))
+
+  promised("are bounded while their clients do not read them; those of others, and small ones, are not", async () => {
+    const { body: own } = await rest.as(null).post(`/hooks/widget/${acme.widget.id}`, { text: "Hello" }).expect(201)
+    const visitor = { Authorization: `Bearer ${own.visitorToken}` }
+    await sql("delete from message where chat_id = $1", [own.chatId])
+    await fill(acme.id, [own.chatId])
+    const others = await globex.chat()
+    await fill(globex.id, [others.id])
+
+    const sockets = await unreadAll()
+    sockets.push(await unread(acme.token, `{ ${ofChats(1)} }`))
+    expect(await isServed()).toBe(false)
+    const { headers, body } = await rest.as(acme.token).get(`/api/messages?chatId=${chats[0]}&take=100`).expect(429)
+    expect([headers["retry-after"], body.code]).toEqual(["1", "RATE_LIMITED"])
+    await rest.as(acme.token).get("/api/chats").expect(200)
+    expect((await gql(globex.token, `{ ${ofChats(1)} }`)).errors).toBeUndefined()
+    expect((await gql(visitor, `{ messages(chatId: "${own.chatId}", first: 100) { nodes { text } } }`)).errors).toBeUndefined()
+    for (const socket of sockets) socket.destroy()
+    await until("they are served again", isServed)
+  })
+
+  it("end with their connections when their clients read nothing", async () => {
+    const soon = jest.replaceProperty(httpLimits, "unreadResponseMs", 100 as never)
+    const sockets = await unreadAll()
+    soon.restore()
+    await until("they are served again", isServed)
+    for (const socket of sockets) socket.destroy()
+  })
+
+  it("are whole when they are a list that is streamed", async () => {
+    const long = await acme.chat()
+    await fill(acme.id, [long.id], 300)
+    const { body } = await rest.as(acme.token).get(`/api/messages?chatId=${long.id}`).expect(200)
+    expect(body.data).toHaveLength(300)
+  })
+})
