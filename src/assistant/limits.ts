@@ -6,6 +6,14 @@ export const assistantLimits = {
   toolParamsLevels: 10,
   /** Most subschemas of a tool's `params`. */
   toolParamsSubschemas: 200,
+  /** Tools of an assistant; ours, more than models accept. */
+  assistantTools: 200,
+  /** Size of the `params` of all tools of an assistant, in bytes; ours. */
+  assistantParamsBytes: 2 * 1024 * 1024,
+  /** Knowledge items of an assistant that the model receives as a whole; ours. */
+  wholeItems: 500,
+  /** Characters of these items in all; ours, about a large context. */
+  wholeCharacters: 1_000_000,
   /** Time for one task of a schema process, in milliseconds: to compile `params`, or to check a call's arguments. */
   schemaTaskMs: 1_000,
   /** Time to analyse one pattern of a tool's `params`, in milliseconds; ours, within `schemaTaskMs`. */

@@ -1,6 +1,8 @@
 import { v7 } from "uuid"
 import { inBatches } from "../context/batches.js"
+import { contextLimits } from "../context/limits.js"
 import type { RequestContext } from "../context/request-context.js"
+import { noRoom } from "../context/room.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
@@ -14,10 +16,18 @@ const makeTag = {
   name: "make-tag",
   text: `insert into chat_tag (id, created_at, updated_at, company_id, name) values ($1, $2, $2, $3, $4) on conflict (company_id, folded(name)) do nothing`,
 }
-const attachByName = {
+const attachByName: Statement<{ is_known: boolean; is_attached: boolean }> = {
   name: "attach-tag-by-name",
-  text: `insert into chat_tagging (chat_id, tag_id, company_id) select $1, id, company_id from chat_tag where company_id = $2 and folded(name) = folded($3)
-         on conflict do nothing returning tag_id`,
+  text: `with tag as (
+           select id, company_id from chat_tag where company_id = $2 and folded(name) = folded($3)
+         ), attached as (
+           insert into chat_tagging (chat_id, tag_id, company_id) select $1, id, company_id from tag on conflict do nothing returning tag_id
+         )
+         select exists (select from tag) as is_known, exists (select from attached) as is_attached`,
+}
+const tagsOfCompany: Statement<{ count: number }> = {
+  name: "tags-of-company",
+  text: "select count(*)::integer as count from chat_tag where company_id = $1",
 }
 const detachByName = {
   name: "detach-tag-by-name",
@@ -53,8 +63,17 @@ const dropExclusion: Statement<RowOf<"Assistant", "id" | "company_id">> = {
 
 /** Adds a label to a chat; creates the tag when the company has none of this name. The chats of this file must be locked. */
 export async function addLabel(unit: UnitOfWork, chat: Chat, label: string): Promise<Chat> {
-  await unit.run(makeTag, [v7(), clock.now(), chat.companyId, label])
-  return changedIf(chat, await unit.run(attachByName, [chat.id, chat.companyId, label]))
+  const attached = async () => (await unit.run(attachByName, [chat.id, chat.companyId, label]))[0]!
+  let tag = await attached()
+  if (!tag.is_known) {
+    // Without a lock of the company, which other transactions take before those of chats: labels of one moment may exceed the limit by a few.
+    const [tags] = await unit.run(tagsOfCompany, [chat.companyId])
+    const most = contextLimits.plainListRows
+    if (tags!.count >= most) throw noRoom(most, "chat tags")
+    await unit.run(makeTag, [v7(), clock.now(), chat.companyId, label])
+    tag = await attached()
+  }
+  return tag.is_attached ? chat.changed() : chat
 }
 
 /** Removes a label from a chat. */

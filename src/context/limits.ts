@@ -29,6 +29,8 @@ export const contextLimits = {
     /** For so long after its last request a company counts as one whose requests come, in milliseconds. */
     activeMs: 1_000,
   },
+  /** Rows of a company in a list without pages: access tokens, chat tags, chat folders, assistant folders; ours. */
+  plainListRows: 5_000,
   /** What operations may read from the database; ours. */
   reads: {
     /** Bytes that one operation may read: 100 messages of the longest text are 6.4 MB. */

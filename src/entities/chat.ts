@@ -8,6 +8,7 @@ import { type Actor, ControlChange, handOffReasonOf } from "./control-change.js"
 import type { AiDisableReason, HandOffReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
+import { entityLimits } from "./limits.js"
 import { withdrawQueuedAnswers } from "./withdraw.js"
 
 @ObjectType({ description: "A conversation with a customer, or a group, on a channel." })
@@ -63,8 +64,10 @@ export class Chat extends ChatTurn {
     return this
   }
 
-  /** Adds an internal comment. */
+  /** Adds an internal comment; throws when the chat has as many as it may have. */
   comment(text: string, authorId: string | null) {
+    if (this.comments.length >= entityLimits.chatComments)
+      throw new BadUserInput(`A chat has at most ${entityLimits.chatComments} comments`)
     this.comments = [...this.comments, { id: v7(), text, authorId, createdAt: clock.now().toISOString() }]
     return this.changed()
   }

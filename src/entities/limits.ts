@@ -60,6 +60,8 @@ export const entityLimits = {
   guardrailCountries: 5,
   /** Longest sentence about what is out of scope; ours. */
   guardrailScope: 1_000,
+  /** Most comments of a chat, which every read of the chat returns; ours. */
+  chatComments: 200,
   /** Longest name of a chat tag. */
   chatTagName: 64,
   /** Longest text of a message. */

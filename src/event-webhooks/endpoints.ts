@@ -1,10 +1,10 @@
 import { mustManageIntegrations } from "../context/access.js"
 import { cacheOwnerOf } from "../context/identity.js"
 import type { RequestContext } from "../context/request-context.js"
+import { mustHaveRoom } from "../context/room.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { EventWebhook } from "../entities/event-webhook.js"
-import { BadUserInput } from "../errors.js"
 import { type CreateEventWebhookInput, eventTypesOf, type UpdateEventWebhookInput } from "../schema/event-webhook.js"
 import { patch } from "../schema/kit/input.js"
 import { eventWebhookLimits } from "./limits.js"
@@ -13,8 +13,6 @@ const endOfLog: Statement<RowOf<"EventLog", "last_position">> = {
   name: "end-of-event-log",
   text: "select last_position from event_log where id = 1",
 }
-
-const lockCompany = { name: "lock-company", text: "select id from company where id = $1 and id = any($2::uuid[]) for no key update" }
 
 /** Checks what scalars cannot, before anything is read: the types, each once, and the selection. */
 export function checkedInput<I extends UpdateEventWebhookInput>({ services, identity }: RequestContext, input: I): I {
@@ -31,9 +29,7 @@ export async function createEndpoint(tx: RequestContext, input: CreateEventWebho
   const { companyId: named, ...fields } = checkedInput(tx, input)
   const companyId = tx.company(named)
   mustManageIntegrations(tx, companyId)
-  await tx.run(lockCompany, [companyId, tx.companyIds])
-  if ((await tx.em.count(EventWebhook, { companyId })) >= eventWebhookLimits.perCompany)
-    throw new BadUserInput(`A company has at most ${eventWebhookLimits.perCompany} event webhooks`)
+  await mustHaveRoom(tx, EventWebhook, companyId, "event webhooks", { most: eventWebhookLimits.perCompany })
   const { encryptionKey } = tx.services.secrets
   const webhook = EventWebhook.create(companyId, fields.url, fields.types, await positionOf(tx), encryptionKey)
   tx.em.persist(patch(tx, webhook, fields))

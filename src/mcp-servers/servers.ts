@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util"
 import { mustManageIntegrations } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
-import type { Statement } from "../database/unit-of-work.js"
+import { mustHaveRoom } from "../context/room.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { clock } from "../entities/kit/clock.js"
 import { CannotUnseal } from "../entities/kit/sealed.js"
 import { originOf } from "../entities/kit/web-address.js"
 import { credentialsOf, type McpCredentials, McpServer } from "../entities/mcp-server.js"
 import { McpTool } from "../entities/mcp-tool.js"
-import { BadUserInput, Conflict, NotFound } from "../errors.js"
+import { Conflict, NotFound } from "../errors.js"
 import { type McpAccount, McpFailure } from "../ports/mcp.js"
 import { findToChange, patch } from "../schema/kit/input.js"
 import { type CreateMcpServerInput, checkServer, type UpdateMcpServerInput } from "../schema/mcp-server.js"
@@ -18,11 +18,6 @@ import { type Listing, listTools, renewAgents, storeListing } from "./listing.js
 
 const noun = "MCP server"
 const what = "its MCP servers"
-
-const lockCompany: Statement = {
-  name: "lock-company-of-mcp-servers",
-  text: "select id from company where id = $1 and id = any($2::uuid[]) for no key update",
-}
 
 /** Finds a server to change; NOT_FOUND comes before FORBIDDEN. `companyId` is that of a path, which must be the server's. */
 export async function managedServer(tx: RequestContext, id: string, companyId?: string | null, input: object = {}): Promise<McpServer> {
@@ -43,9 +38,7 @@ export async function createServer(context: RequestContext, input: CreateMcpServ
   server.keepCredentials(given(none, input), context.services.secrets.encryptionKey)
   const listing = await listTools(context, companyId, accountOf(context.services, server))
   await context.transaction(async (tx) => {
-    await tx.run(lockCompany, [companyId, tx.companyIds])
-    if ((await tx.em.count(McpServer, { companyId })) >= mcpServerLimits.perCompany)
-      throw new BadUserInput(`A company has at most ${mcpServerLimits.perCompany} MCP servers`)
+    await mustHaveRoom(tx, McpServer, companyId, "MCP servers", { most: mcpServerLimits.perCompany })
     await storeListing(tx, server, listing)
     tx.em.persist(server)
   })

@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
+import { mustHaveRoom } from "../context/room.js"
 import { selectionOf } from "../context/selection.js"
 import { AccessToken } from "../entities/access-token.js"
 import { Timestamp, Trimmed, UUID } from "../entities/kit/scalars.js"
@@ -37,7 +38,7 @@ export class AccessTokenResolver {
 
   @Access("manager")
   @Mutation(() => AccessToken, { description: "Creates an access token. Its value is returned only in this response." })
-  createAccessToken(
+  async createAccessToken(
     @Ctx() context: RequestContext,
     @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
     @Arg("name", () => TokenName, { description: "Display name of the access token." }) name: string,
@@ -49,6 +50,7 @@ export class AccessTokenResolver {
     @Arg("readOnly", () => Boolean, { nullable: true, description: "Whether the token can only read. Default: false." })
     readOnly?: boolean | null,
   ) {
+    await mustHaveRoom(context, AccessToken, companyId, "access tokens", { where: { revokedAt: null } })
     const token = AccessToken.issue(companyId, name, context.userId, { expiresAt, readOnly })
     context.em.persist(token)
     // A plain copy, because a planned read of the row could not find the value again: no column stores it.

@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
+import { mustHaveRoom } from "../context/room.js"
 import { selectionOf } from "../context/selection.js"
 import { AssistantFolder } from "../entities/assistant-folder.js"
 import { assistantFolderReadModel, CreateAssistantFolderInput, UpdateAssistantFolderInput } from "../schema/assistant-folder.js"
@@ -23,8 +24,13 @@ export class AssistantFolderResolver {
 
   @Access("company")
   @Mutation(() => AssistantFolder, { description: "Creates an assistant folder." })
-  createAssistantFolder(@Ctx() context: RequestContext, @Arg("input", () => CreateAssistantFolderInput) input: CreateAssistantFolderInput) {
-    const folder = Object.assign(new AssistantFolder(), input, { companyId: context.company(input.companyId) })
+  async createAssistantFolder(
+    @Ctx() context: RequestContext,
+    @Arg("input", () => CreateAssistantFolderInput) input: CreateAssistantFolderInput,
+  ) {
+    const companyId = context.company(input.companyId)
+    await mustHaveRoom(context, AssistantFolder, companyId, "assistant folders")
+    const folder = Object.assign(new AssistantFolder(), input, { companyId })
     context.em.persist(folder)
     return folder
   }

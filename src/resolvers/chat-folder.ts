@@ -3,6 +3,7 @@ import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { unfileChats } from "../chats/chat-folder.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
+import { mustHaveRoom } from "../context/room.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { CreateChatFolderInput, chatFolderReadModel, UpdateChatFolderInput } from "../schema/chat-folder.js"
@@ -24,8 +25,10 @@ export class ChatFolderResolver {
 
   @Access("company")
   @Mutation(() => ChatFolder, { description: "Creates a chat folder." })
-  createChatFolder(@Ctx() context: RequestContext, @Arg("input", () => CreateChatFolderInput) input: CreateChatFolderInput) {
-    const folder = patch(context, new ChatFolder(), { ...input, companyId: context.company(input.companyId) })
+  async createChatFolder(@Ctx() context: RequestContext, @Arg("input", () => CreateChatFolderInput) input: CreateChatFolderInput) {
+    const companyId = context.company(input.companyId)
+    await mustHaveRoom(context, ChatFolder, companyId, "chat folders")
+    const folder = patch(context, new ChatFolder(), { ...input, companyId })
     context.em.persist(folder)
     return folder
   }

@@ -4,6 +4,7 @@ import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
 import { dropExclusions, removeTagEverywhere } from "../chats/chat-tag.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
+import { mustHaveRoom } from "../context/room.js"
 import { selectionOf } from "../context/selection.js"
 import { ChatTag } from "../entities/chat-tag.js"
 import { CreateChatTagInput, chatTagReadModel, UpdateChatTagInput } from "../schema/chat-tag.js"
@@ -26,8 +27,10 @@ export class ChatTagResolver {
 
   @Access("company")
   @Mutation(() => ChatTag, { description: "Creates a chat tag. Its name must be unique in the company, regardless of case." })
-  createChatTag(@Ctx() context: RequestContext, @Arg("input", () => CreateChatTagInput) input: CreateChatTagInput) {
-    const tag = patch(context, new ChatTag(), { ...input, companyId: context.company(input.companyId) })
+  async createChatTag(@Ctx() context: RequestContext, @Arg("input", () => CreateChatTagInput) input: CreateChatTagInput) {
+    const companyId = context.company(input.companyId)
+    await mustHaveRoom(context, ChatTag, companyId, "chat tags")
+    const tag = patch(context, new ChatTag(), { ...input, companyId })
     context.em.persist(tag)
     return tag
   }

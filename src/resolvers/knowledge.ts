@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
+import { mustFitTurns } from "../assistant/turn-size.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -118,5 +119,6 @@ async function applyRules(
 ): Promise<string> {
   item.afterUpdate(input, before)
   if (item.kind === "file") giveText(item, await attachFile(context, item), read)
+  if (!item.isVector) await mustFitTurns(context, item.assistantId)
   return item.id
 }

@@ -8,13 +8,15 @@ const refuse = (details: Detail[]) => {
   if (details.length > 0) throw new BadUserInput(details.map(({ path, message }) => `${path} ${message}`).join("; "), details)
 }
 
-/** Checks what scalars cannot: the language, the temperature and the text model. */
+/** Checks what scalars cannot: the language, the temperature, the number of excluded tags and the text model. */
 export function checkAssistant(input: AssistantFields, { models }: Pick<Services, "models">) {
   const details: Detail[] = []
   if (input.language && !isLanguage(input.language))
     details.push({ path: "language", message: "must be a BCP 47 language tag, such as en or pt-BR" })
   if (input.temperature != null && (input.temperature < 0 || input.temperature > schemaLimits.temperatureMax))
     details.push({ path: "temperature", message: `must be 0 to ${schemaLimits.temperatureMax}` })
+  if (input.excludedTags && input.excludedTags.length > schemaLimits.excludedTags)
+    details.push({ path: "excludedTags", message: `must have at most ${schemaLimits.excludedTags} names` })
   if (input.textModelId && !models.some((model) => model.id === input.textModelId))
     details.push({ path: "textModelId", message: "names no text model of this server; the query textModels lists them" })
   refuse(details)

@@ -14,6 +14,8 @@ export const schemaLimits = {
   assistantFolderName: 80,
   /** Longest prompt of an assistant. */
   assistantPrompt: 32_000,
+  /** Names in `excludedTags`; ours. */
+  excludedTags: 1_000,
   /** Longest greeting of an assistant. */
   assistantGreeting: 2_000,
   /** Longest language tag of an assistant; ours, the length that BCP 47 requires software to support. */
