@@ -279,9 +279,8 @@ export const statementCallers: Record<string, string> = {
   "src/messages/first-inbound.ts": "open-inbound: … company_id = any($6)",
   "src/admin/demo-past.ts": "every one for the company that the transaction made, = any($2)",
   "src/admin/channels.ts": "retry-deliveries-of-channel: … where company_id = any($2)",
-  "src/event-webhooks/endpoints.ts": "the end of the log, which has no company; lock-company: … id = any($2)",
+  "src/event-webhooks/endpoints.ts": "the end of the log, which has no company",
   "src/mcp-servers/call.ts": "mcp-server-of-tool: … company_id = any($2)",
-  "src/mcp-servers/servers.ts": "lock-company-of-mcp-servers: … id = any($2)",
   "src/event-webhooks/redeliver.ts": "redeliver-events and add-missed-event-deliveries: … company_id = any($2)",
   "src/event-webhooks/send.ts": "due-event-deliveries and next-due-event-delivery: … company_id = any($2)",
   "src/chats/forget.ts": "await-event-fan-out: a lock, no rows",
@@ -315,6 +314,8 @@ export const statementCallers: Record<string, string> = {
   "src/context/batches.ts": "runs the statements of chats/chat-tag, chats/chat-folder and chats/forget with the companies in reach",
   "src/context/idempotency.ts": "an advisory lock, no rows; forget-answers: of chats and files that were found and locked before",
   "src/context/media-quota.ts": "media-bytes-of-company: … and company_id = any($2)",
+  "src/context/room.ts": "lock-company: … id = any($2)",
+  "src/assistant/turn-size.ts": "lock-assistant and turn-size: … and company_id = any($2)",
   "src/context/request-context.ts": "passes on what the functions above run",
 }
 
