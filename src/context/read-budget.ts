@@ -5,7 +5,7 @@ import { contextLimits } from "./limits.js"
 
 const { reads: limits } = contextLimits
 
-/** What an operation, or a step of durable work, reads from the database: more than its limit is refused. */
+/** What an operation reads from the database, or one statement of a subscription or of durable work: more than its limit is refused. */
 export class OperationReads implements ReadMeter {
   #bytes = 0
 

@@ -240,7 +240,7 @@ export class Reader implements Connection {
 /** Loads rows, or lists of rows, by IDs. */
 type Loader<V> = DataLoader<readonly string[], Map<string, V>>
 
-/** Planned reads on the connection pool, outside any transaction. `meterOf` returns the meter of statements that follow each other. */
+/** Planned reads on the connection pool, outside any transaction. `meterOf` returns the meter of a statement. */
 export const readerOnPool = (
   { orm, sql, pool }: Database,
   companyIds: string[],

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net"
 import { contextLimits } from "../../src/context/limits.js"
 import { httpLimits } from "../../src/http/limits.js"
 import { promised } from "../kit/promise.js"
-import { rawSocket } from "../kit/sockets.js"
+import { rawSocket, subscribe } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -47,8 +47,13 @@ async function unread(token: string, query: string): Promise<Socket> {
   ]
   socket.write(`${headers.join("\r\n")}\r\n\r\n${body}`)
   await once(socket, "readable")
+  opened.push(socket)
   return socket
 }
+const opened: Socket[] = []
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy()
+})
 
 describe("an operation that reads more than 16 MB", () => {
   it("is refused, as often as it is sent, and others are served meanwhile", async () => {
@@ -86,6 +91,19 @@ describe("an operation that reads more than 16 MB", () => {
   })
 })
 
+it("a subscription may read more than that in all", async () => {
+  const select = "chat { messages(first: 25) { nodes { text } } }"
+  const { id: chatId } = await globex.chat()
+  await fill(globex.id, [chatId])
+  const events = await subscribe(w, globex.token, { chatId, types: ["MESSAGE_CREATED"], select })
+  for (let count = 0; count < 12; count += 1) {
+    await globex.message({ chatId })
+    const { messages } = (await events.next()).chat as { messages: { nodes: object[] } }
+    expect(messages.nodes).toHaveLength(25)
+  }
+  await events.stop()
+})
+
 describe("the large responses of a company", () => {
   const query = `{ ${ofChats(2)} }`
   const isServed = async () => {
@@ -118,10 +136,9 @@ describe("the large responses of a company", () => {
 
   it("end with their connections when their clients read nothing", async () => {
     const soon = jest.replaceProperty(httpLimits, "unreadResponseMs", 100 as never)
-    const sockets = await unreadAll()
+    await unreadAll()
     soon.restore()
     await until("they are served again", isServed)
-    for (const socket of sockets) socket.destroy()
   })
 
   it("are whole when they are a list that is streamed", async () => {

@@ -7,23 +7,21 @@ import { rowMaker } from "./rows.js"
 
 /**
  * Runs the statements of one reader on one pooled connection as long as they follow each other. Statements of the same level are sent in
- * one write. The reader keeps the connection until the last statement, so that not more requests than connections hold rows in memory. The
- * meter of these statements counts their rows; when it throws, all of them fail, and the connection ends with the rows that are still to come.
+ * one write. The reader keeps the connection until the last statement, so that not more requests than connections hold rows in memory. When
+ * the meter of a statement throws, all that wait for the connection fail, and it ends with the rows that are still to come.
  */
 export function pipelined(pool: Pool, meterOf?: () => ReadMeter): Connection {
   let connecting: Promise<PoolClient> | null = null
-  let meter: ReadMeter | undefined
   let running = 0
   return {
     async send(statement, values, laterFields = []) {
       running += 1
-      if (!connecting) meter = meterOf?.()
       const own = connecting ?? pool.connect()
       connecting = own
       try {
         const client = await own
         corkUntilNextTick(client)
-        const { rows, fields } = await query(client, { ...statement, values: values as unknown[], rowMode: "array" }, meter)
+        const { rows, fields } = await query(client, { ...statement, values: values as unknown[], rowMode: "array" }, meterOf?.())
         return rows.map(
           rowMaker(
             fields.map(({ name }) => name),
