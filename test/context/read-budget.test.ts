@@ -73,6 +73,17 @@ describe("an operation that reads more than 16 MB", () => {
     expect([data, errors![0]]).toMatchObject([null, refused])
   })
 
+  it("is refused, never cut, also when its last rows have arrived with the one that was too much", async () => {
+    const { id: chatId } = await globex.chat()
+    for (let count = 0; count < 20; count += 1) await globex.message({ chatId })
+    const query = `{ messages(chatId: "${chatId}", first: 100) { nodes { text } } }`
+    const limit = jest.replaceProperty(reads, "operationBytes", 1_500 as never)
+    const { data, errors } = await gql(globex.token, query)
+    limit.restore()
+    expect([data, errors?.map(({ extensions }) => extensions["code"])]).toEqual([null, ["BAD_USER_INPUT"]])
+    expect((await gql(globex.token, query)).data.messages.nodes).toHaveLength(20)
+  })
+
   it("is refused on a socket, which stays open", async () => {
     const socket = await rawSocket(w)
     await socket.open(acme.token)

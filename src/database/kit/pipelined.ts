@@ -53,7 +53,12 @@ export function pipelined(pool: Pool, meterOf?: () => ReadMeter): Connection {
 function query(client: PoolClient, config: QueryArrayConfig, meter?: ReadMeter): Promise<QueryArrayResult<unknown[][]>> {
   return new Promise<QueryArrayResult<unknown[][]>>((resolve, reject) => {
     const done = (error: Error | undefined, result: QueryArrayResult<unknown[][]>) => (error ? reject(error) : resolve(result))
-    if (meter) client.query(new MeasuredQuery(config, done, meter, (error) => destroyConnection(client, error)))
+    // Rejected at once: the end of the result may have arrived too, and would resolve without the rows that were not kept.
+    const refuse = (error: Error) => {
+      reject(error)
+      destroyConnection(client, error)
+    }
+    if (meter) client.query(new MeasuredQuery(config, done, meter, refuse))
     else client.query<unknown[][]>(config, done)
   }).catch((error: Error) => {
     // The driver's stack ends in its socket; the new one leads to the caller.
