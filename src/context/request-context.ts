@@ -156,7 +156,7 @@ export class RequestContext {
     const { companyIds, actor, action } = this
     const request = this.identity.kind === "system" ? null : this.request
     return this.inTurn(() =>
-      inTransaction(this.services, { companyIds, actor, action, request, meter: this.request.reads }, (unit) =>
+      inTransaction(this.services, { companyIds, actor, action, request }, (unit) =>
         work(new RequestContext(this.services, this.identity, this.request, unit, action)),
       ),
     )

@@ -8,15 +8,13 @@ import type { Database } from "./connect.js"
 import { transactionConnection } from "./kit/transaction-connection.js"
 import { readModelOf, type Selection } from "./read-model.js"
 import { Reader } from "./reader.js"
-import { type ReadMeter, runQuery } from "./run-query.js"
+import { runQuery } from "./run-query.js"
 import { storedSnapshot } from "./snapshot.js"
 import type { Tables } from "./tables.js"
 
 /** The companies in reach of a change, and where it comes from. */
 export interface Scope extends Origin {
   companyIds: string[]
-  /** Counts what is read in the transaction. */
-  meter?: ReadMeter | undefined
 }
 
 /** The work to do after the commit. */
@@ -79,7 +77,7 @@ export class UnitOfWork {
   get reader(): Reader {
     const { orm } = this.database
     const sql = this.em.getKysely<Tables>()
-    this.#reader ??= new Reader(orm, sql, this.scope.companyIds, transactionConnection(sql, this.scope.meter), this.mediaUrl)
+    this.#reader ??= new Reader(orm, sql, this.scope.companyIds, transactionConnection(sql), this.mediaUrl)
     return this.#reader
   }
 
