@@ -27,21 +27,40 @@ const turnSize: Statement<TurnSize> = {
     ) item`,
 }
 
+const advice = "make some searchable, isVector: true"
+const { assistantTools, assistantParamsBytes, wholeItems, wholeCharacters } = assistantLimits
+const limits: { of: keyof TurnSize; most: number; message: string }[] = [
+  { of: "tools", most: assistantTools, message: `An assistant has at most ${assistantTools} tools` },
+  {
+    of: "params",
+    most: assistantParamsBytes,
+    message: `The params of an assistant's tools have at most ${assistantParamsBytes} bytes together`,
+  },
+  {
+    of: "items",
+    most: wholeItems,
+    message: `An assistant has at most ${wholeItems} knowledge items that are not searchable: ${advice}`,
+  },
+  {
+    of: "characters",
+    most: wholeCharacters,
+    message: `Knowledge that is not searchable has at most ${wholeCharacters} characters in an assistant: ${advice}`,
+  },
+]
+
+/** Called before a tool or an item is added: further ones wait until this transaction ends. */
+export const lockTurnSize = (tx: RequestContext, assistantId: string) => tx.run(lockAssistant, [assistantId, tx.companyIds])
+
 /**
- * Throws when the tools of an assistant, or its knowledge that is not searchable, are more than a turn may carry: each turn reads all of them.
- * Called after a change that adds some; further ones wait until this transaction ends.
+ * Writes the changes of an assistant's tools or knowledge; throws when they add to what is then more than a turn may carry: each turn reads
+ * all tools, and all knowledge that is not searchable. Rows that change at the same moment may exceed it by a little: to lock the assistant
+ * after a row of it could deadlock with its deletion.
  */
-export async function mustFitTurns(tx: RequestContext, assistantId: string): Promise<void> {
+export async function flushWithinTurnSize(tx: RequestContext, assistantId: string): Promise<void> {
+  const size = async () => (await tx.run(turnSize, [assistantId, tx.companyIds]))[0]!
+  const before = await size()
   await tx.unit.flush()
-  await tx.run(lockAssistant, [assistantId, tx.companyIds])
-  const [size] = await tx.run(turnSize, [assistantId, tx.companyIds])
-  const { assistantTools, assistantParamsBytes, wholeItems, wholeCharacters } = assistantLimits
-  if (size!.tools > assistantTools) throw new BadUserInput(`An assistant has at most ${assistantTools} tools`)
-  if (size!.params > assistantParamsBytes)
-    throw new BadUserInput(`The params of an assistant's tools have at most ${assistantParamsBytes} bytes together`)
-  const advice = "make some searchable, isVector: true"
-  if (size!.items > wholeItems)
-    throw new BadUserInput(`An assistant has at most ${wholeItems} knowledge items that are not searchable: ${advice}`)
-  if (size!.characters > wholeCharacters)
-    throw new BadUserInput(`Knowledge that is not searchable has at most ${wholeCharacters} characters in an assistant: ${advice}`)
+  const after = await size()
+  const exceeded = limits.find(({ of, most }) => after[of] > most && after[of] > before[of])
+  if (exceeded) throw new BadUserInput(exceeded.message)
 }

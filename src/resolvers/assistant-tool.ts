@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { testTool } from "../assistant/tool-test.js"
-import { mustFitTurns } from "../assistant/turn-size.js"
+import { flushWithinTurnSize, lockTurnSize } from "../assistant/turn-size.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -110,10 +110,11 @@ export class AssistantToolResolver {
     await check(context, fields, assistantReadModel, assistantId)
     return context.transaction(async (tx) => {
       const assistant = await tx.referred(Assistant, assistantId, "assistantId")
+      await lockTurnSize(tx, assistantId)
       const tool = Object.assign(new AssistantTool(), { assistantId, companyId: assistant.companyId })
       assistant.toolsChanged()
       tx.em.persist(applyInput(tx, tool, { ...fields, httpMethod: fields.httpMethod ?? undefined }))
-      await mustFitTurns(tx, assistantId)
+      await flushWithinTurnSize(tx, assistantId)
       return written(tx, tool, info)
     })
   }
@@ -133,7 +134,7 @@ export class AssistantToolResolver {
       tool.mustAllow(Object.entries(input).flatMap(([field, value]) => (value === undefined ? [] : [field])))
       const changed = applyInput(tx, tool, input)
       await resyncAgent(tx, tool)
-      if (input.params !== undefined) await mustFitTurns(tx, tool.assistantId)
+      if (input.params !== undefined) await flushWithinTurnSize(tx, tool.assistantId)
       return written(tx, changed, info)
     })
   }

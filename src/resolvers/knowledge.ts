@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
-import { mustFitTurns } from "../assistant/turn-size.js"
+import { flushWithinTurnSize, lockTurnSize } from "../assistant/turn-size.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -56,6 +56,7 @@ export class KnowledgeResolver {
   ) {
     const id = await withText(context, async (tx, read) => {
       const { companyId } = await tx.referred(Assistant, input.assistantId, "assistantId")
+      await lockTurnSize(tx, input.assistantId)
       const item = Object.assign(new Knowledge(), { companyId, kind: input.kind })
       item.assertSourceFields(input)
       Object.assign(item, defaults(input), given(input))
@@ -119,6 +120,6 @@ async function applyRules(
 ): Promise<string> {
   item.afterUpdate(input, before)
   if (item.kind === "file") giveText(item, await attachFile(context, item), read)
-  if (!item.isVector) await mustFitTurns(context, item.assistantId)
+  if (!item.isVector) await flushWithinTurnSize(context, item.assistantId)
   return item.id
 }

@@ -16,6 +16,13 @@ const tool = (assistantId: string, name: string, more: object = {}) =>
   })
 const item = (assistantId: string, more: object) =>
   as().post("/api/assistant-knowledge-new", { assistantId, name: "x", kind: "text", resourceContent: "x", ...more })
+/** Copies a row of an assistant under other names. */
+const copies = (table: "assistant_tool" | "knowledge", id: string, count: number) =>
+  sql(
+    `insert into ${table} select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'name', 'copy_' || n))).*
+     from ${table} t, generate_series(1, $2) n where t.id = $1`,
+    [id, count],
+  )
 const { assistantTools, wholeItems } = assistantLimits
 const messages = (answers: { status: number; body: { message?: string } }[]) =>
   answers.filter(({ status }) => status === 400).map(({ body }) => body.message)
@@ -25,11 +32,7 @@ describe("an assistant, whose turns read all of them, has at most", () => {
     const id = await assistant()
     const first = (await tool(id, "first").expect(201)).body
     const [{ count }] = await sql("select count(*)::integer as count from assistant_tool where assistant_id = $1", [id])
-    const copied = "jsonb_build_object('id', gen_random_uuid(), 'name', 'tool_' || n)"
-    await sql(
-      `insert into assistant_tool select (jsonb_populate_record(t, ${copied})).* from assistant_tool t, generate_series(1, $2) n where t.id = $1`,
-      [first.id, assistantTools - count - 1],
-    )
+    await copies("assistant_tool", first.id, assistantTools - count - 1)
     const answers = await Promise.all(["a", "b", "c"].map((name) => tool(id, name)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400])
     expect(messages(answers)).toEqual(Array(2).fill("An assistant has at most 200 tools"))
@@ -49,14 +52,25 @@ describe("an assistant, whose turns read all of them, has at most", () => {
     await tool(id, "one_more").expect(201)
   })
 
+  it("as many as it had before there was a limit: what it has may be changed, and made less", async () => {
+    const id = await assistant()
+    const first = (await tool(id, "first").expect(201)).body
+    await copies("assistant_tool", first.id, assistantTools + 10)
+    await as()
+      .patch(`/api/assistant-tools-new/${first.id}`, { params: { type: "object", properties: { a: {} } } })
+      .expect(200)
+    expect((await tool(id, "one_more").expect(400)).body.message).toBe("An assistant has at most 200 tools")
+    const whole = (await item(id, {}).expect(201)).body
+    await copies("knowledge", whole.id, wholeItems + 10)
+    await as().patch(`/api/assistant-knowledge-new/${whole.id}`, { name: "Renamed" }).expect(200)
+    await as().patch(`/api/assistant-knowledge-new/${whole.id}`, { isVector: true }).expect(200)
+    await as().patch(`/api/assistant-knowledge-new/${whole.id}`, { isVector: false }).expect(400)
+  })
+
   it("500 knowledge items that are not searchable; others are not counted", async () => {
     const id = await assistant()
     const first = (await item(id, {}).expect(201)).body
-    const copied = "jsonb_build_object('id', gen_random_uuid())"
-    await sql(
-      `insert into knowledge select (jsonb_populate_record(k, ${copied})).* from knowledge k, generate_series(2, $2) where k.id = $1`,
-      [first.id, wholeItems],
-    )
+    await copies("knowledge", first.id, wholeItems - 1)
     const message = "An assistant has at most 500 knowledge items that are not searchable: make some searchable, isVector: true"
     expect((await item(id, {}).expect(400)).body.message).toBe(message)
     const searchable = (await item(id, { isVector: true }).expect(201)).body
