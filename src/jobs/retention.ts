@@ -169,8 +169,6 @@ async function inBatches(
 /** The lowest ID that a row of this time can have. */
 const firstId = (time: Date) => v7({ msecs: time.getTime(), seq: 0, random: new Uint8Array(16) })
 
-const clearOldSessions = (services: Deleting, before: Date) => inBatches(services, clearSessions, [firstId(before), before])
-
 async function clearOldMessages({ database, stopping }: Deleting, before: Date) {
   const { messageRetentionBatch } = jobLimits
   const end = firstId(before)
@@ -223,7 +221,8 @@ export const retention: Sweep = {
     await inBatches(services, clearTurns, [new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)])
     await inBatches(services, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await inBatches(services, clearRefreshTokens, [now])
-    await clearOldSessions(services, new Date(now.getTime() - rootLimits.refreshTokenSeconds * 1000))
+    const sessionsBefore = new Date(now.getTime() - rootLimits.refreshTokenSeconds * 1000)
+    await inBatches(services, clearSessions, [firstId(sessionsBefore), sessionsBefore])
     await inBatches(services, clearChannelItems, [now])
     await inBatches(services, clearCallReports, [now])
     await clearByAge(services, now)
