@@ -9,7 +9,7 @@ import { messenger } from "../../src/ports/channel/messenger.js"
 import { resend } from "../../src/ports/channel/resend.js"
 import { telegramBot } from "../../src/ports/channel/telegram-bot.js"
 import { whatsappBusiness } from "../../src/ports/channel/whatsapp-business.js"
-import type { IncomingMessage } from "../../src/ports/channel.js"
+import type { Account, Credentials, IncomingMessage } from "../../src/ports/channel.js"
 import { administration } from "../kit/command-line.js"
 import { receiver } from "../kit/receiver.js"
 import { happens } from "../kit/wait.js"
@@ -61,6 +61,14 @@ function simulateWith(env: Record<string, string>, ...args: string[]) {
   }
 }
 
+const accountOf = (externalId: string, credentials: Credentials): Account => ({
+  companyId: "0199bbbb-0000-7000-8000-000000000000",
+  connectionId: "c",
+  externalId,
+  name: "Shop",
+  credentials,
+})
+
 const mails = new MailReader(pino({ level: "silent" }))
 afterAll(() => mails.close())
 
@@ -70,13 +78,7 @@ describe("npm run simulate", () => {
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: TELEGRAM_BASE_URL=(\S+)$/)
     const [, botToken] = await chat.line(/^Connect it with: npm run .* channel:connect .* '\{"botToken":"([^"]+)"\}'$/)
     const adapter = telegramBot({ baseUrl: baseUrl!, pollSeconds: 5 })
-    const account = {
-      companyId: "0199bbbb-0000-7000-8000-000000000000",
-      connectionId: "c",
-      externalId: "stand_in",
-      name: "Stand-in",
-      credentials: { botToken: botToken! },
-    }
+    const account = accountOf("stand_in", { botToken: botToken! })
     await adapter.check(account, going())
     chat.write("Hello", ":location 50.45 30.52", ":nothing", ":reply Why?")
     await chat.line(/^! there is no :nothing$/)
@@ -96,13 +98,7 @@ describe("npm run simulate", () => {
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: RESEND_BASE_URL=(\S+)$/)
     const [, credentials] = await chat.line(/--credentials '(.+)'$/)
     const adapter = resend({ baseUrl: baseUrl! }, mails)
-    const account = {
-      companyId: "0199bbbb-0000-7000-8000-000000000000",
-      connectionId: "c",
-      externalId: "support@shop.example",
-      name: "Shop",
-      credentials: JSON.parse(credentials!),
-    }
+    const account = accountOf("support@shop.example", JSON.parse(credentials!))
     await adapter.check(account, going())
     chat.write(":bounce x", "Hello")
     await chat.line(/^! Nothing was sent yet$/)
@@ -130,13 +126,7 @@ describe("npm run simulate", () => {
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: GMAIL_BASE_URL=(\S+) /)
     const [, credentials] = await chat.line(/--credentials '(.+)'$/)
     const adapter = gmail({ baseUrl: baseUrl!, oauthBaseUrl: baseUrl! }, mails)
-    const given = {
-      companyId: "0199bbbb-0000-7000-8000-000000000000",
-      connectionId: "c",
-      externalId: "support@shop.example",
-      name: "Shop",
-      credentials: JSON.parse(credentials!),
-    }
+    const given = accountOf("support@shop.example", JSON.parse(credentials!))
     const account = { ...given, credentials: { ...given.credentials, ...(await adapter.check(given, going())) } }
     chat.write("Hello", ":operator By hand", ":nothing")
     await chat.line(/^! there is no :nothing$/)
@@ -179,13 +169,7 @@ describe("npm run simulate", () => {
     const [, baseUrl] = await chat.line(/^The stand-in runs. The server needs: META_GRAPH_BASE_URL=(\S+)$/)
     const [, externalId, credentials] = await chat.line(/--external-id (\S+) .* --credentials '(.+)'$/)
     const adapter = adapterAt({ baseUrl: baseUrl! })
-    const account = {
-      companyId: "0199bbbb-0000-7000-8000-000000000000",
-      connectionId: "c",
-      externalId: externalId!,
-      name: "Stand-in",
-      credentials: JSON.parse(credentials!),
-    }
+    const account = accountOf(externalId!, JSON.parse(credentials!))
     expect(account.credentials.appSecret).toBe("s3cret")
     await adapter.check(account, going())
     chat.write(
