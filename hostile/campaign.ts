@@ -125,6 +125,7 @@ async function judgeService(report: Report, quiet: Medians, { windows, slowest: 
   report.note(
     `a server that does nothing: ${quiet.delay.toFixed(1)} ms at rest; medians of ${median(delays).toFixed(1)} ms, ${most(delays)} ms at most`,
   )
+  report.note(`its medians, by window: ${answers.map((answer) => answer.toFixed(1)).join(" ")}`)
   for (const [index, { turns, ...seen }] of windows.entries()) {
     const times = timesAtRest(quiet, seen)
     if (times <= limits.slower) continue

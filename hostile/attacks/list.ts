@@ -3,6 +3,7 @@ import type { Attack } from "./attack.js"
 import { bounds } from "./bounds.js"
 import { extraction } from "./extraction.js"
 import { hangingPages } from "./hanging-pages.js"
+import { hookBatches } from "./hook-batches.js"
 import { hookFlood } from "./hook-flood.js"
 import { hooks } from "./hooks.js"
 import { mcp } from "./mcp.js"
@@ -32,4 +33,5 @@ export const attacks: Record<string, Attack> = {
   "mcp-servers": mcpServers,
   hooks,
   "hook-flood": hookFlood,
+  "hook-batches": hookBatches,
 }

@@ -25,9 +25,14 @@ function telegram(customer: number, message_id: number, content: object) {
 function whatsapp(phone_number_id: string, customer: number, message: number, content: object) {
   const from = String(380_440_000_000 + customer)
   const contacts = [{ wa_id: from, profile: { name: "Ann" } }]
-  const value = { metadata: { phone_number_id }, contacts, messages: [{ id: `hostile-${message}`, from, ...content }] }
-  return { object: "whatsapp_business_account", entry: [{ id: "1", changes: [{ field: "messages", value }] }] }
+  return whatsappEvent(phone_number_id, { contacts, messages: [{ id: `hostile-${message}`, from, ...content }] })
 }
+
+/** A request of WhatsApp about one number. */
+export const whatsappEvent = (phone_number_id: string, about: object) => ({
+  object: "whatsapp_business_account",
+  entry: [{ id: "1", changes: [{ field: "messages", value: { metadata: { phone_number_id }, ...about } }] }],
+})
 
 const messaging = (messenger: "messenger" | "instagram", id: string, customer: number, message: object) => ({
   object: messenger === "messenger" ? "page" : "instagram",

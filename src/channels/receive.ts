@@ -15,8 +15,8 @@ const laneOf = (item: Incoming) => ("chat" in item ? (item.chat?.externalId ?? "
 
 /**
  * Stores what a channel reports, in its order, each item in a transaction of its own. After an item that cannot be stored, those of the same
- * chat are left out and the error is thrown at the end, so that the channel sends again; what was stored is recognized then. `raw` is the request, of
- * which a part that is not understood is kept.
+ * chat are left out and the error is thrown at the end, so that the channel sends again; what was stored is recognized then. `raw` is the request, which
+ * is kept with its first item that is not understood.
  */
 export async function receive(
   services: Services,
@@ -28,6 +28,8 @@ export async function receive(
   const failed = new Map<string, unknown>()
   const siblings = new Map<string, HookConnection | null>()
   const wrote = new Set<HookConnection>()
+  // Once: a request of 3 MB may have thousands of items that are not understood.
+  let unkept = raw
   for (const { account, item: given } of events) {
     const item = storableItem(given)
     if (!item) {
@@ -43,7 +45,10 @@ export async function receive(
     const lane = `${target.id} ${laneOf(item)}`
     if (failed.has(lane)) continue
     try {
-      stored = (await receiveItem(services, target, item, raw)) ?? stored
+      const kept = item.kind === "message" && item.isUnsupported ? unkept : null
+      // In the company's turn, because a request may report thousands of items.
+      stored = (await services.turns.run(target.companyId, "work", () => receiveItem(services, target, item, kept))) ?? stored
+      if (kept) unkept = null
       services.metrics.inbound.inc({ messenger: target.messenger, kind: item.kind })
       if (item.kind !== "message") continue
       wrote.add(target)

@@ -2,21 +2,23 @@ import {
   createSourceEventStream,
   type DocumentNode,
   type ExecutionResult,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
   type OperationTypeNode,
 } from "graphql"
+import { OperationReads } from "../context/read-budget.js"
 import { refuseUnstorable } from "../context/refuse-nul.js"
-import type { RequestInfo } from "../context/request-context.js"
+import type { RequestContext, RequestInfo } from "../context/request-context.js"
 import { BadUserInput, DocumentNotTrusted, describe, toGraphQLError } from "../errors.js"
 import { timed } from "../observability/longest-turns.js"
 import { oncePer } from "../once-per.js"
 import { runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
-import { checkNesting, checkShape, costOf, type Variables } from "./operation-limits.js"
+import { type Cost, costOf, refuseCost, type Variables } from "./operation-cost.js"
+import { checkNesting, checkShape } from "./operation-limits.js"
 import { type Run, runFirstCompiled, runLaterCompiled } from "./run.js"
 import { SharedCache } from "./shared-cache.js"
 import type { TrustedDocuments } from "./trusted-documents.js"
@@ -30,8 +32,8 @@ export interface PreparedOperation {
   schema: GraphQLSchema
   document: DocumentNode
   operation: OperationDefinitionNode
-  /** Number of objects that it could return with these variables. */
-  cost(variables: Variables): number
+  /** How much it could return with these variables. */
+  cost(variables: Variables): Cost
   /** Runs it without the limits that depend on its variables; transports call `OperationEngine.run` instead. */
   run: Run
 }
@@ -176,7 +178,12 @@ export class OperationEngine {
 
   /** Runs a query or a mutation; errors are those that were thrown. Throws when the variables exceed the limits. */
   run(prepared: PreparedOperation, context: unknown, variables: Variables, transport: Transport) {
-    const work = () => timed("execute", () => this.check(prepared, variables).run(context, variables))
+    const reads = readsOf(context)
+    reads.isMutation = prepared.operation.operation === "mutation"
+    const work = () => {
+      const result = timed("execute", () => this.check(prepared, variables).run(context, variables))
+      return result instanceof Promise ? result.then((later) => measured(later, reads)) : measured(result, reads)
+    }
     return this.observer ? this.#observed(prepared, transport, work) : work()
   }
 
@@ -188,7 +195,7 @@ export class OperationEngine {
       const source = await createSourceEventStream({ schema, document, operationName, contextValue, variableValues: variables })
       if (!(Symbol.asyncIterator in source)) return this.hidesSchema ? withoutSuggestions(source) : source
       const events = source[Symbol.asyncIterator]() as AsyncIterator<object>
-      return { events, run: (event) => prepared.run(contextValue, variables, event) }
+      return { events, run: async (event) => measured(await prepared.run(contextValue, variables, event), new OperationReads()) }
     }
     return this.observer ? this.#observed(prepared, transport, start) : start()
   }
@@ -221,9 +228,17 @@ function bytesOf(query: string, compiledFields = 0): number {
   return parsedBytes + query.length * parsedCharacterBytes + compiled
 }
 
-function refuseCost(cost: number) {
-  if (cost > graphqlLimits.graphqlCost)
-    throw new BadUserInput(`The operation could return ${cost} objects, more than ${graphqlLimits.graphqlCost}: request smaller pages`)
+/** What counts the response of an operation; in tests the context may be any value. */
+const readsOf = (context: unknown) => (context as Partial<RequestContext> | undefined)?.request?.reads ?? new OperationReads()
+
+/** The result of an operation, or its error when its response is too large. */
+function measured(result: ExecutionResult, reads: OperationReads): ExecutionResult {
+  try {
+    reads.respond(result.data)
+    return result
+  } catch (error) {
+    return { errors: [new GraphQLError((error as Error).message, { originalError: error as Error })], data: null }
+  }
 }
 
 /** Converts a thrown error, or a list of errors, to the client's errors; unexpected errors are logged. */

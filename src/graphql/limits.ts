@@ -8,6 +8,8 @@ export const graphqlLimits = {
   graphqlRootFields: 30,
   /** Cost of one GraphQL operation, counted by the sizes of its lists. */
   graphqlCost: 20_000,
+  /** Values in the response of one GraphQL operation, counted by the sizes of its lists; each alias counts; ours. */
+  graphqlValues: 1_000_000,
   /** Items that a list without paging counts in the cost of an operation; ours. */
   graphqlPlainListSize: 10,
   /** Cached costs per document (one for each set of page sizes), and the maximum length of a cache key; ours. */

@@ -11,7 +11,7 @@ import { compileQuery, isCompiledQuery } from "graphql-jit"
 import { timed } from "../observability/longest-turns.js"
 import { compilable } from "./compilable.js"
 import { graphqlLimits } from "./limits.js"
-import type { Variables } from "./operation-limits.js"
+import type { Variables } from "./operation-cost.js"
 
 type MaybePromise<T> = T | Promise<T>
 

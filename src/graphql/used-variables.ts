@@ -1,7 +1,7 @@
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode, visit } from "graphql"
 import { oncePer } from "../once-per.js"
 import type { PreparedOperation } from "./engine.js"
-import type { Variables } from "./operation-limits.js"
+import type { Variables } from "./operation-cost.js"
 
 /** The variables on which the result of an execution depends, as text: those of a subscription's arguments choose its events alone. */
 export const variablesOfResult = (prepared: PreparedOperation, variables: Variables): string =>

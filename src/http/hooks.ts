@@ -60,9 +60,11 @@ async function fromChannel(services: Services, ctx: RouterContext, named: string
   }
   if (!adapter.verify({ headers: ctx.headers, body }, connection.account, clock.now())) throw await stranger(services, ctx)
   await services.limits.credential.count(`hook:${connection.id}`, (ctx.state["request"] as RequestInfo).headers)
-  const json = jsonOf(body)
-  const events = read(services, adapter, connection, json)
-  const stored = await inTurn(services, connection.id, body.length, () => receive(services, connection, events, json))
+  const stored = await inTurn(services, connection.id, body.length, async () => {
+    // Parsed here, because what is parsed takes many times the memory of the body.
+    const json = jsonOf(body)
+    return await receive(services, connection, read(services, adapter, connection, json), json)
+  })
   ctx.status = adapter.hookStatus
   ctx.body = stored ?? {}
 }

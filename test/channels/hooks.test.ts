@@ -121,6 +121,21 @@ describe("a genuine request", () => {
     expect(await sql("select 1 from message where text = 'lost'")).toEqual([])
   })
 
+  it("is kept once, with the first of many messages that are not understood", async () => {
+    const odd = { attachments: [{ type: "hologram", payload: { words: "x".repeat(50_000) } }] }
+    expect(await reports(...["o-1", "o-2", "o-3"].map((mid) => ({ message: { mid, ...odd } })))).toBe(200)
+    const kept = await sql(
+      "select external_id, length(item::text) as length, item->>'object' as object from channel_item where state = 'unsupported' order by id",
+    )
+    expect(kept).toMatchObject([
+      { external_id: "o-1", object: "page" },
+      { external_id: "o-2", object: null },
+      { external_id: "o-3", object: null },
+    ])
+    expect(kept[0]!.length).toBeGreaterThan(150_000)
+    for (const { length } of kept.slice(1)) expect(length).toBeLessThan(2_000)
+  })
+
   it("is 200 for each of two customers who claim one further ID at once", async () => {
     const write = async (from: string, user: string) => {
       const messages = [{ id: `wamid.${from}`, from, from_user_id: user, type: "text", text: { body: "Hello" } }]

@@ -55,6 +55,8 @@ afterEach(() => {
   for (const socket of opened.splice(0)) socket.destroy()
 })
 
+const mayBeDone = "The mutation may have been carried out: read what it changed before you repeat it"
+
 describe("an operation that reads more than 16 MB", () => {
   it("is refused, as often as it is sent, and others are served meanwhile", async () => {
     const large = Array.from({ length: 15 }, () => gql(acme.token, `{ ${ofChats(5)} }`))
@@ -97,8 +99,52 @@ describe("an operation that reads more than 16 MB", () => {
     const change = (alias: string) =>
       `${alias}: addChatLabel(id: "${chats[0]}", label: "${alias}") { tags { name } messages(first: 100) { nodes { text } } }`
     const { errors } = await gql(acme.token, `mutation { ${["a", "b", "c"].map(change).join("\n")} }`)
-    expect(errors).toMatchObject([{ ...refused, path: ["c", "messages"] }])
+    const message = `${refused.message}. ${mayBeDone}`
+    expect(errors).toMatchObject([{ ...refused, message, path: ["c", "messages"] }])
     expect((await gql(acme.token, "{ chatTags { name } }")).data.chatTags).toEqual([{ name: "a" }, { name: "b" }, { name: "c" }])
+  })
+})
+
+describe("a response of more than 16 MB", () => {
+  const repeated = (times: number) => Array.from({ length: times }, (_, index) => `t${index}: text`).join(" ")
+  const refused = {
+    message: "The response has more than 16 MB: ask for fewer rows or fields",
+    extensions: expect.objectContaining({ code: "BAD_USER_INPUT" }),
+  }
+
+  promised("is refused, though the operation reads less", async () => {
+    const query = (times: number) => `{ messages(chatId: "${chats[0]}", first: 100) { nodes { ${repeated(times)} } } }`
+    expect((await gql(acme.token, query(5))).errors).toBeUndefined()
+    // Without a limit, this one would have the server build a text of 5 GB.
+    for (const times of [6, 1_600]) expect(await gql(acme.token, query(times))).toMatchObject({ data: null, errors: [refused] })
+    // Compiled, and on another way than Apollo's, from the third time on.
+    for (let time = 0; time < 3; time += 1) expect(await gql(acme.token, query(6))).toMatchObject({ data: null, errors: [refused] })
+  })
+
+  it("is refused on a socket, which stays open", async () => {
+    const socket = await rawSocket(w)
+    await socket.open(acme.token)
+    const [answer] = await socket.ask(`{ messages(chatId: "${chats[0]}", first: 100) { nodes { ${repeated(6)} } } }`)
+    expect(answer.payload).toMatchObject({ data: null, errors: [refused] })
+    expect((await socket.ask("{ __typename }"))[0].payload).toEqual({ data: { __typename: "Query" } })
+    socket.socket.close()
+  })
+
+  it("is refused for an event; the subscription goes on", async () => {
+    const select = `chat { messages(first: 100) { nodes { ${repeated(6)} } } }`
+    const events = await subscribe(w, acme.token, { chatId: chats[1]!, types: ["MESSAGE_CREATED"], select })
+    for (let count = 0; count < 2; count += 1) {
+      await acme.message({ chatId: chats[1]! })
+      await expect(events.next()).rejects.toThrow(refused.message)
+    }
+    await events.stop()
+  })
+
+  it("tells of a mutation that it may have been carried out", async () => {
+    const mutation = `mutation { addChatLabel(id: "${chats[0]}", label: "d") { messages(first: 100) { nodes { ${repeated(6)} } } } }`
+    const { data, errors } = await gql(acme.token, mutation)
+    expect([data, errors]).toMatchObject([null, [{ ...refused, message: `${refused.message}. ${mayBeDone}` }]])
+    expect((await gql(acme.token, "{ chatTags { name } }")).data.chatTags).toContainEqual({ name: "d" })
   })
 })
 
@@ -141,6 +187,23 @@ describe("the large responses of a company", () => {
     await rest.as(acme.token).get("/api/chats").expect(200)
     expect((await gql(globex.token, `{ ${ofChats(1)} }`)).errors).toBeUndefined()
     expect((await gql(visitor, `{ messages(chatId: "${own.chatId}", first: 100) { nodes { text } } }`)).errors).toBeUndefined()
+    for (const socket of sockets) socket.destroy()
+    await until("they are served again", isServed)
+  })
+
+  it("are counted by their own size, if it is larger than what they read; a mutation that is refused is not to be repeated", async () => {
+    const { id: chatId } = await acme.chat()
+    await fill(acme.id, [chatId], 2)
+    const messages = `messages(first: 2) { nodes { ${Array.from({ length: 100 }, (_, index) => `t${index}: text`).join(" ")} } }`
+    const sockets = await Promise.all(
+      Array.from({ length: Math.floor(reads.companyBytes / 6_400_000) }, () =>
+        unread(acme.token, `{ chat(id: "${chatId}") { ${messages} } }`),
+      ),
+    )
+    expect(await isServed()).toBe(false)
+    const { errors } = await gql(acme.token, `mutation { addChatLabel(id: "${chatId}", label: "e") { ${messages} } }`)
+    const message = `Too many large responses at the same time. ${mayBeDone}`
+    expect(errors).toMatchObject([{ message, extensions: { code: "BAD_USER_INPUT" } }])
     for (const socket of sockets) socket.destroy()
     await until("they are served again", isServed)
   })

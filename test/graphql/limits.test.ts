@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { getIntrospectionQuery } from "graphql"
 import { v7 } from "uuid"
 import { rawSocket } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
@@ -41,12 +42,49 @@ describe("limits, before anything runs", () => {
       `{ ${many(9, page)} }`,
       `{ ${many(10, page)} less: chats(first: -100) { nodes { tags { id } } } }`,
     ],
+    [
+      "values",
+      `{ chats(first: 100) { nodes { messages(first: 100) { nodes { ${many(100, "id")} } } } } }`,
+      `{ chats(first: 100) { nodes { messages(first: 100) { nodes { ${many(101, "id")} } } } } }`,
+    ],
   ])("%s", async (_name, allowed, beyond) => {
     const passed = await gql(acme.token, allowed)
     expect(passed.errors?.filter(({ extensions }) => extensions.code !== "NOT_FOUND") ?? []).toEqual([])
     const { data, errors } = await gql(acme.token, beyond)
     expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: "BAD_USER_INPUT", statusCode: 400 } }] })
     expect(errors![0]!.message).toMatch(/more than [\d,]+/)
+  })
+
+  describe("introspection, which needs no credentials", () => {
+    const aliases = many(1_500, "description")
+
+    it("may be asked for as tools do", async () => {
+      const all = getIntrospectionQuery({
+        specifiedByUrl: true,
+        directiveIsRepeatable: true,
+        schemaDescription: true,
+        inputValueDeprecation: true,
+      })
+      expect((await gql(null, all)).errors).toBeUndefined()
+      const types = Array.from({ length: 30 }, (_, index) => `t${index}: __type(name: "Query") { ...Type }`).join(" ")
+      const fragment =
+        "fragment Type on __Type { name description fields { name description args { name type { name } } type { name kind } } }"
+      expect((await gql(null, `{ ${types} } ${fragment}`)).errors).toBeUndefined()
+    })
+
+    // The responses would be of 500 MB and more, which ended the process.
+    it.each([
+      ["all types", `{ ${many(30, "__schema { types { ...Names } }")} } fragment Names on __Type { ${aliases} }`],
+      ["a root type", `{ ${many(30, '__type(name: "Query") { fields { ...Names } }')} } fragment Names on __Field { ${aliases} }`],
+      [
+        "a root type of the schema",
+        `{ ${many(30, "__schema { queryType { fields { ...Names } } }")} } fragment Names on __Field { ${aliases} }`,
+      ],
+    ])("is refused many names of the descriptions of %s", async (_what, query) => {
+      const { data, errors } = await gql(null, query)
+      expect({ data, errors }).toMatchObject({ data: undefined, errors: [{ extensions: { code: "BAD_USER_INPUT", statusCode: 400 } }] })
+      expect(errors![0]!.message).toMatch(/could return \d+ values, more than 1000000/)
+    })
   })
 
   const nested: [string, string][] = [

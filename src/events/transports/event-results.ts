@@ -1,6 +1,6 @@
 import { type Identity, reachOf } from "../../context/identity.js"
 import type { PreparedOperation } from "../../graphql/engine.js"
-import type { Variables } from "../../graphql/operation-limits.js"
+import type { Variables } from "../../graphql/operation-cost.js"
 import { variablesOfResult } from "../../graphql/used-variables.js"
 
 /** The result of a subscription for an event, as it is sent. */
