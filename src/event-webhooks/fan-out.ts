@@ -21,7 +21,8 @@ const anyEndpoint: Statement<{ exists: boolean }> = {
 
 /**
  * Two statements in one message, which PostgreSQL runs as one transaction; the second one sees what earlier holders of the lock committed. It
- * starts where the oldest enabled endpoint does, since the log is not read while there is none. Each endpoint is locked, also one that is due
+ * starts where the oldest enabled endpoint does, since the log is not read while there is none; a join with that position would read the log from its
+ * beginning. Each endpoint is locked, also one that is due
  * already: otherwise it could be served, and found without further deliveries, before these are committed. One that is being deleted is waited
  * for and then has none, since they would refer to nothing.
  */
@@ -31,7 +32,7 @@ const fanOut = (now: string) => `
     select greatest(reader.position, (select min(from_position) from event_webhook where not disabled)) as position
     from event_fan_out reader where id = 1
   ), batch as (
-    select e.* from event e, start where e.position > start.position order by e.position limit ${eventWebhookLimits.fanOutBatch}
+    select * from event where position > (select position from start) order by position limit ${eventWebhookLimits.fanOutBatch}
   ), made as (
     insert into event_delivery (${columns})
     select ${valuesOf({ now: `'${now}'`, event: "e", webhook: "w", requestedAt: "null", retryAt: `'${now}'` })}

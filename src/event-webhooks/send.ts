@@ -74,8 +74,12 @@ const dueDeliveries: Statement<DueRow> = {
 const nextDue: Statement<{ due_ms: number | null }> = {
   name: "next-due-event-delivery",
   text: `
-    select (extract(epoch from min(d.due_at)) * 1000)::float8 as due_ms from event_delivery d join event_webhook w on w.id = d.webhook_id
-    where d.webhook_id = $1 and d.company_id = any($2::uuid[]) and d.due_at is not null and d.snapshot is not null and ${isFree}`,
+    select (extract(epoch from d.due_at) * 1000)::float8 as due_ms from event_webhook w cross join lateral (
+      select due_at from event_delivery d where d.webhook_id = w.id and d.company_id = w.company_id and d.due_at is not null
+        and d.snapshot is not null and ${isFree}
+      order by d.due_at limit 1
+    ) d
+    where w.id = $1 and w.company_id = any($2::uuid[])`,
 }
 
 /** Reads the endpoint, in the transaction that claims it; null when it is disabled. */
