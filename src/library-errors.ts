@@ -49,10 +49,14 @@ function ofConnection(error: Error): ForeignAnswer | null {
   return driverAway.test(error.message) ? unavailable : null
 }
 
-/** Values that validation did not catch: malformed ones (22P02), and U+0000 in text (22021) or in JSON (22P05). */
+/**
+ * Transactions that PostgreSQL ended because of another one (40P01, a deadlock; 40001), and values that validation did not catch: malformed ones
+ * (22P02), and U+0000 in text (22021) or in JSON (22P05).
+ */
 function ofDatabase(error: Error): ForeignAnswer | null {
   const { code, severity } = error as unknown as Record<string, unknown>
   if (typeof severity !== "string") return null
+  if (code === "40P01" || code === "40001") return interrupted
   if (code === "22021" || code === "22P05") return bad("Text must not contain the character U+0000")
   return code === "22P02" ? bad("A value does not have the format of its field") : null
 }
@@ -67,6 +71,8 @@ const unavailable = {
   message: "The service is not available at the moment: try again in a few seconds",
   headers: { "Retry-After": String(rootLimits.unavailableRetrySeconds) },
 }
+
+const interrupted = { ...unavailable, message: "Another change came in between, and nothing was changed: try again" }
 
 const tooLarge = (bytes: number) => ({
   statusCode: 413,

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
-import { unfileChats } from "../chats/chat-folder.js"
+import { unfileBusyChats, unfileChats } from "../chats/chat-folder.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { mustHaveRoom } from "../context/room.js"
@@ -48,7 +48,10 @@ export class ChatFolderResolver {
   async deleteChatFolder(@Ctx() context: RequestContext, @IdArg("chat folder") id: string) {
     await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
     await unfileChats(context, id)
-    // Chats that were moved into the folder meanwhile leave it by `on delete set null`.
-    return context.transaction(async (tx) => deleted(tx, await tx.find(ChatFolder, id, "Chat folder")))
+    return context.transaction(async (tx) => {
+      await unfileBusyChats(tx, id)
+      // Chats that were moved into the folder meanwhile leave it by `on delete set null`.
+      return deleted(tx, await tx.find(ChatFolder, id, "Chat folder"))
+    })
   }
 }

@@ -189,6 +189,12 @@ describe("an error from a library", () => {
       expect(describeError(new GraphQLError(error.message, { originalError: new DriverException(error), path: ["chat"] }))).toEqual(away)
     })
 
+    it.each(["40P01", "40001"])("is 503 for a transaction that another one interrupted: %s", (code) => {
+      const error = Object.assign(new Error("deadlock detected"), { code, severity: "ERROR" })
+      const interrupted = { ...away, message: "Another change came in between, and nothing was changed: try again" }
+      for (const thrown of [error, new DriverException(error)]) expect(describeError(thrown)).toEqual(interrupted)
+    })
+
     it.each(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"])(
       "is 503: %s of the system",
       (code) => {
