@@ -28,4 +28,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The flags and the settings of malloc are those of `npm start`: docs/decisions/memory.md.
-CMD ["node", "--enable-source-maps", "--no-allocation-site-pretenuring", "--max-semi-space-size=32", "--heap-growing-percent=25", "dist/server/main.js"]
+CMD ["node", "--no-allocation-site-pretenuring", "--max-semi-space-size=32", "--heap-growing-percent=25", "dist/server/main.js"]

@@ -38,6 +38,8 @@ export const portLimits = {
   offlineFoundFrom: 0.3,
   /** The same of the built-in embedding; ours. */
   offlineSameFrom: 0.55,
+  /** Features of words that the built-in embedding caches: at most about 16 MB; ours. */
+  offlineFeatures: 160_000,
   /** Attempts of one request to a remote storage; ours. */
   storageTries: 3,
   /** Timeout of a remote storage to connect, and to respond, in milliseconds; ours. */

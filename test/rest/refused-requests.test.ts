@@ -75,6 +75,13 @@ describe("a request that is not valid HTTP", () => {
     expect(body.message).toContain("16384 bytes")
   })
 
+  it("has no body in the response to HEAD", async () => {
+    for (const bytes of [get("/\u0080"), get("/api/chats", `X-A: ${large}\r\n`)]) {
+      const received = await exchange(w.url, bytes.replace("GET", "HEAD"))
+      expect(received).toMatch(/^HTTP\/1\.1 4\d\d .*\r\n[^]*\r\nContent-Length: \d+\r\n[^]*\r\n\r\n$/)
+    }
+  })
+
   it("is 413 with large extensions of a chunk", async () => {
     expectRefusal(await exchange(w.url, chunked(`1;${large}\r\n`)), 413, "PAYLOAD_TOO_LARGE")
   })

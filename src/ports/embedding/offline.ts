@@ -56,8 +56,8 @@ function vectorOf(text: string): Float32Array {
   return normalise(vector)
 }
 
-// Cached, because a few thousand words make up most texts.
-const read = new LRUCache<string, [Feature, number][]>({ max: 20_000 })
+// Cached, because a few thousand words make up most texts. Each feature takes about 100 bytes; anybody may write words that nobody else does.
+const read = new LRUCache<string, [Feature, number][]>({ maxSize: portLimits.offlineFeatures, sizeCalculation: ({ length }) => length + 1 })
 
 function featuresOf(word: string): [Feature, number][] {
   const known = read.get(word)
