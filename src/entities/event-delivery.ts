@@ -7,8 +7,6 @@ import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
 import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
-import { listed } from "./kit/work-state.js"
-import { entityLimits } from "./limits.js"
 
 /** State of the delivery of an event to an endpoint. */
 export const EventDeliveryStatusEnum = words("EventDeliveryStatus", "State of a delivery.", {
@@ -36,19 +34,6 @@ export class EventDeliveryAttempt {
   @Field(() => String, { nullable: true, description: "Why the attempt failed, in one sentence; null when it succeeded." })
   error!: string | null
 }
-
-/** What an attempt has shown. */
-export interface AttemptResult {
-  attempt: EventDeliveryAttempt
-  /** Shortest pause that the endpoint demands. */
-  retryAfterMs: number
-  /** The request of a person or a client that the attempt served; null without one. */
-  requestedAt: Date | null
-  /** Whether the schedule had the attempt. */
-  isScheduled: boolean
-}
-
-const schedule = listed(entityLimits.eventRetryPausesMs)
 
 @ObjectType({
   description: "The delivery of an event to an endpoint. The ID of the event is sent as webhook-id, the same with each attempt.",
@@ -135,33 +120,5 @@ export class EventDelivery extends CompanyOwned {
   redeliver() {
     if (!this.snapshot) throw new BadUserInput("The payload of this event was deleted with its chat")
     this.requestedAt = this.dueAt = clock.now()
-  }
-
-  /** Records an attempt, and when the next one follows. */
-  attempted({ attempt, retryAfterMs, requestedAt, isScheduled }: AttemptResult) {
-    // Its chat was deleted during the attempt: nothing of it is kept.
-    if (!this.snapshot) return
-    this.log(attempt)
-    if (attempt.error === null) return void Object.assign(this, { status: "succeeded", retryAt: null, requestedAt: null, dueAt: null })
-    if (isScheduled) this.scheduleNext(retryAfterMs)
-    // A request that came during the attempt has one of its own.
-    if (this.requestedAt?.getTime() === requestedAt?.getTime()) this.requestedAt = null
-    this.dueAt = this.requestedAt ?? this.retryAt
-  }
-
-  /** Adds an attempt to the log, which keeps the newest. */
-  log(attempt: EventDeliveryAttempt) {
-    this.attempts = [...this.attempts, attempt].slice(-entityLimits.eventDeliveryAttempts)
-  }
-
-  private scheduleNext(retryAfterMs: number) {
-    this.failures += 1
-    this.retryAt = null
-    if (this.failures >= schedule.tries) {
-      this.status = "failed"
-      return
-    }
-    const pauseMs = schedule.pauseMs(this.failures) * (1 + Math.random() * entityLimits.eventRetryJitter)
-    this.retryAt = new Date(clock.now().getTime() + Math.max(pauseMs, Math.min(retryAfterMs, entityLimits.retryAfterMaxMs)))
   }
 }

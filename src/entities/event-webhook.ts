@@ -19,13 +19,6 @@ const SendingState = workState("send-events", {
   failures: "sending_failures",
 })
 
-/** The result of an attempt, as far as it concerns the endpoint. */
-export interface EndpointResult {
-  success: boolean
-  /** HTTP status of the response; null without one. */
-  status: number | null
-}
-
 /** An endpoint as a request needs it. */
 export type EndpointKey = Pick<
   EventWebhook,
@@ -157,23 +150,10 @@ export class EventWebhook extends CompanyOwned {
     if (this.disabled) throw new BadUserInput("The endpoint is disabled; enable it first")
   }
 
-  /** Records the result of an attempt of a delivery; disables the endpoint when it says so, or when it has failed for days. */
-  attempted({ success, status }: EndpointResult) {
-    this.keepUpdatedAt()
-    const now = clock.now()
-    if (success) return void Object.assign(this, { failuresInRow: 0, failingSince: null })
-    this.failuresInRow += 1
-    this.failingSince ??= now
-    if (this.disabled) return
-    if (status === entityLimits.goneStatus) return this.disableByItself("The endpoint answered with status 410 (Gone)", now)
-    if (now.getTime() - this.failingSince.getTime() < entityLimits.failingEndpointMs) return
-    this.disableByItself("Every attempt failed for 5 days", now)
-  }
-
-  private disableByItself(disabledReason: string, now: Date) {
-    this.changeUpdatedAt()
+  /** Disables the endpoint for a reason that its company is told, also by an event. */
+  disableBecause(disabledReason: string) {
     Object.assign(this, { disabled: true, disabledReason })
-    const value = { webhookId: this.id, url: this.url, disabledReason, disabledAt: now.toISOString() }
+    const value = { webhookId: this.id, url: this.url, disabledReason, disabledAt: clock.now().toISOString() }
     this.emit({ type: "EVENT_WEBHOOK_DISABLED", companyId: this.companyId, chatId: null, payload: { value } })
   }
 }

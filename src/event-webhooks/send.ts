@@ -1,12 +1,11 @@
-import { LockMode } from "@mikro-orm/postgresql"
-import { type Lease, LeaseLost } from "../context/lease.js"
+import type { Lease } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { Statement } from "../database/unit-of-work.js"
 import type { EventType } from "../entities/event.js"
-import { EventDelivery } from "../entities/event-delivery.js"
-import { type EndpointKey, EventWebhook } from "../entities/event-webhook.js"
+import type { EndpointKey, EventWebhook } from "../entities/event-webhook.js"
 import { clock } from "../entities/kit/clock.js"
 import { eventWebhookLimits } from "./limits.js"
+import { recordAttempt } from "./record.js"
 import { type DeliveredEvent, sendEvent } from "./request.js"
 
 /** The run that serves an endpoint. */
@@ -154,20 +153,10 @@ const firstOfChats = (due: DueDelivery[], isOrdered: boolean) =>
   due.filter(({ chatId }, index) => !isOrdered || chatId === null || due.findIndex((each) => each.chatId === chatId) === index)
 
 /** Sends an event and stores the result, if the run still holds the endpoint. */
-async function attempt({ context, signal, id }: Lease<EventWebhook>, runId: string, delivery: DueDelivery): Promise<void> {
-  const { attempt, status, retryAfterMs } = await sendEvent(context.services, delivery.endpoint, delivery, signal)
-  const success = attempt.error === null
-  const outcome = await context.transaction(async (tx) => {
-    const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const
-    const endpoint = await tx.em.findOne(EventWebhook, { id }, locked)
-    if (!endpoint?.sending.holds(runId)) throw new LeaseLost()
-    const row = await tx.em.findOne(EventDelivery, { id: delivery.id }, locked)
-    row?.attempted({ attempt, retryAfterMs, requestedAt: delivery.requestedAt, isScheduled: delivery.isScheduled })
-    endpoint.attempted({ success, status })
-    if (endpoint.disabled && endpoint.disabledReason)
-      context.request.log.warn({ webhookId: id, reason: endpoint.disabledReason }, "an endpoint for events was disabled")
-    return success ? "succeeded" : row?.dueAt ? "retried" : "failed"
-  })
+async function attempt({ context, signal, id: webhookId }: Lease<EventWebhook>, runId: string, delivery: DueDelivery): Promise<void> {
+  const result = await sendEvent(context.services, delivery.endpoint, delivery, signal)
+  const { id: deliveryId, requestedAt, isScheduled } = delivery
+  const outcome = await recordAttempt(context, { webhookId, runId, deliveryId, requestedAt, isScheduled }, result)
   context.services.metrics.eventDeliveries.inc({ outcome })
 }
 

@@ -18,8 +18,7 @@ export async function testEndpoint(context: RequestContext, id: string) {
   return context.transaction(async (tx) => {
     await tx.find(EventWebhook, id, "Event webhook")
     const status = attempt.error === null ? ("succeeded" as const) : ("failed" as const)
-    const delivery = Object.assign(new EventDelivery(), { ...event, companyId, webhookId: id, status })
-    delivery.log(attempt)
+    const delivery = Object.assign(new EventDelivery(), { ...event, companyId, webhookId: id, status, attempts: [attempt] })
     tx.em.persist(delivery)
     return shownDelivery(tx, webhook, delivery)
   })

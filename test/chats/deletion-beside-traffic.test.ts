@@ -14,10 +14,13 @@ const w = world({ OPENAI_BASE_URL: openAi.url, REPLY_DEBOUNCE_MS: "0", REPLY_MAX
 const { acme, rest, gql, sql } = w
 const as = () => rest.as(acme.token)
 
+// Not a wait: what is under way at once comes in any order.
+const sometime = (mostMs: number) => pause(randomInt(mostMs))
+
 // Each answer takes a while, and half of them call the tool before.
 beforeAll(() => {
   openAi.reply = async ({ body }) => {
-    await pause(randomInt(8))
+    await sometime(8)
     const mayCall = body.tools?.length > 0 && body.messages.at(-1).role !== "tool" && randomInt(2) === 0
     return mayCall ? { toolCalls: [{ name: body.tools.at(-1).function.name }] } : { text: "I look it up." }
   }
@@ -74,18 +77,18 @@ describe.each(Object.keys(paths) as Kind[])("a deletion beside live traffic, of:
 async function race({ chats, assistant, path }: Scene, deleted: Kind) {
   const accepted: string[] = []
   const say = async (chatId: string, text: string) => {
-    await pause(randomInt(30))
+    await sometime(30)
     const { status } = await as().post("/api/messages", { chatId, role: "Customer", text })
     if (status === 201) accepted.push(text)
     // A deleted chat is out of reach.
     else expect([deleted, status, chatId]).toEqual(["chat", 403, chats[0]!.id])
   }
   const look = async (at: string) => {
-    await pause(randomInt(30))
+    await sometime(30)
     expect([200, 404]).toContain((await as().get(at)).status)
   }
   const remove = async () => {
-    await pause(randomInt(30))
+    await sometime(30)
     expect((await as().delete(path)).status).toBe(200)
     return await answersOf(chats)
   }

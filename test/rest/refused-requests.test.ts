@@ -78,7 +78,7 @@ describe("a request that is not valid HTTP", () => {
   it("has no body in the response to HEAD", async () => {
     for (const bytes of [get("/\u0080"), get("/api/chats", `X-A: ${large}\r\n`)]) {
       const received = await exchange(w.url, bytes.replace("GET", "HEAD"))
-      expect(received).toMatch(/^HTTP\/1\.1 4\d\d .*\r\n[^]*\r\nContent-Length: \d+\r\n[^]*\r\n\r\n$/)
+      expect(received).toMatch(/^HTTP\/1\.1 4\d\d .*\r\n(?:[\w-]+: .*\r\n)*Content-Length: \d+\r\n(?:[\w-]+: .*\r\n)*\r\n$/)
     }
   })
 
