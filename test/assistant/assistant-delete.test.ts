@@ -89,6 +89,22 @@ describe("an assistant without a voice", () => {
     expect(await look(chat)).toMatchObject({ assistantId: null, isUnderAiControl: false, aiDisableReason: "manual" })
     expect(await controlChanges(chat)).toEqual([{ isUnderAiControl: false, aiDisableReason: "MANUAL", actorKind: "SYSTEM", actorId: null }])
   })
+
+  promised("is deleted at the same moment as another one that has the same calls", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [first, second] = [await acme.makeAssistant(), await acme.makeAssistant()]
+      const { id } = await acme.call({ assistantId: first.id, callerAssistantId: second.id })
+      await sql(
+        `insert into call select (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(),
+           'assistant_id', case n % 2 when 0 then $2::uuid else $3 end, 'caller_assistant_id', case n % 2 when 0 then $3::uuid else $2 end))).*
+         from call c, generate_series(1, 1000) n where c.id = $1`,
+        [id, first.id, second.id],
+      )
+      const answers = await Promise.all([remove(first), remove(second)])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+      expect(await sql("select 1 from call where assistant_id is not null or caller_assistant_id is not null")).toEqual([])
+    }
+  })
 })
 
 describe("the chats of a deleted assistant", () => {

@@ -1,7 +1,7 @@
 import type { Lease } from "../../src/context/lease.js"
 import type { Services } from "../../src/context/services.js"
 import { Assistant } from "../../src/entities/assistant.js"
-import { doubling, type Failure, listed } from "../../src/entities/kit/work-state.js"
+import { doubling, type Failure } from "../../src/entities/kit/work-state.js"
 import { makeScheduler } from "../../src/jobs/kit/scheduler.js"
 import { defineWork, type WorkDeclaration } from "../../src/jobs/kit/work.js"
 import { promised } from "../kit/promise.js"
@@ -331,7 +331,7 @@ describe("work that fails", () => {
 
   it("keeps a list of pauses, each with its jitter, and a vendor's Retry-After when that is later", async () => {
     const ids = await due(40)
-    const kind = kindOfWork({ retry: { ...listed([5_000, 60_000]), jitter: 0.2 } })
+    const kind = kindOfWork({ retry: { tries: 3, pauseMs: (failures) => [5_000, 60_000][failures - 1]!, jitter: 0.2 } })
     const pauses = async () => (await Promise.all(ids.map(state))).map((each) => each.due as number)
     const failAll = async (error: Error) => {
       for (const each of kind.begun.slice(-ids.length)) each.end(error)

@@ -33,12 +33,6 @@ export const doubling =
   (failures) =>
     Math.min(baseMs * 2 ** (failures - 1), maxMs)
 
-/** A schedule with the given pauses, and one try more than there are pauses. */
-export const listed = (pausesMs: readonly number[]): Retry => ({
-  tries: pausesMs.length + 1,
-  pauseMs: (failures) => pausesMs[failures - 1]!,
-})
-
 /** State of one kind of work on a row: when it is due, and which run holds it. The row is the queue. */
 export abstract class WorkState {
   /** The job that runs when the work is due. */
