@@ -49,7 +49,8 @@ interface DueRow {
 const isFree = `
   (d.chat_id is null or d.type = 'CHAT_DELETED' or exists (select from chat c where c.id = d.chat_id and c.company_id = d.company_id))
   and (not w.ordered or d.chat_id is null or d.requested_at is not null or not exists (
-    select from event_delivery e where e.webhook_id = d.webhook_id and e.chat_id = d.chat_id and e.status = 'pending' and e.position < d.position
+    select from event_delivery e where e.webhook_id = d.webhook_id and e.company_id = d.company_id and e.chat_id = d.chat_id and e.status = 'pending'
+      and e.position < d.position
   ))`
 
 /** `$4` now, `$5` deliveries under way, `$6` chats under way. Without a row, nothing may be sent. */

@@ -1,4 +1,5 @@
 import { Agent } from "node:http"
+import type { Duplex } from "node:stream"
 import supertest, { type Test } from "supertest"
 import type { FitsOpenApi } from "./openapi.js"
 import { happens } from "./wait.js"
@@ -6,8 +7,29 @@ import { happens } from "./wait.js"
 /** An access token, a JWT, headers as they are, or nothing. */
 export type Credential = string | Record<string, string> | null
 
-/** Keeps connections open, as clients do: a connection for each request is a fifth of its CPU. */
-const agent = new Agent({ keepAlive: true })
+/** A server closes a connection that is idle for five seconds. */
+const freshMs = 1_000
+
+/**
+ * Keeps connections open, as clients do: a connection for each request is a fifth of its CPU. One that is idle for long is not used again: after
+ * a stall of this process the server's timer may be due, and would close it while a request is on its way.
+ */
+class FreshAgent extends Agent {
+  readonly #idleSince = new WeakMap<Duplex, number>()
+
+  override keepSocketAlive(socket: Duplex) {
+    this.#idleSince.set(socket, performance.now())
+    return super.keepSocketAlive(socket)
+  }
+
+  /** Closes what is idle for long; called before each request. */
+  closeIdle() {
+    for (const socket of Object.values(this.freeSockets).flatMap((sockets) => sockets ?? []))
+      if (performance.now() - this.#idleSince.get(socket)! > freshMs) socket.destroy()
+  }
+}
+
+const agent = new FreshAgent({ keepAlive: true })
 
 /** The headers that carry a credential. */
 export function headersOf(credential: Credential): Record<string, string> {
@@ -42,8 +64,12 @@ export function makeRest(url: () => string, fits: FitsOpenApi) {
 /** A request that fails when no response comes, as every wait does. */
 function limited(test: Test, name: string): Test {
   const then = test.then.bind(test)
+  const sent = ((...given) => {
+    agent.closeIdle()
+    return happens(`${name} is answered`, { then }).then(...given)
+  }) as typeof then
   // biome-ignore lint/suspicious/noThenProperty: a request of supertest is sent when it is awaited.
-  return Object.assign(test, { then: ((...given) => happens(`${name} is answered`, { then }).then(...given)) as typeof then })
+  return Object.assign(test, { then: sent })
 }
 
 /** A response of GraphQL over HTTP. */
