@@ -55,6 +55,8 @@ export const channelLimits = {
   pollRetryMaxMs: 60_000,
   /** Polls that an instance runs at once; ours: nearly all of them wait for their vendor. */
   pollSlots: { instance: 500, company: 50 },
+  /** Items of a request that are stored at once; further ones wait for the turn of their company, since a request may report thousands; ours. */
+  itemsWithoutTurn: 20,
   /** Requests of a connection's hook that an instance handles at once; ours: its limit of requests a minute is reached with fewer. */
   hookRequestsAtOnce: 2,
   /** Requests of a connection's hook that wait; ours: further ones are 429, and their vendor sends them again. */

@@ -30,7 +30,7 @@ export async function receive(
   const wrote = new Set<HookConnection>()
   // Once: a request of 3 MB may have thousands of items that are not understood.
   let unkept = raw
-  for (const { account, item: given } of events) {
+  for (const [index, { account, item: given }] of events.entries()) {
     const item = storableItem(given)
     if (!item) {
       services.log.info({ connectionId: connection.id, kind: given.kind }, "an event that cannot be stored was dropped")
@@ -46,8 +46,9 @@ export async function receive(
     if (failed.has(lane)) continue
     try {
       const kept = item.kind === "message" && item.isUnsupported ? unkept : null
-      // In the company's turn, because a request may report thousands of items.
-      stored = (await services.turns.run(target.companyId, "work", () => receiveItem(services, target, item, kept))) ?? stored
+      const store = () => receiveItem(services, target, item, kept)
+      const isMany = index >= channelLimits.itemsWithoutTurn
+      stored = (await (isMany ? services.turns.run(target.companyId, "work", store) : store())) ?? stored
       if (kept) unkept = null
       services.metrics.inbound.inc({ messenger: target.messenger, kind: item.kind })
       if (item.kind !== "message") continue

@@ -136,6 +136,22 @@ describe("a genuine request", () => {
     for (const { length } of kept.slice(1)) expect(length).toBeLessThan(2_000)
   })
 
+  it("is stored without a turn of its company, but for what it has beyond 20 items", async () => {
+    const turns = jest.spyOn(w.services.turns, "run")
+    const said = (from: number, to: number) =>
+      reports(
+        ...Array.from({ length: to - from }, (_, index) => ({ message: { mid: `turn-${from + index}`, text: `Turn ${from + index}` } })),
+      )
+    expect(await said(0, 20)).toBe(200)
+    expect(turns).not.toHaveBeenCalled()
+    expect(await said(20, 45)).toBe(200)
+    expect(turns.mock.calls.map(([company, kind]) => [company, kind])).toEqual(Array(5).fill([acme.id, "work"]))
+    turns.mockRestore()
+    expect((await textsOf("psid-1")).filter((text) => text.startsWith("Turn "))).toEqual(
+      Array.from({ length: 45 }, (_, index) => `Turn ${index}`),
+    )
+  })
+
   it("is 200 for each of two customers who claim one further ID at once", async () => {
     const write = async (from: string, user: string) => {
       const messages = [{ id: `wamid.${from}`, from, from_user_id: user, type: "text", text: { body: "Hello" } }]
