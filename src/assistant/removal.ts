@@ -63,23 +63,24 @@ function freeBusyChats(context: RequestContext, assistantId: string): Promise<bo
 }
 
 /**
- * Takes an assistant out of its calls, in their order: each of two deletions, or a deletion and a report of a call, could otherwise wait for the
- * other, because the references of a call may be those of two assistants, and a transaction that changes a call twice locks its assistant.
+ * Locks the calls of an assistant in the order of their IDs, before the deletion takes it out of them: each of two deletions, or a deletion and a
+ * report of a call, could otherwise wait for the other, because a call may refer to two assistants, and a transaction that changes a call twice
+ * locks its assistant.
  */
-const leaveCalls = {
-  name: "leave-calls",
+const lockCalls = {
+  name: "lock-calls-of-assistant",
   text: `
     with theirs as (
       select id from call where (assistant_id = $1 or caller_assistant_id = $1) and company_id = any($2::uuid[]) order by id for no key update
     )
-    update call set assistant_id = nullif(assistant_id, $1), caller_assistant_id = nullif(caller_assistant_id, $1) from theirs where call.id = theirs.id`,
+    select count(*) from theirs`,
 }
 
 /** Removes an assistant that is being deleted, with its tools and its knowledge; its chats are kept. A missing assistant is not an error. */
 export async function removeAssistant(context: RequestContext, assistantId: string): Promise<void> {
   await freeChats(context, assistantId)
   await context.transaction(async (tx) => {
-    await tx.run(leaveCalls, [assistantId, tx.companyIds])
+    await tx.run(lockCalls, [assistantId, tx.companyIds])
     const assistant = await tx.em.findOne(Assistant, { id: assistantId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (assistant) tx.em.remove(assistant)
   })

@@ -8,10 +8,10 @@ const unfile = {
          update chat set folder_id = null from batch where chat.id = batch.id returning chat.id`,
 }
 
-const unfileBusy = {
-  name: "unfile-busy-chats",
-  text: `with rest as (select id from chat where folder_id = $1 and company_id = any($2::uuid[]) order by id for no key update)
-         update chat set folder_id = null from rest where chat.id = rest.id`,
+const lockChats = {
+  name: "lock-chats-of-folder",
+  text: `with theirs as (select id from chat where folder_id = $1 and company_id = any($2::uuid[]) order by id for no key update)
+         select count(*) from theirs`,
 }
 
 /** Moves all chats out of a folder that is being deleted, in batches with their own transactions, so that no chat is locked for long. */
@@ -19,7 +19,7 @@ export const unfileChats = (context: RequestContext, folderId: string): Promise<
   inBatches(context, unfile, [folderId], chatLimits.detachBatch)
 
 /**
- * Moves out of a folder the chats that were skipped because they were locked; in the transaction that deletes the folder, and before the folder
+ * Locks the chats that are still in a folder, because they were locked before; in the transaction that deletes the folder, and before the folder
  * is locked. A transaction that changes a chat twice locks the folder after the chat: the other order would be a deadlock.
  */
-export const unfileBusyChats = (tx: RequestContext, folderId: string) => tx.run(unfileBusy, [folderId, tx.companyIds])
+export const lockChatsOf = (tx: RequestContext, folderId: string) => tx.run(lockChats, [folderId, tx.companyIds])

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from "type-graphql"
-import { unfileBusyChats, unfileChats } from "../chats/chat-folder.js"
+import { lockChatsOf, unfileChats } from "../chats/chat-folder.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { mustHaveRoom } from "../context/room.js"
@@ -49,8 +49,8 @@ export class ChatFolderResolver {
     await context.transaction((tx) => tx.find(ChatFolder, id, "Chat folder"))
     await unfileChats(context, id)
     return context.transaction(async (tx) => {
-      await unfileBusyChats(tx, id)
-      // Chats that were moved into the folder meanwhile leave it by `on delete set null`.
+      await lockChatsOf(tx, id)
+      // They, and those that were moved into the folder meanwhile, leave it by `on delete set null`.
       return deleted(tx, await tx.find(ChatFolder, id, "Chat folder"))
     })
   }

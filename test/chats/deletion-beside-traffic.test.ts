@@ -102,6 +102,8 @@ async function race({ chats, assistant, path }: Scene, deleted: Kind) {
   if (deleted === "assistant") expect(await answersOf(chats)).toBe(answersBefore)
   const { data, errors } = await gql(acme.token, "query ($id: UUID!) { chat(id: $id) { assistant { id } } }", { id: chats[1]!.id })
   expect([errors, data.chat.assistant?.id ?? null]).toEqual([undefined, deleted === "assistant" ? null : assistant.id])
+  const turns = "select id, reply_due_at, turn_id from chat where id = any($1) and (reply_due_at is not null or turn_id is not null)"
+  expect(await sql(turns, [chats.map(({ id }) => id)])).toEqual([])
   await as().delete(path).expect(404)
 }
 
