@@ -21,10 +21,9 @@ const anyEndpoint: Statement<{ exists: boolean }> = {
 
 /**
  * Two statements in one message, which PostgreSQL runs as one transaction; the second one sees what earlier holders of the lock committed. It
- * starts where the oldest enabled endpoint does, since the log is not read while there is none; a join with that position would read the log from its
- * beginning. Each endpoint is locked, also one that is due
- * already: otherwise it could be served, and found without further deliveries, before these are committed. One that is being deleted is waited
- * for and then has none, since they would refer to nothing.
+ * starts where the oldest enabled endpoint does, since the log is not read while there is none; a join with that position would read the log
+ * from its beginning. Each endpoint is locked, also one that is due already: otherwise it could be served, and found without further deliveries,
+ * before these are committed. One that is being deleted is waited for and then has none, since they would refer to nothing.
  */
 const fanOut = (now: string) => `
   select pg_advisory_xact_lock(${fanOutLock});

@@ -40,8 +40,6 @@ it("the next delivery of an endpoint is found without reading those that wait be
   )
   await sql("analyze event_delivery")
   const plan = await planOf("as due_ms from", () => hooks.send())
-  expect(plan).toMatch(
-    /Limit .*\n\s+-> {2}.*Index Scan using event_delivery_due on event_delivery|Limit[\s\S]*Index Scan using event_delivery_due/,
-  )
+  expect(plan).toMatch(/Limit[\s\S]*Index Scan using event_delivery_due on event_delivery/)
   expect(plan).not.toMatch(/Sort|Aggregate/)
 })
