@@ -2,12 +2,11 @@ import supertest from "supertest"
 import { v7 } from "uuid"
 import { systemContext } from "../../src/context/request-context.js"
 import { clock } from "../../src/entities/kit/clock.js"
-import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { searchChunks } from "../../src/knowledge/search.js"
 import { blockWrites } from "../kit/blocked-writes.js"
 import { headersOf } from "../kit/clients.js"
 import { startFakeEmbeddings } from "../kit/fake-embeddings.js"
-import { pathOf, upload } from "../kit/files.js"
+import { forgetFiles, pathOf, upload } from "../kit/files.js"
 import { indexAll, knowledgeOf, paragraphs } from "../kit/knowledge.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
@@ -273,7 +272,7 @@ describe("the knowledge of a copy", () => {
     })
     const read = async () => {
       clock.advance(1_000)
-      await forgetMedia(w.services, acme.id)
+      await forgetFiles(w, acme.id)
       return (await supertest(w.url).get(pathOf(file.url))).status
     }
     await removeItem(item.id)

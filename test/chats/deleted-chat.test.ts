@@ -1,8 +1,7 @@
 import { v7 } from "uuid"
-import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { retention } from "../../src/jobs/retention.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
-import { folderOfItsOwn, samples, upload } from "../kit/files.js"
+import { folderOfItsOwn, forgetFiles, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
@@ -65,7 +64,7 @@ it("nothing that a deleted chat held is in the database, and its tool calls are 
 
   await remove(chat)
   expect(await tablesWith(w, word)).toEqual(["idempotency_key", "media"])
-  await forgetMedia(w.services, acme.id)
+  await forgetFiles(w, acme.id)
   expect(await tablesWith(w, word)).toEqual([])
   expect(await eventsOf(chat)).toEqual(onlyItsEnd(chat))
 
@@ -95,7 +94,7 @@ it("a tool call that ends after its chat was deleted records its outcome without
   await remove(chat)
   release()
   await done
-  await forgetMedia(w.services, acme.id)
+  await forgetFiles(w, acme.id)
   expect(await tablesWith(w, word)).toEqual([])
   expect((await log()).data[0]).toMatchObject({ params: {}, response: null, responseStatus: 200, status: "success" })
 })

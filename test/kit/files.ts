@@ -3,7 +3,9 @@ import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import supertest from "supertest"
+import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { type Credential, headersOf } from "./clients.js"
+import { happens, until } from "./wait.js"
 import type { World } from "./world.js"
 
 /** A new DATA_DIR, removed after the test file: `world({ DATA_DIR: folder })`. */
@@ -18,6 +20,19 @@ export const filesBelow = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+
+/**
+ * Removes the unused files of a company whose removal is due. `forgetMedia` skips rows that are locked, as those are that a job of the server
+ * looks at in the same moment: it is called until none is due, and the job's own removal is waited for.
+ */
+export async function forgetFiles(w: World, companyId: string): Promise<void> {
+  const due = "select 1 from media where company_id = $1 and forget_at <= $2"
+  await until("no file is due for removal", async () => {
+    await forgetMedia(w.services, companyId)
+    return (await w.sql(due, [companyId, w.clock.now()])).length === 0
+  })
+  await happens("no work is running", w.services.running.idle())
+}
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex")
 const padded = (bytes: Buffer, size = 2048) => Buffer.concat([bytes, Buffer.alloc(Math.max(0, size - bytes.length))])

@@ -1,8 +1,7 @@
 import { entityLimits } from "../../src/entities/limits.js"
-import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { retention } from "../../src/jobs/retention.js"
 import { brokenPdf, encryptedPdf, pdf, presentation, wordDocument, workbook, zipBomb } from "../kit/documents.js"
-import { folderOfItsOwn, samples, upload } from "../kit/files.js"
+import { folderOfItsOwn, forgetFiles, samples, upload } from "../kit/files.js"
 import { indexAll, knowledgeOf } from "../kit/knowledge.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
@@ -156,7 +155,7 @@ describe("the file of an item", () => {
     await dayLater()
     expect([await exists(fileId), await exists(unused)]).toEqual([true, false])
     await remove(id)
-    await forgetMedia(w.services, acme.id)
+    await forgetFiles(w, acme.id)
     expect(await exists(fileId)).toBe(false)
   })
 
@@ -166,14 +165,14 @@ describe("the file of an item", () => {
     const chat = await acme.chat()
     await acme.message({ chatId: chat.id, mediaIds: [two.id] })
     await change(first.id, { fileId: two.id })
-    await forgetMedia(w.services, acme.id)
+    await forgetFiles(w, acme.id)
     expect([await exists(one.id), await exists(two.id)]).toEqual([true, true])
     await remove(second.id)
     await remove(first.id)
-    await forgetMedia(w.services, acme.id)
+    await forgetFiles(w, acme.id)
     expect([await exists(one.id), await exists(two.id)]).toEqual([false, true])
     await sql("delete from chat where id = $1", [chat.id])
-    await forgetMedia(w.services, acme.id)
+    await forgetFiles(w, acme.id)
     expect(await exists(two.id)).toBe(false)
   })
 
@@ -184,7 +183,7 @@ describe("the file of an item", () => {
     await indexAll(w)
     expect(await kept(id)).toHaveLength(1)
     await sql("delete from assistant where id = $1", [assistant.id])
-    await forgetMedia(w.services, acme.id)
+    await forgetFiles(w, acme.id)
     expect([await kept(id), await exists(fileId)]).toEqual([[], false])
   })
 

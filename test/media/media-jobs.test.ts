@@ -7,7 +7,7 @@ import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { retention } from "../../src/jobs/retention.js"
 import { strayFiles } from "../../src/jobs/stray-files.js"
 import { type FakeS3, fakeS3 } from "../kit/fake-s3.js"
-import { filesBelow, folderOfItsOwn, pathOf, samples, upload } from "../kit/files.js"
+import { filesBelow, folderOfItsOwn, forgetFiles, pathOf, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -72,7 +72,7 @@ describe("deleting a chat", () => {
       ])
       expect([201, 400]).toContain(attached.status)
       if (attached.status === 400) expect(attached.body.message).toBe(`Unknown mediaIds: ${media.id}`)
-      await forgetMedia(w.services, acme.id)
+      await forgetFiles(w, acme.id)
       expect(await exists(media)).toBe(attached.status === 201)
     }
   })

@@ -1,7 +1,6 @@
 import { request } from "node:http"
-import { forgetMedia } from "../../src/jobs/forget-media.js"
 import { headersOf } from "../kit/clients.js"
-import { filesBelow, folderOfItsOwn, upload, uploadByGraphql } from "../kit/files.js"
+import { filesBelow, folderOfItsOwn, forgetFiles, upload, uploadByGraphql } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -32,7 +31,7 @@ afterEach(async () => {
   expect(filesBelow(folder)).toHaveLength(count)
   expect(await counted()).toBe(await kept())
   await sql("update media set forget_at = to_timestamp(0)")
-  await Promise.all([acme, globex].map(({ id }) => forgetMedia(w.services, id)))
+  await Promise.all([acme, globex].map(({ id }) => forgetFiles(w, id)))
   expect(await counted()).toBe(0)
 })
 
@@ -64,7 +63,7 @@ it("the bytes of files that are forgotten come back", async () => {
     .expect(201)
   await send(1).expect(413)
   await rest.as(acme.token).delete(`/api/chats/${chat.id}`).expect(200)
-  await forgetMedia(w.services, acme.id)
+  await forgetFiles(w, acme.id)
   await send(quota).expect(201)
 })
 
