@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util"
 import { type Answer, pageOf, wholePageOf } from "./answers.js"
 import type { Server } from "./contestants.js"
-import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
+import { type BenchDatabases, databaseOf } from "./database.js"
 import type { Options, Workload } from "./options.js"
 import {
   type Contestant,
   contestants,
+  earlierVersion,
   type Interface,
   interfaceOf,
   pageSize,
@@ -20,17 +21,17 @@ import { messageFields } from "./statements.js"
 export interface ComparisonContext extends BenchDatabases {
   servers: Record<Contestant, Server>
   samples: Samples
-  cursors: Record<Interface, string>
+  cursors: Record<Contestant, string>
 }
 
 const samplesCompared = 6
 
-/** Checks every contestant before it is measured: it stores messages with their events, and its pages equal the others' in every field. */
-export async function compareAnswers(context: ComparisonContext, workloads: Workload[]) {
+/** Checks contestants before they are measured: they store messages with their events, and their pages are equal in every field. */
+export async function compareAnswers(context: ComparisonContext, workloads: Workload[], compared: readonly Contestant[] = contestants) {
   for (const workload of workloads) {
     for (let number = 0; number < samplesCompared; number++) {
-      if (workload === "W5") await mustStore(context, number)
-      else await mustAgree(context, workload, number)
+      if (workload === "W5") await mustStore(context, compared, number)
+      else await mustAgree(context, compared, workload, number)
     }
   }
 }
@@ -45,7 +46,7 @@ export const parametersOf = (
   token: databaseOf(context, contestant).token,
   companyId: context.database.companyId,
   text: `Here is number ${number}, of ${contestant}.`,
-  cursor: workload === "W6" ? context.cursors[interfaceOf(contestant)] : null,
+  cursor: workload === "W6" ? context.cursors[contestant] : null,
   ...sampleOf(context.samples, workload, number),
 })
 
@@ -58,14 +59,14 @@ export async function send(server: Server, { path, ...request }: Request): Promi
   return JSON.parse(text)
 }
 
-async function mustAgree(context: ComparisonContext, workload: Workload, number: number) {
+async function mustAgree(context: ComparisonContext, compared: readonly Contestant[], workload: Workload, number: number) {
   const answers = new Map<Contestant, Answer>()
-  for (const contestant of contestants) {
+  for (const contestant of compared) {
     const request = requestFor(contestant, workload, parametersOf(context, contestant, workload, number))
     answers.set(contestant, await send(context.servers[contestant], request))
   }
   const pageBy = (contestant: Contestant) => pageOf(contestant, workload, answers.get(contestant))
-  const [first = "ours", ...others] = contestants
+  const [first = "ours", ...others] = compared
   const expected = pageBy(first)
   // A filter or a search may match less than a page.
   const isWhole = ["W3", "W4"].includes(workload) ? expected.rows.length > 0 : expected.rows.length === pageSize(workload)
@@ -96,8 +97,8 @@ const storedOf: Record<Interface, (answer: Answer) => Answer> = {
   PostGraphile: ({ data: { benchPostMessage } }) => ({ ...benchPostMessage.result, id: benchPostMessage.result.rowId }),
 }
 
-async function mustStore(context: ComparisonContext, number: number) {
-  for (const contestant of contestants) {
+async function mustStore(context: ComparisonContext, compared: readonly Contestant[], number: number) {
+  for (const contestant of compared) {
     const parameters = parametersOf(context, contestant, "W5", number)
     const answer = storedOf[interfaceOf(contestant)](await send(context.servers[contestant], requestFor(contestant, "W5", parameters)))
     const missing = messageFields.filter((name) => answer[name] === undefined)
@@ -114,27 +115,34 @@ async function mustStore(context: ComparisonContext, number: number) {
 }
 
 /** Each contestant's cursor of page 1,000 of the chats, or of the middle page when there are fewer. */
-export async function findCursors(servers: Record<Contestant, Server>, database: BenchDatabase, options: Options) {
+export async function findCursors(servers: Record<Contestant, Server>, databases: BenchDatabases, options: Options) {
   const page = Math.min(1_000, options.chats / 50 / 2)
   const before = (page - 1) * 50 - 1
-  const headers = { "Content-Type": "application/json", "X-Access-Token": database.token }
-  const query = async (server: Server, text: string): Promise<Answer> =>
-    send(server, { method: "POST", path: "/graphql", headers, body: JSON.stringify({ query: text }) })
-  const ours = await query(servers.ours, `{ chats(first: 1, skip: ${before}) { edges { cursor } } }`)
+  const query = async (contestant: Contestant, text: string): Promise<Answer> => {
+    const headers = { "Content-Type": "application/json", "X-Access-Token": databaseOf(databases, contestant).token }
+    return send(servers[contestant], { method: "POST", path: "/graphql", headers, body: JSON.stringify({ query: text }) })
+  }
+  const ofOurs = async (contestant: Contestant): Promise<string> => {
+    const { data } = await query(contestant, `{ chats(first: 1, skip: ${before}) { edges { cursor } } }`)
+    return data.chats.edges[0].cursor
+  }
+  const { client, companyId } = databases.database
   const theirs = await query(
-    servers.PostGraphile,
-    `{ allChats(first: 1, offset: ${before}, condition: { companyId: "${database.companyId}" }, orderBy: [RECENCY_DESC, ROW_ID_DESC])
+    "PostGraphile",
+    `{ allChats(first: 1, offset: ${before}, condition: { companyId: "${companyId}" }, orderBy: [RECENCY_DESC, ROW_ID_DESC])
       { edges { cursor } } }`,
   )
-  const row = await database.client.query(
+  const row = await client.query(
     `select recency || ' ' || id as cursor from chat where company_id = $1 order by recency desc, id desc offset ${before} limit 1`,
-    [database.companyId],
+    [companyId],
   )
-  const [cursor, atLimit] = [ours.data.chats.edges[0].cursor, row.rows[0].cursor]
-  const cursors: Record<Interface, string> = {
-    ours: cursor,
-    "ours, REST's fields": cursor,
-    "ours, REST": cursor,
+  const [ours, earlier, atLimit] = [await ofOurs("ours"), earlierVersion ? await ofOurs("before") : "", row.rows[0].cursor]
+  const cursors: Record<Contestant, string> = {
+    ours,
+    "ours, REST's fields": ours,
+    "ours, REST": ours,
+    before: earlier,
+    "before, REST": earlier,
     "LIMIT-rows": atLimit,
     LIMIT: atLimit,
     PostGraphile: theirs.data.allChats.edges[0].cursor,

@@ -5,7 +5,7 @@ import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.
 import type { LoadOrder, LoadResult } from "./load.js"
 import type { Options, Workload } from "./options.js"
 import { cpuMs, postgresCpuMs, residentMb } from "./processes.js"
-import { type Contestant, contestants, type Interface, interfaceOf } from "./requests.js"
+import { type Contestant, contestants } from "./requests.js"
 import type { Samples } from "./samples.js"
 
 /** One contestant under one workload in one round. */
@@ -28,7 +28,7 @@ export interface BenchmarkContext extends BenchDatabases {
   servers: Record<Contestant, Server>
   load: ChildProcess
   samples: Samples
-  cursors: Record<Interface, string>
+  cursors: Record<Contestant, string>
   /** PostgreSQL's main process, if it runs on this machine. */
   postmaster: number | null
   /** Whether tables are vacuumed before each round; not after the flood of writes. */
@@ -75,7 +75,7 @@ const orderFor = (context: BenchmarkContext, workload: Workload, contestant: Con
   connections: context.options.connections,
   token: databaseOf(context, contestant).token,
   companyId: context.database.companyId,
-  cursor: workload === "W6" ? context.cursors[interfaceOf(contestant)] : null,
+  cursor: workload === "W6" ? context.cursors[contestant] : null,
   samples: context.samples,
 })
 
@@ -111,22 +111,28 @@ function mustBeGood({ good }: LoadResult, bad: number, who: string) {
 }
 
 /**
- * Writes messages through our server to all chats in random order, so that the list by recency changes as in production. From here on only
- * autovacuum runs, as in an ordinary installation.
+ * Writes messages to all chats in random order, so that the list by recency changes as in production; an earlier version that has a database
+ * of its own writes there. From here on only autovacuum runs, as in an ordinary installation.
  */
 export async function flood(context: BenchmarkContext) {
-  const { database, options, servers, load, say } = context
+  await write(context, "ours")
+  if (context.earlier !== context.database) await write(context, "before")
+}
+
+async function write(context: BenchmarkContext, contestant: Contestant) {
+  const { options, servers, load, say } = context
+  const database = databaseOf(context, contestant)
   await database.letVacuum()
   const chats: string[] = (await database.client.query("select id from chat order by random()")).rows.map(({ id }) => id)
   const stored = await storedMessages(database)
-  servers.ours.resume()
-  say(`writing ${options.writes} messages …`)
-  const order = { ...orderFor(context, "W5", "ours"), samples: { ...context.samples, chats }, writes: options.writes }
+  servers[contestant].resume()
+  say(`${contestant}: writing ${options.writes} messages …`)
+  const order = { ...orderFor(context, "W5", contestant), samples: { ...context.samples, chats }, writes: options.writes }
   const result = await underLoad(load, order)
   mustBeGood(result, result.bad, "Writing")
   if (result.good < options.writes) throw new Error(`Only ${result.good} messages were written`)
-  await mustBeStored(database, stored + result.good, "ours")
-  servers.ours.pause()
+  await mustBeStored(database, stored + result.good, contestant)
+  servers[contestant].pause()
   say(`wrote ${result.good} messages in ${result.seconds.toFixed(0)} s`)
 }
 
