@@ -192,12 +192,21 @@ async function ask(instance: Instance, { messenger, customer }: Talk, tag: strin
 
 /** Waits until the answer is stored; it is delivered when it can be. */
 async function isAnswered(deployment: Deployment, talk: Talk, tag: string) {
-  await must(`the answer to ${tag} is stored`, async () => {
+  const isStored = async () => {
     await sleep(50)
     const [row] = await deployment.sql("select chat_id from message where role = 'Assistant' and text like '% to ' || $1", [tag])
     talk.chatId = row?.chat_id ?? talk.chatId
     return row !== undefined
+  }
+  const look = async () => ({
+    chat: await deployment.sql("select * from chat where id::text = $1", [talk.chatId]),
+    messages: await deployment.sql("select * from message where chat_id::text = $1 order by sequence", [talk.chatId]),
+    turns: await deployment.sql("select * from assistant_turn where chat_id::text = $1", [talk.chatId]),
+    items: await deployment.sql("select i.* from channel_item i where i::text like '%' || $1 || '%'", [tag]),
+    sessions: await deployment.sql("select pid, state, wait_event, now() - xact_start as age, left(query, 200) as query from pg_stat_activity"),
+    modelCalls: [...deployment.model.calls.entries()].filter(([question]) => question.includes(tag)),
   })
+  await must(`the answer to ${tag} is stored`, isStored, undefined, look)
 }
 
 /** Turns AI off at the planned moment of the last answer. */

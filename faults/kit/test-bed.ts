@@ -110,6 +110,8 @@ async function openDeployment(postgres: Postgres, name: string, build: string, c
     sql: async (text, values) => (await pool.query(text, values)).rows,
     async connection() {
       const client = new pg.Client({ connectionString: address.href })
+      // A campaign that failed may leave it open, and the next one stops PostgreSQL.
+      client.on("error", () => {})
       await client.connect()
       return client
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { inspect } from "node:util"
 import { lastSlowdown, measureAgain } from "../reference.js"
 
 export { sleep }
@@ -21,8 +22,16 @@ export async function until(holds: () => boolean | Promise<boolean>, deadlineMs:
   }
 }
 
-/** Waits until something holds; throws when the deadline passes, also on a slow machine. */
-export async function must(what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 60_000): Promise<void> {
+/** Waits until something holds; throws when the deadline passes, also on a slow machine. The error shows what `look` sees then. */
+export async function must(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  deadlineMs = 60_000,
+  look?: () => Promise<unknown>,
+): Promise<void> {
   const begin = performance.now()
-  if (!(await until(holds, deadlineMs))) throw new Error(`Waited ${Math.round((performance.now() - begin) / 1000)} s in vain: ${what}`)
+  if (await until(holds, deadlineMs)) return
+  const seconds = Math.round((performance.now() - begin) / 1000)
+  const seen = look ? `\n${inspect(await look(), { depth: 5, maxArrayLength: 200, breakLength: 160 })}` : ""
+  throw new Error(`Waited ${seconds} s in vain: ${what}${seen}`)
 }
