@@ -26,6 +26,8 @@ export const channelLimits = {
   deliveryRenewMs: 5_000,
   /** Deliveries that an instance runs at once; ours: nearly all of them wait for a vendor. */
   deliverySlots: { instance: 100, company: 60 },
+  /** Statements of a connection that an instance runs at once to keep to the vendor's rate: they change the same row; ours. */
+  slotStatements: 1,
   /** How often a sweep looks for due deliveries; ours. */
   deliverySweepSeconds: 1,
   /** Life of the URL of a file that a bridge gets. */

@@ -10,8 +10,11 @@ export const contextLimits = {
   idempotencyKeyCharacters: 255,
   /** `lastUsedAt` of an access token is written at most once in this time. */
   accessTokenTouchSeconds: 60,
-  /** Statements and transactions of durable work that an instance runs at once, of its 10 database connections; the others stay for requests; ours. */
-  workConnections: 5,
+  /**
+   * Statements and transactions of durable work that an instance runs at once, of its 10 database connections, and those of a company; the others
+   * stay for requests, and for the work of other companies while rows of this one are locked; ours.
+   */
+  workConnections: { instance: 5, company: 4 },
   /** New chats of the widget a minute per client address. */
   newChatsOfAddressPerMinute: 60,
   /** New chats of the widget a minute per connection. */

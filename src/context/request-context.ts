@@ -15,6 +15,7 @@ import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import type { ArrivingForm } from "../media/upload.js"
 import { oncePer } from "../once-per.js"
 import { companiesOf, type Identity } from "./identity.js"
+import { Lanes } from "./lanes.js"
 import { contextLimits } from "./limits.js"
 import { OperationReads } from "./read-budget.js"
 import { selectionOf } from "./selection.js"
@@ -178,14 +179,19 @@ export class RequestContext {
     return rows
   }
 
-  /** Uses a database connection: work only a few at once, and that of a company in its turn. */
+  /** Uses a database connection: work only a few at once, that of a company in its turn, and never all for rows of one company that are locked. */
   private inTurn<T>(use: () => Promise<T>): Promise<T> {
     if (!this.request.isWork) return use()
-    return this.services.turns.run(this.companyIds[0]!, "work", () => workConnections(this.services.database)(use))
+    const [companyId] = this.companyIds as [string]
+    const { lanes, limit } = workOn(this.services.database)
+    return lanes.run(companyId, () => this.services.turns.run(companyId, "work", () => limit(use)))
   }
 }
 
-const workConnections = oncePer((_database: Database) => pLimit(contextLimits.workConnections))
+const workOn = oncePer((_database: Database) => ({
+  limit: pLimit(contextLimits.workConnections.instance),
+  lanes: new Lanes(contextLimits.workConnections.company),
+}))
 
 /** Read from its text, so that no statement can forget to say it. */
 const writesEvents = (text: string) => text.includes("insert into event ")

@@ -2,6 +2,7 @@ import { contextLimits } from "../../src/context/limits.js"
 import { blockWrites } from "../kit/blocked-writes.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { chatViews, conversationOf, hold, stillTime, stopScheduler } from "../kit/turns.js"
+import { until } from "../kit/wait.js"
 import { type World, world } from "../kit/world.js"
 
 const openAi = await startFakeOpenAi()
@@ -51,20 +52,29 @@ describe("turns whose answers wait for the database", () => {
   const time = stillTime()
   beforeAll(() => stopScheduler(w))
 
-  it("leave connections to requests, and are all stored", async () => {
+  it("leave connections to requests and to the turns of another company, and are all stored", async () => {
+    const { acme, globex, rest } = w
     const { write, said } = chatViews(w)
     const model = hold(openAi)
     // More than the pool has connections.
     const chats = await chatsOf(w, 12)
     for (const chat of chats) await write(chat)
+    const others = await globex.chat({ assistantId: (await globex.makeAssistant({ name: "Bea" })).id })
+    await globex.message({ chatId: others.id, text: "And mine?", role: "Customer" })
     time.pass(4_000)
     const done = w.runDue()
     const calls = []
-    for (const _ of chats) calls.push(await model.next())
-    await using blocked = await blockWrites(w, "insert on message", "new.role = 'Assistant'")
-    for (const call of calls) call.answer({ text: "An answer" })
-    await blocked.waiting(contextLimits.workConnections)
-    await w.rest.as(w.acme.token).get("/api/chats").expect(200)
+    for (let count = 0; count <= chats.length; count += 1) calls.push(await model.next())
+    await using blocked = await blockWrites(w, "insert on message", `new.role = 'Assistant' and new.company_id = '${acme.id}'`)
+    const isOthers = ({ request }: (typeof calls)[number]) => conversationOf(request)[0]!.includes("And mine?")
+    for (const call of calls.filter((each) => !isOthers(each))) call.answer({ text: "An answer" })
+    await blocked.waiting(contextLimits.workConnections.company)
+    await rest.as(acme.token).get("/api/chats").expect(200)
+    calls.find(isOthers)!.answer({ text: "An answer to Globex" })
+    await until("the other company's question is answered", async () => {
+      const { body } = await rest.as(globex.token).get(`/api/messages?chatId=${others.id}`).expect(200)
+      return body.data[0].text === "An answer to Globex"
+    })
     await blocked.open()
     await done
     for (const chat of chats) expect(await said(chat)).toEqual(["Customer: Hello", "Assistant: An answer"])

@@ -9,6 +9,7 @@ import { strayFiles } from "../../src/jobs/stray-files.js"
 import { type FakeS3, fakeS3 } from "../kit/fake-s3.js"
 import { filesBelow, folderOfItsOwn, forgetFiles, pathOf, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
+import { stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -163,6 +164,8 @@ describe("a storage that fails", () => {
       S3_ACCESS_KEY_ID: "id",
       S3_SECRET_ACCESS_KEY: "secret",
     })
+    // Their jobs would take the rows of these tests, those of the first server for a file of the wrong storage.
+    await Promise.all([stopScheduler(w), stopScheduler(second)])
   })
   afterAll(() => s3.close())
   const send = (bytes: Buffer) => upload({ ...w, url: second.url }, acme.token, bytes, "dot.png")

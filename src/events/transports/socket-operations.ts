@@ -1,6 +1,6 @@
 import type { OperationTypeNode } from "graphql"
-import pLimit, { type LimitFunction } from "p-limit"
 import { credentialOf, type Identity } from "../../context/identity.js"
+import { Lanes } from "../../context/lanes.js"
 import { RateLimited } from "../../errors.js"
 import { eventLimits } from "../limits.js"
 
@@ -44,17 +44,10 @@ export class SocketOperations {
 
 /** Executes subscriptions for their events: a few at once for each company, so that the requests of others find a database connection. */
 export class EventExecutions {
-  readonly #limits = new Map<string, LimitFunction>()
+  readonly #lanes = new Lanes(eventLimits.eventExecutions)
 
-  async run<T>(identity: Identity, execute: () => T | Promise<T>): Promise<T> {
-    const key = "companyId" in identity ? identity.companyId : credentialOf(identity)!
-    const limit = this.#limits.get(key) ?? pLimit(eventLimits.eventExecutions)
-    this.#limits.set(key, limit)
-    try {
-      return await limit(execute as () => Promise<T>)
-    } finally {
-      if (limit.activeCount + limit.pendingCount === 0) this.#limits.delete(key)
-    }
+  run<T>(identity: Identity, execute: () => T | Promise<T>): Promise<T> {
+    return this.#lanes.run("companyId" in identity ? identity.companyId : credentialOf(identity)!, execute)
   }
 }
 
