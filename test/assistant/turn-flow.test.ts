@@ -1,7 +1,7 @@
 import { contextLimits } from "../../src/context/limits.js"
 import { blockWrites } from "../kit/blocked-writes.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
-import { chatViews, conversationOf, hold, stillTime, stopScheduler } from "../kit/turns.js"
+import { chatViews, conversationOf, type HeldCall, hold, stillTime, stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { type World, world } from "../kit/world.js"
 
@@ -63,10 +63,10 @@ describe("turns whose answers wait for the database", () => {
     await globex.message({ chatId: others.id, text: "And mine?", role: "Customer" })
     time.pass(4_000)
     const done = w.runDue()
-    const calls = []
+    const calls: HeldCall[] = []
     for (let count = 0; count <= chats.length; count += 1) calls.push(await model.next())
     await using blocked = await blockWrites(w, "insert on message", `new.role = 'Assistant' and new.company_id = '${acme.id}'`)
-    const isOthers = ({ request }: (typeof calls)[number]) => conversationOf(request)[0]!.includes("And mine?")
+    const isOthers = ({ request }: HeldCall) => conversationOf(request)[0]!.includes("And mine?")
     for (const call of calls.filter((each) => !isOthers(each))) call.answer({ text: "An answer" })
     await blocked.waiting(contextLimits.workConnections.company)
     await rest.as(acme.token).get("/api/chats").expect(200)
