@@ -6,7 +6,7 @@ import { type Chance, count } from "./kit/chance.js"
 import { killAt, killsBy } from "./kit/kills.js"
 import { type Messenger, openMessengers } from "./kit/messengers.js"
 import { judgeDeliveries } from "./kit/outbound-findings.js"
-import { comeToRest } from "./kit/store.js"
+import { comeToRest, traceOf } from "./kit/store.js"
 import { type Deployment, insist } from "./kit/test-bed.js"
 
 /** How many chats of which kind, half of them on each messenger, and how often the server is killed. */
@@ -161,10 +161,12 @@ async function converse(deployment: Deployment, instance: Instance, talk: Talk, 
   for (const index of count(plan.messages)) {
     await sleep(plan.pauseMs)
     const tag = tagOf(plan, customer, index)
-    if (plan.kind === "written") await write(deployment, instance, talk, tag)
+    const takenOver = plan.takeOver?.answers === index + 1 ? plan.takeOver : null
+    if (takenOver?.around === "a claim") await askAndTakeOver(deployment, instance, talk, tag, takenOver)
+    else if (plan.kind === "written") await write(deployment, instance, talk, tag)
     else await ask(instance, talk, tag)
-    if (plan.takeOver?.answers === index + 1) {
-      await takeOver(deployment, instance, talk, tag, plan.takeOver)
+    if (takenOver) {
+      if (takenOver.around !== "a claim") await takeOver(deployment, instance, talk, tag, takenOver)
       for (const more of count(afterwards)) await write(deployment, instance, talk, tagOf(plan, customer, plan.messages + more))
       return
     }
@@ -198,27 +200,13 @@ async function isAnswered(deployment: Deployment, talk: Talk, tag: string) {
     talk.chatId = row?.chat_id ?? talk.chatId
     return row !== undefined
   }
-  const look = async () => ({
-    chat: await deployment.sql("select * from chat where id::text = $1", [talk.chatId]),
-    messages: await deployment.sql("select * from message where chat_id::text = $1 order by sequence", [talk.chatId]),
-    turns: await deployment.sql("select * from assistant_turn where chat_id::text = $1", [talk.chatId]),
-    items: await deployment.sql("select i.* from channel_item i where i::text like '%' || $1 || '%'", [tag]),
-    sessions: await deployment.sql("select pid, state, wait_event, now() - xact_start as age, left(query, 200) as query from pg_stat_activity"),
-    modelCalls: [...deployment.model.calls.entries()].filter(([question]) => question.includes(tag)),
-  })
-  await must(`the answer to ${tag} is stored`, isStored, undefined, look)
+  await must(`the answer to ${tag} is stored`, isStored, undefined, () => traceOf(deployment, talk.chatId, tag))
 }
 
 /** Turns AI off at the planned moment of the last answer. */
-async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, tag: string, { around, afterMs, held }: TakeOverPlan) {
-  const { messenger, chatId } = talk
-  const turnOff = async () => {
-    await sleep(afterMs)
-    await insist(instance, deployment.token, "PATCH", `/api/chats/${chatId}/ai-control`, { isUnderAiControl: false }, null)
-    talk.takenOverAt = messenger.requests().length
-    held?.resolve()
-  }
-  if (around === "a claim") return beforeRequest(deployment, talk, turnOff)
+async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, tag: string, plan: TakeOverPlan) {
+  const { messenger } = talk
+  const { around, held } = plan
   const before = messenger.requests().length
   const isAsked = () =>
     messenger
@@ -229,20 +217,38 @@ async function takeOver(deployment: Deployment, instance: Instance, talk: Talk, 
   if (held) await must(`the request with the answer to ${tag} is held`, isAsked, heldMs)
   else if (around === "a request") await until(isAsked, 30_000)
   else await isAnswered(deployment, talk, tag)
-  await turnOff()
+  await turnOff(deployment, instance, talk, plan)
 }
 
-/** Does something while a delivery of the chat has begun and waits for the connection's pace. */
-async function beforeRequest(deployment: Deployment, { messenger, chatId }: Talk, act: () => Promise<void>) {
+async function turnOff(deployment: Deployment, instance: Instance, talk: Talk, { afterMs, held }: TakeOverPlan) {
+  await sleep(afterMs)
+  await insist(instance, deployment.token, "PATCH", `/api/chats/${talk.chatId}/ai-control`, { isUnderAiControl: false }, null)
+  talk.takenOverAt = talk.messenger.requests().length
+  held?.resolve()
+}
+
+/** Asks, and turns AI off while the delivery of the answer has begun and waits for the pace of the connection, whose row is locked. */
+async function askAndTakeOver(deployment: Deployment, instance: Instance, talk: Talk, tag: string, plan: TakeOverPlan) {
+  const { messenger, chatId } = talk
+  const has = async (sql: string) => (await deployment.sql(sql, [chatId])).length > 0
+  await must(
+    "the answers before are delivered",
+    async () => !(await has("select 1 from message where chat_id = $1 and status = 'queued'")),
+    heldMs,
+  )
   const client = await deployment.connection()
-  try {
-    await client.query("begin")
-    await client.query("select 1 from channel where id = $1 for update", [messenger.connectionId])
+  const whileBegun = async () => {
     const begun =
       "select 1 from chat c join message m on m.chat_id = c.id where c.id = $1 and c.delivery_id is not null and m.status = 'queued'"
-    await until(async () => (await deployment.sql(begun, [chatId])).length > 0, 5_000)
-    await act()
-  } finally {
-    await client.end()
+    try {
+      await must(`the delivery of the answer to ${tag} has begun`, () => has(begun), heldMs)
+      await turnOff(deployment, instance, talk, plan)
+    } finally {
+      await client.end()
+    }
   }
+  await client.query("begin")
+  await client.query("select 1 from channel where id = $1 for no key update", [messenger.connectionId])
+  // The hook may wait for the row too, after the question is stored.
+  await Promise.all([ask(instance, talk, tag), whileBegun()])
 }

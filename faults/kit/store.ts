@@ -71,3 +71,16 @@ export function misheard(who: string, listener: Pick<Listener, "heard" | "refusa
 }
 
 const spoken = (heard: Heard | undefined) => (heard?.message ? `"${heard.message.text}"` : "nothing")
+
+/** What became of a question: its chat, messages and turns, what waits, the calls of the model, and what the database does. */
+export async function traceOf({ sql, model }: Deployment, chatId: string, tag: string) {
+  const sessions = "select pid, state, wait_event, now() - xact_start as age, left(query, 200) as query from pg_stat_activity"
+  return {
+    chat: await sql("select * from chat where id::text = $1", [chatId]),
+    messages: await sql("select * from message where chat_id::text = $1 order by sequence", [chatId]),
+    turns: await sql("select * from assistant_turn where chat_id::text = $1", [chatId]),
+    items: await sql("select i.* from channel_item i where i::text like '%' || $1 || '%'", [tag]),
+    sessions: await sql(sessions),
+    modelCalls: [...model.calls.entries()].filter(([question]) => question.includes(tag)),
+  }
+}
