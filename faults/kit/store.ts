@@ -72,7 +72,7 @@ export function misheard(who: string, listener: Pick<Listener, "heard" | "refusa
 
 const spoken = (heard: Heard | undefined) => (heard?.message ? `"${heard.message.text}"` : "nothing")
 
-/** What became of a question: its chat, messages and turns, what waits, the calls of the model, and what the database does. */
+/** All that is known of a question: its chat, messages and turns, what waits, the calls of the model, and what the database does. */
 export async function traceOf({ sql, model }: Deployment, chatId: string, tag: string) {
   const sessions = "select pid, state, wait_event, now() - xact_start as age, left(query, 200) as query from pg_stat_activity"
   return {
