@@ -87,10 +87,14 @@ const isUsable = (id: string) => id !== "" && id.length <= entityLimits.chatText
 
 const noteStatement: Statement = {
   name: "note-inbound",
-  text: "update channel set last_inbound_at = $3 where id = $1 and company_id = any($2::uuid[]) and (last_inbound_at is null or last_inbound_at < $3)",
+  text: `
+    update channel set last_inbound_at = $3 where company_id = any($2::uuid[]) and id = (
+      select id from channel where id = $1 and company_id = any($2::uuid[]) and (last_inbound_at is null or last_inbound_at < $3)
+      for no key update skip locked
+    )`,
 }
 
-/** Writes `lastInboundAt`, at most once a minute. */
+/** Writes `lastInboundAt`, at most once a minute; while the row is locked a later request does, so that no customer's message waits for it. */
 async function noteInbound(services: Services, { id, companyId, lastInboundAt }: HookConnection) {
   const now = clock.now()
   if (lastInboundAt && now.getTime() - lastInboundAt.getTime() < channelLimits.lastInboundEveryMs) return
