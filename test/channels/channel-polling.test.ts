@@ -3,19 +3,15 @@ import { deliver } from "../../src/jobs/deliver.js"
 import { administration } from "../kit/command-line.js"
 import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
-import { type WorldOptions, world } from "../kit/world.js"
+import { world } from "../kit/world.js"
 
-const vendor = new TelegramBotVendor({ secondMs: 20 })
-// Without PUBLIC_URL the server asks Telegram for updates.
-const options: WorldOptions = { REPLY_DEBOUNCE_MS: "20", REPLY_MAX_WAIT_MS: "50" }
-beforeAll(async () => {
-  await vendor.listen()
-  options["TELEGRAM_BASE_URL"] = vendor.server.url
-})
+const vendor = await new TelegramBotVendor({ secondMs: 20 }).listen()
 afterAll(() => vendor.close())
-const w = world(options)
+// Without PUBLIC_URL the server asks Telegram for updates.
+const telegram = { TELEGRAM_BASE_URL: vendor.server.url }
+const w = world({ ...telegram, REPLY_DEBOUNCE_MS: "20", REPLY_MAX_WAIT_MS: "50" })
 const { acme, gql, rest, sql } = w
-const { done } = administration(w, undefined, () => ({ TELEGRAM_BASE_URL: vendor.server.url }))
+const { done } = administration(w, undefined, () => telegram)
 
 const ann = { id: 7, is_bot: false, first_name: "Ann" }
 const chat = { id: 7, type: "private" as const, first_name: "Ann" }

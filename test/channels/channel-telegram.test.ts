@@ -2,18 +2,14 @@ import { TelegramBotVendor } from "../../simulate/vendors/telegram-bot.js"
 import { administration } from "../kit/command-line.js"
 import { promised } from "../kit/promise.js"
 import { until } from "../kit/wait.js"
-import { type WorldOptions, world } from "../kit/world.js"
+import { world } from "../kit/world.js"
 
-const vendor = new TelegramBotVendor({ secondMs: 20, pauseMs: () => 5 })
-const options: WorldOptions = { REPLY_DEBOUNCE_MS: "20", REPLY_MAX_WAIT_MS: "50", PUBLIC_URL: "http://127.0.0.1:1" }
-beforeAll(async () => {
-  await vendor.listen()
-  options["TELEGRAM_BASE_URL"] = vendor.server.url
-})
+const vendor = await new TelegramBotVendor({ secondMs: 20, pauseMs: () => 5 }).listen()
 afterAll(() => vendor.close())
-const w = world(options)
+const telegram = { TELEGRAM_BASE_URL: vendor.server.url, PUBLIC_URL: "http://127.0.0.1:1" }
+const w = world({ ...telegram, REPLY_DEBOUNCE_MS: "20", REPLY_MAX_WAIT_MS: "50" })
 const { acme, rest, gql, sql } = w
-const { done, refused } = administration(w, undefined, () => ({ TELEGRAM_BASE_URL: vendor.server.url, PUBLIC_URL: "http://127.0.0.1:1" }))
+const { done, refused } = administration(w, undefined, () => telegram)
 
 const ann = { id: 501, is_bot: false, first_name: "Ann", last_name: "Lee", username: "annlee" }
 const annsChat = { id: 501, type: "private", first_name: "Ann", last_name: "Lee", username: "annlee" } as never
