@@ -232,23 +232,20 @@ async function askAndTakeOver(deployment: Deployment, instance: Instance, talk: 
   const { messenger, chatId } = talk
   const has = async (sql: string) => (await deployment.sql(sql, [chatId])).length > 0
   await must(
-    "the answers before are delivered",
+    `the answers before that to ${tag} are delivered`,
     async () => !(await has("select 1 from message where chat_id = $1 and status = 'queued'")),
     heldMs,
   )
+  const begun =
+    "select 1 from chat c join message m on m.chat_id = c.id where c.id = $1 and c.delivery_id is not null and m.status = 'queued'"
   const client = await deployment.connection()
-  const whileBegun = async () => {
-    const begun =
-      "select 1 from chat c join message m on m.chat_id = c.id where c.id = $1 and c.delivery_id is not null and m.status = 'queued'"
-    try {
-      await must(`the delivery of the answer to ${tag} has begun`, () => has(begun), heldMs)
-      await turnOff(deployment, instance, talk, plan)
-    } finally {
-      await client.end()
-    }
+  try {
+    await client.query("begin")
+    await client.query("select 1 from channel where id = $1 for no key update", [messenger.connectionId])
+    await ask(instance, talk, tag)
+    await must(`the delivery of the answer to ${tag} has begun`, () => has(begun), heldMs)
+    await turnOff(deployment, instance, talk, plan)
+  } finally {
+    await client.end()
   }
-  await client.query("begin")
-  await client.query("select 1 from channel where id = $1 for no key update", [messenger.connectionId])
-  // The hook may wait for the row too, after the question is stored.
-  await Promise.all([ask(instance, talk, tag), whileBegun()])
 }
