@@ -116,7 +116,8 @@ async function mustStore(context: ComparisonContext, compared: readonly Contesta
 
 /** Each contestant's cursor of page 1,000 of the chats, or of the middle page when there are fewer. */
 export async function findCursors(servers: Record<Contestant, Server>, databases: BenchDatabases, options: Options) {
-  const page = Math.min(1_000, options.chats / 50 / 2)
+  const { chats, others } = options.size
+  const page = Math.min(1_000, Math.floor((others === 0 ? chats : chats / 2) / 50 / 2))
   const before = (page - 1) * 50 - 1
   const query = async (contestant: Contestant, text: string): Promise<Answer> => {
     const headers = { "Content-Type": "application/json", "X-Access-Token": databaseOf(databases, contestant).token }

@@ -7,7 +7,8 @@ import { openEmbedded } from "../src/database/embedded/open.js"
 import { superuserUrl } from "../src/database/embedded/roles.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import type { Program } from "./contestants.js"
-import { ensureFilled, filled, isSchemaOther } from "./filled.js"
+import { measuredCompany } from "./fill.js"
+import { ensureFilled, filledNames, isSchemaOther } from "./filled.js"
 import type { Options } from "./options.js"
 import type { Contestant } from "./requests.js"
 
@@ -37,7 +38,7 @@ export const databaseOf = ({ database, earlier }: BenchDatabases, contestant: Co
   contestant.startsWith("before") ? earlier : database
 
 /** Opens the server (BENCH_DATABASE_URL, else the embedded one in bench/data), fills its databases when needed, and copies them; the stack closes all. */
-export async function openDatabases(stack: AsyncDisposableStack, { chats }: Options, say: (line: string) => void): Promise<BenchDatabases> {
+export async function openDatabases(stack: AsyncDisposableStack, { size }: Options, say: (line: string) => void): Promise<BenchDatabases> {
   const given = process.env["BENCH_DATABASE_URL"]
   const dataDir = join(here, "data")
   const embedded = given ? null : await openEmbedded({ dataDir, role: "command", log: say })
@@ -47,7 +48,8 @@ export async function openDatabases(stack: AsyncDisposableStack, { chats }: Opti
   const admin = new pg.Client({ connectionString: superuser })
   await admin.connect()
   await quiet(admin)
-  await ensureFilled({ admin, urlOf, chats, say })
+  await ensureFilled({ admin, urlOf, size, say })
+  const filled = filledNames(size)
   const copyOf = async (name: string, copy: string) => {
     await admin.query(`drop database if exists ${copy} with (force)`)
     await admin.query(`create database ${copy} template ${name}`)
@@ -64,7 +66,7 @@ async function open(stack: AsyncDisposableStack, url: string): Promise<BenchData
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   stack.defer(() => client.end())
-  const companyId: string = (await client.query("select id from company")).rows[0].id
+  const companyId: string = (await client.query("select id from company where name = $1", [measuredCompany])).rows[0].id
   const token = AccessToken.issue(companyId, "bench", null)
   await client.query(
     "insert into access_token (id, created_at, updated_at, company_id, name, token_prefix, digest) values ($1, now(), now(), $2, $3, $4, $5)",

@@ -41,7 +41,7 @@ export async function measureDelivered(
   load: ChildProcess,
   samples: Samples,
   postmaster: number | null,
-  { rounds, chats, connections }: Options,
+  { rounds, size, connections }: Options,
   say: (line: string) => void,
 ): Promise<DeliveredReading[]> {
   await using stack = new AsyncDisposableStack()
@@ -67,7 +67,7 @@ export async function measureDelivered(
     }
     try {
       for (const fate of fates) await stored(fate, 1_000)
-      const writes = chats > 10_000 ? messagesOfRound.full : messagesOfRound.quick
+      const writes = size.chats > 10_000 ? messagesOfRound.full : messagesOfRound.quick
       for (let round = 0; round < rounds; round++)
         for (const fate of fates) {
           const reading = await stored(fate, writes)

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { type Program, startProgram } from "./contestants.js"
-import { filling } from "./fill.js"
+import { filling, type Size } from "./fill.js"
 import { cpuMs, root } from "./processes.js"
 import { earlierVersion } from "./requests.js"
 import { filter, search, storeMessage } from "./statements.js"
@@ -13,41 +13,55 @@ import { filter, search, storeMessage } from "./statements.js"
 export interface FilledServer {
   admin: pg.Client
   urlOf(name: string): string
-  chats: number
+  size: Size
   say(line: string): void
 }
 
-/** The filled databases, which are kept for the next run: that of this version, and that of an earlier one whose schema is another. */
-export const filled = { ours: "bench_filled", before: "bench_filled_earlier" }
+/** The filled databases of a size, which are kept for the next run: that of this version, and that of an earlier one whose schema is another. */
+export const filledNames = ({ chats, others }: Size) => {
+  const ours = others === 0 ? `bench_filled_${chats}` : `bench_filled_${chats}_in_${others + 1}`
+  return { ours, before: `${ours}_earlier` }
+}
 
 /** Whether the earlier version needs a database of its own: it does not start on a newer schema. */
 export const isSchemaOther = earlierVersion !== null && schemaOf(earlierVersion) !== schemaOf(root)
 
 /** Fills the databases of a run, unless they are there: the rows are the same in both. */
 export async function ensureFilled(server: FilledServer): Promise<void> {
-  if (!isSchemaOther)
-    return ensure(server, filled.ours, fingerprint(server, schemaOf(root)), "template1", (url) => fill(server, "ours", url))
-  const first = fingerprint(server, schemaOf(earlierVersion!))
-  await ensure(server, filled.before, first, "template1", (url) => fill(server, "before", url))
-  // As after an upgrade: the migrations run over the rows, and what is made of them in the background is made.
-  await ensure(server, filled.ours, `${schemaOf(root)} after ${first}`, filled.before, (url) => migrated("ours", url, true))
+  const filled = filledNames(server.size)
+  if (!isSchemaOther) return ensure(server, { name: filled.ours, version: "ours", template: "template1" })
+  await ensure(server, { name: filled.before, version: "before", template: "template1" })
+  await ensure(server, { name: filled.ours, version: "ours", template: filled.before })
 }
 
-/** Makes a database, unless there is one that was made alike. */
-async function ensure(
-  { admin, urlOf, say }: FilledServer,
-  name: string,
-  wanted: string,
-  template: string,
-  make: (url: string) => Promise<void>,
-) {
-  const { rows } = await admin.query("select shobj_description(oid, 'pg_database') as made from pg_database where datname = $1", [name])
-  if (rows[0]?.made === wanted) return
+/** A filled database, as it is to be made. */
+interface Filled {
+  name: string
+  version: Program
+  /** The database that it is a copy of, with the rows of an earlier version or none. */
+  template: string
+}
+
+/** Makes a database, unless there is one with these rows: then its schema is brought to that of the version, as by an upgrade. */
+async function ensure(server: FilledServer, { name, version, template }: Filled) {
+  const { admin, urlOf, say, size } = server
+  const rows = rowsOf(size)
+  const wanted = `${rows} ${schemaOf(version === "ours" ? root : earlierVersion!)}`
+  const { rows: found } = await admin.query("select shobj_description(oid, 'pg_database') as made from pg_database where datname = $1", [
+    name,
+  ])
+  const made = String(found[0]?.made)
+  if (made === wanted) return
   say(`making the database ${name} …`)
   const begin = performance.now()
-  await admin.query(`drop database if exists ${name} with (force)`)
-  await admin.query(`create database ${name} template ${template}`)
-  await make(urlOf(name))
+  // An older schema of the measured version is that of a landed one, which can be upgraded; that of an earlier version may be any.
+  const isUpgrade = version === "ours" && made.startsWith(rows)
+  if (!isUpgrade) {
+    await admin.query(`drop database if exists ${name} with (force)`)
+    await admin.query(`create database ${name} template ${template}`)
+  }
+  if (isUpgrade || template !== "template1") await migrated(version, urlOf(name), true)
+  else await fill(server, version, urlOf(name))
   const client = new pg.Client({ connectionString: urlOf(name) })
   await client.connect()
   await client.query("vacuum (analyze, freeze)")
@@ -57,15 +71,22 @@ async function ensure(
 }
 
 /** Migrates an empty database with the code of a version and fills it. */
-async function fill({ chats, say }: FilledServer, version: Program, url: string) {
+async function fill({ size, say }: FilledServer, version: Program, url: string) {
   await migrated(version, url, false)
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  say(`filling ${chats} chats …`)
+  say(`filling ${size.chats} chats …`)
   await client.query("set synchronous_commit = off")
-  for (const statement of filling(chats)) await client.query(statement)
+  for (const statement of filling(size)) {
+    const begin = performance.now()
+    await client.query(statement)
+    const seconds = (performance.now() - begin) / 1000
+    if (seconds > 5) say(`${seconds.toFixed(0)} s for ${statement.trim().slice(0, 60)} …`)
+  }
   for (const statement of storedProcedures) await client.query(statement)
   await client.end()
+  // What is made of the rows in the background is made.
+  await migrated(version, url, true)
 }
 
 /** Starts the server of a version on a database and ends it: at once, or after its work in the background. */
@@ -84,10 +105,10 @@ async function untilIdle(pid: number) {
   }
 }
 
-/** Changes whenever the content of a filled database would. */
-const fingerprint = ({ chats }: FilledServer, schema: string) =>
+/** Changes with the rows of filled databases of a size. */
+const rowsOf = (size: Size) =>
   createHash("sha256")
-    .update(`${chats} ${filling(chats).join()} ${storedProcedures.join()} ${schema}`)
+    .update(`${filling(size).join()} ${storedProcedures.join()}`)
     .digest("hex")
 
 /** Changes with the migrations of a version. */

@@ -109,8 +109,8 @@ const resumeAll = (servers: Record<string, Server>) => {
   for (const server of Object.values(servers)) server.resume()
 }
 
-const describe = ({ chats, messages, connections, rounds, seconds }: Options, page: number) =>
-  `${chats} chats, ${messages} messages, ${connections} connections, ${rounds} rounds of ${seconds} s; the far page of W6 is page ${page}; Node ${process.version}`
+const describe = ({ size: { chats, others }, connections, rounds, seconds }: Options, page: number) =>
+  `${chats} chats, ${chats * 10} messages${others === 0 ? "" : `, half of them in one company and the others in ${others}`}, ${connections} connections, ${rounds} rounds of ${seconds} s; the far page of W6 is page ${page}; Node ${process.version}`
 
 /** Estimated duration, without filling the database, which happens once. */
 function expectedSeconds({ workloads, rounds, seconds, warmUpSeconds, writes, delivered, history }: Options): number {

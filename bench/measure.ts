@@ -90,7 +90,10 @@ async function measureOne(context: BenchmarkContext, workload: Workload, contest
   const result = await underLoad(load, { ...order, seconds: options.seconds })
   const after = [cpuMs(pid), postgresCpuMs(postmaster)]
   const resident = residentMb(pid)
-  mustBeGood(result, warm.bad + result.bad, `${contestant} under ${workload}`)
+  const bad = warm.bad + result.bad
+  // Others may fail over many rows: what they answer is measured.
+  if (contestant.startsWith("ours")) mustBeGood(result, bad, `${contestant} under ${workload}`)
+  else if (bad > 0) context.say(`${contestant} under ${workload}: ${bad} requests failed`)
   if (workload === "W5") await mustBeStored(database, stored + warm.good + result.good, contestant)
   return {
     contestant,
@@ -123,7 +126,9 @@ async function write(context: BenchmarkContext, contestant: Contestant) {
   const { options, servers, load, say } = context
   const database = databaseOf(context, contestant)
   await database.letVacuum()
-  const chats: string[] = (await database.client.query("select id from chat order by random()")).rows.map(({ id }) => id)
+  const chats: string[] = (
+    await database.client.query("select id from chat where company_id = $1 order by random()", [database.companyId])
+  ).rows.map(({ id }) => id)
   const stored = await storedMessages(database)
   servers[contestant].resume()
   say(`${contestant}: writing ${options.writes} messages …`)

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util"
+import type { Size } from "./fill.js"
 
 /** The workloads. W6 is page 1,000 of the list whose page 1 is W1. */
 const workloads = ["W1", "W6", "W2", "W3", "W4", "W5"] as const
@@ -12,9 +13,7 @@ const delivered = "D1"
 
 /** The options of a run. */
 export interface Options {
-  chats: number
-  /** Messages in all chats. */
-  messages: number
+  size: Size
   workloads: Workload[]
   /** Whether the history of a long chat is streamed. */
   history: boolean
@@ -33,6 +32,8 @@ export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
+      chats: { type: "string" },
+      others: { type: "string" },
       quick: { type: "boolean", default: false },
       workloads: { type: "string" },
       writes: { type: "string" },
@@ -46,11 +47,10 @@ export function readOptions(args: string[]): Options {
   if (unknown.length > 0) throw new Error(`There is no workload ${unknown.join(", ")}; there are ${known.join(", ")}`)
   // Page 1,000 is compared with page 1.
   if (asked.includes("W6")) asked.push("W1")
-  const chats = values.quick ? 10_000 : 100_000
+  const size = { chats: number(values.chats, values.quick ? 10_000 : 100_000, 1_000), others: number(values.others, 0, 0) }
   const loads = workloads.filter((name) => asked.includes(name))
   return {
-    chats,
-    messages: chats * 10,
+    size,
     workloads: loads,
     history: asked.includes(history),
     delivered: asked.includes(delivered),

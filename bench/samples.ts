@@ -14,14 +14,17 @@ export interface Samples {
 const drawn = 8_000
 const messengers = ["telegram-bot", "instagram", "whatsapp", "widget", "viber-echat", "gmail"]
 
-export async function drawSamples({ client }: BenchDatabase): Promise<Samples> {
-  const list = async (sql: string): Promise<string[]> => (await client.query({ text: sql, rowMode: "array" })).rows.flat()
-  const tags = await list("select id from chat_tag order by lower(name)")
-  const rare = await list("select right(phone_number, 4) from chat order by random() limit 100")
-  const someNumbers = await list("select substring(name from '\\d\\d') from chat where name ~ '\\d\\d' order by random() limit 100")
+export async function drawSamples({ client, companyId }: BenchDatabase): Promise<Samples> {
+  const list = async (sql: string): Promise<string[]> =>
+    (await client.query({ text: sql, values: [companyId], rowMode: "array" })).rows.flat()
+  const tags = await list("select id from chat_tag where company_id = $1 order by lower(name)")
+  const rare = await list("select right(phone_number, 4) from chat where company_id = $1 order by random() limit 100")
+  const someNumbers = await list(
+    "select substring(name from '\\d\\d') from chat where company_id = $1 and name ~ '\\d\\d' order by random() limit 100",
+  )
   return {
-    chats: await list(`select id from chat order by random() limit ${drawn}`),
-    longChats: await list(`select id from chat where last_sequence > 100 order by random() limit ${drawn}`),
+    chats: await list(`select id from chat where company_id = $1 order by random() limit ${drawn}`),
+    longChats: await list(`select id from chat where company_id = $1 and last_sequence > 100 order by random() limit ${drawn}`),
     filters: Array.from({ length: 240 }, (_, index) => ({
       messenger: messengers[index % messengers.length]!,
       tagIds: Array.from({ length: 8 }, (_tag, place) => tags[(index * 7 + place) % tags.length]!),
