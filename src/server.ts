@@ -29,6 +29,7 @@ import { OperationEngine } from "./graphql/engine.js"
 import { inRestWords, platformSchema } from "./graphql/schema.js"
 import { readTrustedDocuments } from "./graphql/trusted-documents.js"
 import { operationObserver } from "./http/operation-observer.js"
+import { addUpChatCounts } from "./jobs/add-up-chat-counts.js"
 import { askRatings } from "./jobs/ask-ratings.js"
 import { autoResume } from "./jobs/auto-resume.js"
 import { call } from "./jobs/call.js"
@@ -148,6 +149,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     groupQuestions,
     askRatings,
     rebuildStretches,
+    addUpChatCounts,
     keepOutcomes,
     callLines,
     lostToolCalls,

@@ -1,3 +1,4 @@
+import { wrongCounts, wrongTaggings } from "../chats/kept-counts.js"
 import { unscoped } from "../database/unscoped.js"
 import type { Command } from "./kit.js"
 
@@ -23,8 +24,9 @@ export const checkCommands: Record<string, Command> = {
     run: (desk) => unscoped(desk.database, migrations),
   },
   "check:counters": {
-    does: "Recounts every chat's unread messages and sequence from its messages; lists the chats that differ, none when all is well.",
+    does: "Recounts every chat's unread messages and sequence from its messages, and the numbers by which lists of chats are filtered; lists what differs, nothing when all is well.",
     options: {},
-    run: (desk) => unscoped(desk.database, wrongCounters),
+    run: async (desk) =>
+      (await Promise.all([wrongCounters, wrongCounts, wrongTaggings].map((each) => unscoped(desk.database, each)))).flat(),
   },
 }

@@ -14,6 +14,7 @@ import { Channel } from "../entities/channel.js"
 import { ChannelItem } from "../entities/channel-item.js"
 import { ChannelMessage } from "../entities/channel-message.js"
 import { Chat } from "../entities/chat.js"
+import { ChatCount, ChatCountChange } from "../entities/chat-count.js"
 import { ChatFolder } from "../entities/chat-folder.js"
 import { ChatIdentity } from "../entities/chat-identity.js"
 import { ChatTag, ChatTagging } from "../entities/chat-tag.js"
@@ -59,6 +60,8 @@ export const entities = {
   Channel,
   ChannelItem,
   ChannelMessage,
+  ChatCount,
+  ChatCountChange,
   ChatFolder,
   ChatIdentity,
   ChatTag,

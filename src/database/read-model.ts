@@ -79,6 +79,14 @@ export const computed = <N extends EntityName>(
   compute: (row: PlannedRow<N>) => unknown,
 ): Relation<N> => ({ needs, load: (rows) => rows.map(compute) })
 
+/** The rows whose lists are loaded, for a query that cannot use `any(…)`. */
+export interface Owners {
+  /** A table with their IDs in the column `id`. */
+  list: RawBuilder<{ id: string }>
+  /** Whether a column is the company in reach. */
+  isCompany(column: string): RawBuilder<boolean>
+}
+
 /** A field with the rows of another table that refer to this row, such as the files of a message. */
 export interface HasMany<T extends EntityName> extends Relation {
   target: () => ReadModel<T>
@@ -87,7 +95,7 @@ export interface HasMany<T extends EntityName> extends Relation {
   /** Key of the query template. */
   templateKey: string
   /** Limits a query to the rows that refer to `ids`, an `any(…)` expression, and orders them; selects `key` where it is not a column. */
-  of(query: Query<T>, ids: RawBuilder<string>): Compilable<PlannedRow<T>>
+  of(query: Query<T>, ids: RawBuilder<string>, owners: Owners): Compilable<PlannedRow<T>>
 }
 
 let lists = 0

@@ -8,6 +8,7 @@ import {
   columnsOf,
   type HasMany,
   type Narrow,
+  type Owners,
   type PlainRow,
   type PlannedRow,
   plannedProperties,
@@ -22,7 +23,7 @@ import type { EntityName } from "./tables.js"
 export interface ListTemplate<N extends EntityName, V extends unknown[] = unknown[], R = PlannedRow<N>> {
   key: string
   values: [...V]
-  build(query: Query<N>, values: V): Compilable<R>
+  build(query: Query<N>, values: V, isCompany: Owners["isCompany"]): Compilable<R>
 }
 
 /** A filter whose text depends only on `key`. */
@@ -88,8 +89,10 @@ export class Reader implements Connection {
     return {
       key: `${model.name} ${isOne} ${key} ${properties}`,
       values: [isOne ? companyIds[0] : arrayOf(companyIds), ...values],
-      build: ([company, ...rest]) =>
-        build(this.selecting(model, properties, this.table(model).where(ofCompany("=", isOne ? company : anyOf(company)))), rest as V),
+      build: ([company, ...rest]) => {
+        const isCompany = (column: string) => sql<boolean>`${sql.ref(column)} = ${isOne ? company : anyOf(company)}`
+        return build(this.selecting(model, properties, this.table(model).where(isCompany("t.company_id"))), rest as V, isCompany)
+      },
     }
   }
 
@@ -198,7 +201,11 @@ export class Reader implements Connection {
       const rows = await this.list(
         target(),
         { ...selection, [key]: {} },
-        { key: templateKey, values: [arrayOf(list)], build: (query, [array]) => of(query, anyOf(array)) },
+        {
+          key: templateKey,
+          values: [arrayOf(list)],
+          build: (query, [array], isCompany) => of(query, anyOf(array), { list: tableOf(array), isCompany }),
+        },
       )
       const lists = new Map<string, PlannedRow<T>[]>()
       for (const row of rows) lists.set(row[key] as string, [])
@@ -227,7 +234,7 @@ export class Reader implements Connection {
       (loaders.get(key) as Loader<V> | undefined) ??
       new DataLoader(
         async (lists) => {
-          const found = await read(lists.length === 1 ? lists[0]! : [...new Set(lists.flat())])
+          const found = await read([...new Set(lists.flat())])
           return lists.map(() => found)
         },
         { cache: false },
@@ -264,6 +271,9 @@ export const arrayOf = (ids: readonly string[]) => `{${ids.join()}}`
 
 /** `any(ids)` for the text of an array. */
 export const anyOf = (array: unknown) => sql<string>`any(${array}::uuid[])`
+
+/** A table of IDs for the text of an array. */
+const tableOf = (array: unknown) => sql<{ id: string }>`(select unnest(${array}::uuid[]) as id)`
 
 /** `= id` for one ID, so that an index on the column also gives its order; `= any(ids)` for several. */
 export const equalsAny = (ids: readonly string[]): ["=", string | RawBuilder<string>] => [

@@ -21,6 +21,15 @@ import { withdrawQueuedAnswers } from "./withdraw.js"
   expression:
     "create index chat_attention on chat (company_id, recency desc, id desc) where not is_under_ai_control and ai_disable_reason = 'auto' and not is_attended",
 })
+@Index({
+  name: "chat_unread",
+  expression: "create index chat_unread on chat (company_id, recency desc, id desc) where unread_count > 0",
+})
+@Index({
+  name: "chat_of_people",
+  expression: "create index chat_of_people on chat (company_id, recency desc, id desc) where not is_under_ai_control",
+})
+@Index({ name: "chat_manager", expression: "create index chat_manager on chat (manager_id) where manager_id is not null" })
 @Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
 @Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
 @Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })

@@ -1,15 +1,9 @@
 import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
 import type { Messenger } from "./channel.js"
 import type { HandOffReason } from "./kit/chat-words.js"
+import { ofCompanies } from "./kit/of-companies.js"
 import { CompanyOwned } from "./kit/row.js"
 import type { StretchOutcome } from "./kit/stretch-words.js"
-
-/** The filter by which the rows of these tables are of the companies in reach. */
-export const ofCompanies = {
-  name: "company",
-  cond: (args: Record<string, unknown>) => ({ companyId: { $in: args["ids"] as string[] } }),
-  default: true,
-}
 
 /** A time zone in which reports over many stretches of a company are asked for, so that their sums are kept. */
 @Entity()

@@ -1,8 +1,8 @@
 import { Entity, Filter, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
 import type { Messenger } from "./channel.js"
 import type { HandOffReason } from "./kit/chat-words.js"
+import { ofCompanies } from "./kit/of-companies.js"
 import type { StretchOutcome } from "./kit/stretch-words.js"
-import { ofCompanies } from "./outcome-day.js"
 
 /** By what kept sums are summed, besides the day; `ALL`: by nothing. */
 export const outcomeDimensions = ["ALL", "ASSISTANT", "MESSENGER", "PERSON", "HANDOFF_REASON", "OUTCOME"] as const

@@ -78,6 +78,10 @@ export const jobLimits = {
   groupQuestionsBatch: 200,
   /** Interval at which the sums of outcomes are made for days that lack them; ours. */
   keepOutcomesSeconds: 10,
+  /** Interval at which changes of numbers of chats are added to the numbers; ours. */
+  addUpCountsSeconds: 5,
+  /** Changes that are added up at once; ours. */
+  addUpCountsBatch: 5_000,
   /** Interval of a sweep as a share of the time that it watches … */
   sweepShare: 1 / 10,
   /** … but at most this. */

@@ -10,7 +10,8 @@ import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
 import { BadUserInput } from "../errors.js"
 import { ChatConnection, ChatSortEnum, chatReadModel } from "../schema/chat.js"
-import { ChatWhere, chatFilterFields, filtered } from "../schema/chat-filter.js"
+import { sizedList } from "../schema/chat-counts.js"
+import { ChatWhere, chatFilterFields, filtered, withUser } from "../schema/chat-filter.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
 import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
@@ -96,7 +97,7 @@ export class ChatListResolver {
     // The simple parameters become conditions like those of `where` and `filter`.
     const simple = { messenger, assistantId, managerId, unread, isUnderAiControl }
     const asWhere = Object.fromEntries(Object.entries(simple).map(([field, value]) => [field, { eq: value }]))
-    const conditions = [
+    const given = [
       ...whereConditions(chatFilterFields, asWhere),
       ...whereConditions(chatFilterFields, where ?? {}),
       ...(filter ? parseFilter(chatFilterFields, filter) : []),
@@ -104,16 +105,19 @@ export class ChatListResolver {
     const paging = pagingOf(sortBy, sortOrder, first, after, skip)
     // A malformed cursor is refused before a company out of reach.
     cursorValues(paging)
-    const isUnfiltered = conditions.length === 0 && !sourceChannel && !fromId && !search?.trim()
-    if (isUnfiltered) return connection(context.reader, chatReadModel, selectionOf(info), paging, allChats, context.reach(companyId))
-    const matching = filtered(context, conditions)
-    const found: Narrow<"Chat"> = (query) => {
+    const conditions = withUser(context, given)
+    const isOfConditions = !sourceChannel && !fromId && !search?.trim()
+    const sizes = isOfConditions ? sizedList(conditions) : null
+    const page = (matching: FilterTemplate<"Chat"> | Narrow<"Chat">) =>
+      connection(context.reader, chatReadModel, selectionOf(info), paging, matching, context.reach(companyId), sizes)
+    if (isOfConditions && conditions.length === 0) return page(allChats)
+    const matching = filtered(conditions)
+    return page((query) => {
       let list = matching(query)
       if (sourceChannel) list = list.where("t.source_channel", "=", sourceChannel)
       if (fromId) list = list.where("t.from_id", "=", fromId)
       if (search?.trim()) list = list.where(sql<boolean>`t.search_text like lower(${`%${literal(search.trim())}%`})`)
       return list
-    }
-    return connection(context.reader, chatReadModel, selectionOf(info), paging, found, context.reach(companyId))
+    })
   }
 }

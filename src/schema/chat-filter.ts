@@ -113,15 +113,16 @@ export class ChatWhere {
   @Field(() => TagsFilter, { nullable: true, description: "IDs of the tags of the chat." }) tagIds?: TagsFilter | null
 }
 
-/** Compiles conditions for queries on chats. */
-export const filtered = (context: RequestContext, conditions: Condition[]): Narrow<"Chat"> =>
-  narrowedBy<"Chat">(
-    {
-      ...chatFilterFields,
-      managerId: { ...chatFilterFields["managerId"]!, convert: (id) => (id === "me" ? currentUserId(context) : id) },
-    },
-    conditions,
+/** Conditions in which the signed-in user stands for `me`. */
+export const withUser = (context: RequestContext, conditions: Condition[]): Condition[] =>
+  conditions.map((condition) =>
+    condition.field === "managerId"
+      ? { ...condition, values: condition.values.map((id) => (id === "me" ? currentUserId(context) : id)) }
+      : condition,
   )
+
+/** Compiles conditions for queries on chats. */
+export const filtered = (conditions: Condition[]): Narrow<"Chat"> => narrowedBy<"Chat">(chatFilterFields, conditions)
 
 function currentUserId(context: RequestContext): string {
   if (context.userId) return context.userId

@@ -1,7 +1,16 @@
 import { sql } from "kysely"
 import { Field, InputType } from "type-graphql"
 import { contextLimits } from "../context/limits.js"
-import { belongsTo, computed, hasMany, type PlainRow, type ReadModel, readModel, type Selection } from "../database/read-model.js"
+import {
+  belongsTo,
+  computed,
+  hasMany,
+  type Owners,
+  type PlainRow,
+  type ReadModel,
+  readModel,
+  type Selection,
+} from "../database/read-model.js"
 import type { Reader } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
@@ -17,14 +26,20 @@ import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
 import { messageReadModel } from "./message.js"
 
+/** Taggings of the chats in a list. `offset 0` makes PostgreSQL find them by the chats; it may otherwise read all taggings of the company. */
+const taggingsOf = ({ list, isCompany }: Owners) =>
+  sql<{ chat_id: string; tag_id: string; company_id: string }>`(
+    select g.chat_id, g.tag_id, g.company_id from ${list} c
+    cross join lateral (select chat_id, tag_id, company_id from chat_tagging where chat_id = c.id and ${isCompany("company_id")} offset 0) g
+  )`.as("g")
+
 /** Tags of chats, sorted by name. */
 const chatTags = hasMany(
   () => chatTagReadModel,
   "chatId",
-  (query, ids) =>
+  (query, _ids, owners) =>
     query
-      .innerJoin("chat_tagging as g", (on) => on.onRef("g.tag_id", "=", "t.id").onRef("g.company_id", "=", "t.company_id"))
-      .where("g.chat_id", "=", ids)
+      .innerJoin(taggingsOf(owners), (on) => on.onRef("g.tag_id", "=", "t.id").onRef("g.company_id", "=", "t.company_id"))
       .select("g.chat_id as chatId")
       .orderBy(sql`lower(t.name)`),
 )

@@ -203,6 +203,8 @@ describe("company:export", () => {
       EventLog: "of all companies",
       EventFanOut: "of all companies",
       EventDelivery: "the same records once more, for 30 days",
+      ChatCount: "numbers of the chats, which the chats give again",
+      ChatCountChange: "as those numbers",
       IdempotencyKey: "stored answers of 24 hours",
     }
     expect([...companyKinds, ...Object.keys(leftOut)].sort()).toEqual(Object.keys(entities).sort())

@@ -437,6 +437,8 @@ describe("the trail cannot be left out", () => {
     ChatIdentity: "written by channels",
     MessagePart: "written by deliveries",
     ChatTagging: "arranges the inbox",
+    ChatCount: "made from the chats",
+    ChatCountChange: "made from the chats",
     Chat: "the daily work; changes of AI control have their own record",
     GuardrailHit: "is a record itself",
     AskedQuestion: "facts that the database writes with the daily work",

@@ -2,7 +2,7 @@ import { sql } from "kysely"
 import { Field, Int, ObjectType } from "type-graphql"
 import { contextLimits } from "../../context/limits.js"
 import { nodesOf } from "../../context/selection.js"
-import type { Narrow, PlainRow, PlannedRow, ReadModel, Selection } from "../../database/read-model.js"
+import type { Narrow, PlainRow, PlannedRow, Query, ReadModel, Selection } from "../../database/read-model.js"
 import type { FilterTemplate, Reader } from "../../database/reader.js"
 import type { EntityName } from "../../database/tables.js"
 import { BadUserInput } from "../../errors.js"
@@ -91,6 +91,23 @@ export function pageOffset(value: number | null | undefined): number {
 
 const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
 
+/** Counts rows of companies without reading them. */
+export type CountRows = (reader: Reader, companyIds: string[]) => Promise<number>
+
+/** Sizes of a list that are known without reading its rows. */
+export interface ListSizes {
+  /** Rows that the list has. */
+  matching: CountRows
+  /** Rows of the index that gives the order of the list, those of other lists among them. */
+  walked: CountRows
+}
+
+/** A list whose sizes are known. */
+export interface SizedList<N extends EntityName> extends ListSizes {
+  /** The filter of the list for reading all that match, where another one is faster than that for reading by the index. */
+  gathered: Narrow<N> | null
+}
+
 /** Reads one page of a connection; counts the total only when it is selected. With a filter template the list is a query template too. */
 export async function connection<N extends EntityName>(
   reader: Reader,
@@ -98,11 +115,12 @@ export async function connection<N extends EntityName>(
   selection: Selection,
   walk: Paging,
   filter: FilterTemplate<N> | Narrow<N>,
-  companyIds?: string[],
+  companyIds = reader.companyIds,
+  sizes: SizedList<N> | null = null,
 ): Promise<Connection<PlannedRow<N>>> {
   const fields: Selection = { ...nodesOf(selection) }
   for (const key of walk.keys) fields[key.property] ??= {}
-  const { rows, totalCount } = await readPage(reader, model, fields, walk, filter, Boolean(selection["totalCount"]), companyIds)
+  const { rows, totalCount } = await readPage(reader, model, fields, walk, filter, Boolean(selection["totalCount"]), companyIds, sizes)
   return connectionOfRows(walk, rows, selection, totalCount)
 }
 
@@ -142,27 +160,39 @@ async function readPage<N extends EntityName>(
   walk: Paging,
   filter: FilterTemplate<N> | Narrow<N>,
   isCounted: boolean,
-  companyIds?: string[],
+  companyIds: string[],
+  sizes: SizedList<N> | null,
 ): Promise<PageRows<PlannedRow<N>>> {
   const start = cursorValues(walk)
   const page: Narrow<N> = (query) => pageQuery(query, walk, start)
   const order: Narrow<N> = (query) => ordered(query, walk)
-  const matching: Narrow<N> = typeof filter === "function" ? filter : (query) => filter.build(query, filter.values)
-  if (isCounted && typeof filter === "function" && (await isSelective(reader, model, walk, filter, companyIds))) {
-    return reader.counted(model, fields, { filter, keys: walk.keys.map(({ column }) => column), page, order }, companyIds)
+  if (typeof filter !== "function") {
+    const all: Narrow<N> = (query) => filter.build(query, filter.values)
+    // Each offset would need its own prepared statement.
+    const list = walk.skip ? (query: Query<N>) => page(all(query)) : pageTemplate(filter, walk, start)
+    const count = () => sizes?.matching(reader, companyIds) ?? reader.count(model, all, companyIds)
+    const [rows, totalCount] = await Promise.all([reader.list(model, fields, list, companyIds), isCounted ? count() : undefined])
+    return { rows, totalCount }
   }
+  const known = sizes && (await knownSize(reader, walk, sizes, companyIds))
+  const isRare = known ? known.isRare : isCounted && (await isSelective(reader, model, walk, filter, companyIds))
+  const gathered = { filter: sizes?.gathered ?? filter, keys: walk.keys.map(({ column }) => column), page, order }
+  if (isRare) return reader.counted(model, fields, gathered, companyIds)
   const [rows, totalCount] = await Promise.all([
-    reader.list(
-      model,
-      fields,
-      // Each offset would need its own prepared statement.
-      typeof filter === "function" || walk.skip ? (query) => page(matching(query)) : pageTemplate(filter, walk, start),
-      companyIds,
-    ),
-    isCounted ? reader.count(model, matching, companyIds) : undefined,
+    reader.list(model, fields, (query) => page(filter(query)), companyIds),
+    isCounted ? (known?.matching ?? reader.count(model, filter, companyIds)) : undefined,
   ])
   return { rows, totalCount }
 }
+
+/** How many rows match, and whether these are fewer than the index has to be read for until a page of matches is found. */
+async function knownSize(reader: Reader, walk: Paging, sizes: ListSizes, companyIds: string[]) {
+  const [matching, walked] = await Promise.all([sizes.matching(reader, companyIds), sizes.walked(reader, companyIds)])
+  return { matching, isRare: matching ** 2 * gatherCost < (walk.size + (walk.skip ?? 0)) * walked }
+}
+
+/** What it costs to find one row among all that match, where reading one of the index costs 1. */
+const gatherCost = 4
 
 /** Whether a filter matches so few rows that scanning until a page is full costs more than sorting all matches, which are counted anyway. */
 async function isSelective<N extends EntityName>(
