@@ -15,8 +15,8 @@ const sumOf = (rows: string) => `
   cross join ${valuesOf("change", "change.tag_id is not null")} group by company_id, dimension, value, ${facts}`
 
 /**
- * Adds changes of numbers of chats to the numbers, at most `$1`; those of a deleted company are only removed. In the order of the key, so that two
- * instances never wait for each other.
+ * Adds changes of numbers of chats to the numbers, at most `$1`; those of a deleted company are only removed. Locks are taken in the order of the key, the
+ * company's before those of its numbers, so that no other instance, and no deletion of a company, waits for this in a circle.
  */
 export const addUpCounts: Statement<{ count: number }> = {
   name: "add-up-chat-counts",
@@ -27,7 +27,7 @@ export const addUpCounts: Statement<{ count: number }> = {
       ${sumOf("change")} having sum(chats) <> 0
     ), added as (
       insert into chat_count (company_id, dimension, value, ${facts}, chats)
-      select s.* from sums s join company c on c.id = s.company_id order by s.company_id, dimension, value, ${facts}
+      select s.* from sums s join company c on c.id = s.company_id order by s.company_id, dimension, value, ${facts} for key share of c
       on conflict (company_id, dimension, value, ${facts}) do update set chats = chat_count.chats + excluded.chats
     )
     select count(*)::integer as count from change`,
