@@ -1,18 +1,22 @@
 import type { Statement } from "../database/unit-of-work.js"
+import { chatDimensions } from "../entities/chat-count.js"
 
 const facts = "is_unread, needs_attention, is_under_ai_control"
 
-/** The dimensions of a change, or of a chat, with its value in each. */
-const valuesOf = (row: string, isOfTag: string) => `lateral (
-  select 'tag', ${row}.tag_id::text where ${isOfTag}
+const { tag, ...ofChats } = chatDimensions
+
+/** The dimensions of a change with its value in each: of a tag, or of a chat. */
+const values = `lateral (
+  select 'tag', ${tag("change")} where change.tag_id is not null
   union all select dimension, value
-  from (values ('all', ''), ('messenger', ${row}.messenger), ('folder', coalesce(${row}.folder_id::text, '')),
-    ('manager', coalesce(${row}.manager_id::text, ''))) of_chat (dimension, value)
-  where not (${isOfTag})) each (dimension, value)`
+  from (values ${Object.entries(ofChats)
+    .map(([name, value]) => `('${name}', ${value("change")})`)
+    .join(", ")}) of_chat (dimension, value)
+  where change.tag_id is null) each (dimension, value)`
 
 const sumOf = (rows: string) => `
   select company_id, dimension, value, ${facts}, sum(chats)::integer as chats from ${rows}
-  cross join ${valuesOf("change", "change.tag_id is not null")} group by company_id, dimension, value, ${facts}`
+  cross join ${values} group by company_id, dimension, value, ${facts}`
 
 /**
  * Adds changes of numbers of chats to the numbers, at most `$1`; those of a deleted company are only removed. Locks are taken in the order of the key, the

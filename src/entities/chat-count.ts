@@ -2,9 +2,18 @@ import { Entity, Filter, Index, PrimaryKey, Property } from "@mikro-orm/decorato
 import type { Messenger } from "./channel.js"
 import { ofCompanies } from "./kit/of-companies.js"
 
-/** By what the chats of a company are counted, besides the three facts in each row; `all`: by nothing. */
-export const chatDimensions = ["all", "messenger", "folder", "manager", "tag"] as const
-export type ChatDimension = (typeof chatDimensions)[number]
+/**
+ * By what the chats of a company are counted, besides the three facts in each row, with the SQL of the value of a chat or of a `ChatCountChange`: the
+ * messenger, or the ID of the folder, manager or tag; empty for none, and in `all`, which counts by nothing.
+ */
+export const chatDimensions = {
+  all: (_row: string) => "''",
+  messenger: (row: string) => `${row}.messenger`,
+  folder: (row: string) => `coalesce(${row}.folder_id::text, '')`,
+  manager: (row: string) => `coalesce(${row}.manager_id::text, '')`,
+  tag: (row: string) => `${row}.tag_id::text`,
+}
+export type ChatDimension = keyof typeof chatDimensions
 
 /**
  * Number of a company's chats with one value of a dimension, apart from changes that are not added up yet (`ChatCountChange`). A chat counts once
@@ -19,7 +28,7 @@ export class ChatCount {
   @PrimaryKey({ type: "text" })
   dimension!: ChatDimension
 
-  /** The messenger, or the ID of the folder, manager or tag; empty for none, and in the dimension `all`. */
+  /** Its value, as `chatDimensions` says it. */
   @PrimaryKey({ type: "text" })
   value!: string
 

@@ -94,16 +94,14 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
 /** Counts rows of companies without reading them. */
 export type CountRows = (reader: Reader, companyIds: string[]) => Promise<number>
 
-/** Sizes of a list that are known without reading its rows. */
-export interface ListSizes {
+/** A list whose sizes are known without reading its rows. */
+export interface SizedList<N extends EntityName> {
   /** Rows that the list has. */
   matching: CountRows
+  /** Whether that number is kept; another one costs more the more rows match. */
+  isKept: boolean
   /** Rows of the index that gives the order of the list, those of other lists among them. */
   walked: CountRows
-}
-
-/** A list whose sizes are known. */
-export interface SizedList<N extends EntityName> extends ListSizes {
   /** The filter of the list for reading all that match, where another one is faster than that for reading by the index. */
   gathered: Narrow<N> | null
 }
@@ -174,10 +172,10 @@ async function readPage<N extends EntityName>(
     const [rows, totalCount] = await Promise.all([reader.list(model, fields, list, companyIds), isCounted ? count() : undefined])
     return { rows, totalCount }
   }
-  const known = sizes && (await knownSize(reader, walk, sizes, companyIds))
+  const known = sizes && (isCounted || sizes.isKept) ? await knownSize(reader, walk, sizes, companyIds) : null
   const isRare = known ? known.isRare : isCounted && (await isSelective(reader, model, walk, filter, companyIds))
-  const gathered = { filter: sizes?.gathered ?? filter, keys: walk.keys.map(({ column }) => column), page, order }
-  if (isRare) return reader.counted(model, fields, gathered, companyIds)
+  const keys = walk.keys.map(({ column }) => column)
+  if (isRare) return reader.counted(model, fields, { filter: sizes?.gathered ?? filter, keys, page, order }, companyIds)
   const [rows, totalCount] = await Promise.all([
     reader.list(model, fields, (query) => page(filter(query)), companyIds),
     isCounted ? (known?.matching ?? reader.count(model, filter, companyIds)) : undefined,
@@ -186,7 +184,7 @@ async function readPage<N extends EntityName>(
 }
 
 /** How many rows match, and whether these are fewer than the index has to be read for until a page of matches is found. */
-async function knownSize(reader: Reader, walk: Paging, sizes: ListSizes, companyIds: string[]) {
+async function knownSize<N extends EntityName>(reader: Reader, walk: Paging, sizes: SizedList<N>, companyIds: string[]) {
   const [matching, walked] = await Promise.all([sizes.matching(reader, companyIds), sizes.walked(reader, companyIds)])
   return { matching, isRare: matching ** 2 * gatherCost < (walk.size + (walk.skip ?? 0)) * walked }
 }
