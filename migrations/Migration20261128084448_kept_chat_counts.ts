@@ -67,7 +67,7 @@ const dimensions = `(values ('all', ''), ('messenger', c.messenger), ('folder', 
 
 /**
  * The numbers of chats by which lists are filtered are kept, and their taggings say what chats are filtered by besides tags. No chat is changed
- * while this runs: about ten seconds for a million. The version before can run beside it.
+ * while this runs: about twenty seconds for a million. The version before can run beside it.
  */
 export class Migration20261128084448_kept_chat_counts extends Migration {
   override name = "Migration20261128084448_kept_chat_counts"

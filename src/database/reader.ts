@@ -90,8 +90,8 @@ export class Reader implements Connection {
       key: `${model.name} ${isOne} ${key} ${properties}`,
       values: [isOne ? companyIds[0] : arrayOf(companyIds), ...values],
       build: ([company, ...rest]) => {
-        const isCompany = (column: string) => sql<boolean>`${sql.ref(column)} = ${isOne ? company : anyOf(company)}`
-        return build(this.selecting(model, properties, this.table(model).where(isCompany("t.company_id"))), rest as V, isCompany)
+        const isCompany = (column?: string) => ofCompany("=", isOne ? company : anyOf(company), column)
+        return build(this.selecting(model, properties, this.table(model).where(isCompany())), rest as V, isCompany)
       },
     }
   }
@@ -282,4 +282,4 @@ export const equalsAny = (ids: readonly string[]): ["=", string | RawBuilder<str
 ]
 
 /** The condition that a row belongs to a company. */
-const ofCompany = (_equals: "=", company: unknown) => sql<boolean>`t.company_id = ${company}`
+const ofCompany = (_equals: "=", company: unknown, column = "t.company_id") => sql<boolean>`${sql.ref(column)} = ${company}`
