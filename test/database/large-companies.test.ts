@@ -5,10 +5,10 @@ import { stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
 const w = world()
-const { acme, rest, gql, sql } = w
+const { acme, rest, gql } = w
 
-/** Chats of the large company; it has 40 times as many messages. A statement of a page reads some hundred rows, and never one for each chat. */
-const chats = 3_000
+/** Chats of the large company; it has 15 times as many messages, and the companies together have more tags and folders than that. A statement of a page reads some hundred rows, and never one for each chat. */
+const chats = 8_000
 
 beforeAll(async () => {
   await stopScheduler(w)
@@ -17,10 +17,10 @@ beforeAll(async () => {
 
 /** The lists of a company, and what belongs to their rows. */
 async function lists() {
-  const [chat] = await sql("select id from chat where company_id = $1 and last_sequence = 40 limit 1", [acme.id])
-  const tags = await sql("select id from chat_tag where company_id = $1 and name in ('beside 1', 'beside 3')", [acme.id])
+  const [chat] = await w.sql("select id from chat where company_id = $1 and last_sequence = 15 limit 1", [acme.id])
+  const tags = await w.sql("select id from chat_tag where company_id = $1 and name in ('beside 1', 'beside 3')", [acme.id])
   const tagIds = JSON.stringify(tags.map(({ id }) => id))
-  const [folder] = await sql("select id from chat_folder where company_id = $1 and name = 'beside 1'", [acme.id])
+  const [folder] = await w.sql("select id from chat_folder where company_id = $1 and name = 'beside 1'", [acme.id])
   const of = `first: 50, companyId: "${acme.id}"`
   const shown = `totalCount nodes { id lastMessage { text } assistant { name } folder { name } tags { name } manager { name } }`
   const first = await gql(acme.owner.jwt, `{ chats(${of}) { ${shown} pageInfo { endCursor } } }`)

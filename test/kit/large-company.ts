@@ -20,22 +20,22 @@ export const fillBeside = (world: World, companyId: string, chats: number): Prom
       `create temporary table owner as select id, row_number() over (order by name) as place from company where name like 'beside %'
        union all select '${companyId}', 0`,
       `insert into chat_tag (id, created_at, updated_at, company_id, name)
-       select gen_random_uuid(), now(), now(), id, 'beside ' || n from owner, generate_series(1, 20) n`,
+       select gen_random_uuid(), now(), now(), id, 'beside ' || n from owner, generate_series(1, 40) n`,
       `insert into chat_folder (id, created_at, updated_at, company_id, name)
-       select gen_random_uuid(), now(), now(), id, 'beside ' || n from owner, generate_series(1, 5) n`,
+       select gen_random_uuid(), now(), now(), id, 'beside ' || n from owner, generate_series(1, 20) n`,
       `insert into chat (id, created_at, updated_at, company_id, messenger, from_id, external_id, name, unread_count, last_message_at, last_sequence, folder_id)
-       select gen_random_uuid(), at, at, owner.id, (array['olx', 'widget', 'instagram'])[1 + n % 3], 'beside', n::text, 'Customer ' || n, n % 5, at, 40,
+       select gen_random_uuid(), at, at, owner.id, (array['olx', 'widget', 'instagram'])[1 + n % 3], 'beside', n::text, 'Customer ' || n, n % 5, at, 15,
          (select id from chat_folder f where f.company_id = owner.id and name = 'beside 1')
        from generate_series(1, ${chats * 2}) n cross join lateral (select now() - n * interval '1 minute' as at) time
          join owner on owner.place = case n % 2 when 0 then 0 else 1 + n / 2 % 1000 end`,
       "set session_replication_role = replica",
       `insert into message (id, created_at, updated_at, company_id, chat_id, sequence, role, type, text, status, external_id)
        select gen_random_uuid(), now(), now(), company_id, id, place, 'Customer', 'Text', 'Hello', 'stored', id || ' ' || place
-       from chat, generate_series(1, 40) place where from_id = 'beside'`,
-      `update chat set last_message_id = m.id from message m where m.chat_id = chat.id and m.sequence = 40 and chat.from_id = 'beside'`,
+       from chat, generate_series(1, 15) place where from_id = 'beside'`,
+      `update chat set last_message_id = m.id from message m where m.chat_id = chat.id and m.sequence = 15 and chat.from_id = 'beside'`,
       `insert into media (id, created_at, updated_at, company_id, filename, mime_type, size, sha256, storage_key)
-       select m.id, now(), now(), m.company_id, 'a.png', 'image/png', 1, 'none', m.id::text from message m where sequence = 40`,
-      `insert into message_media (id, company_id, message_id, media_id, position) select id, company_id, id, id, 0 from message where sequence = 40`,
+       select m.id, now(), now(), m.company_id, 'a.png', 'image/png', 1, 'none', m.id::text from message m where sequence = 15`,
+      `insert into message_media (id, company_id, message_id, media_id, position) select id, company_id, id, id, 0 from message where sequence = 15`,
       "set session_replication_role = origin",
       `insert into chat_tagging (chat_id, tag_id, company_id)
        select c.id, t.id, c.company_id from chat c join chat_tag t on t.company_id = c.company_id and t.name in ('beside 1', 'beside 2') where from_id = 'beside'`,
@@ -43,6 +43,11 @@ export const fillBeside = (world: World, companyId: string, chats: number): Prom
     for (const statement of statements) await client.query(statement)
     await addUpChatCounts.run(world.services)
     await client.query("vacuum (analyze)")
+    // Like a sample in which no company has more tags than others, so that PostgreSQL knows no most common ones.
+    await client.query(
+      `update pg_statistic set stakind1 = 0, stanumbers1 = null, stavalues1 = null where starelid = 'chat_tag'::regclass and stakind1 = 1
+       and staattnum = (select attnum from pg_attribute where attrelid = 'chat_tag'::regclass and attname = 'company_id')`,
+    )
   })
 
 interface PlanNode {
@@ -50,14 +55,17 @@ interface PlanNode {
   "Actual Rows": number
   "Actual Loops": number
   "Rows Removed by Filter"?: number
+  /** From PostgreSQL 18 on. */
+  "Index Searches"?: number
   Plans?: PlanNode[]
 }
 
-/** Rows that the scans of a plan have read, entries of indexes among them. */
+/** Rows that the scans of a plan have read, entries of indexes among them, or their searches of an index if these are more. */
 function rowsRead(node: PlanNode): number {
   const below = (node.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0)
   if (!/Scan$/.test(node["Node Type"])) return below
-  return below + (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
+  const rows = (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
+  return below + Math.max(rows, node["Index Searches"] ?? 0)
 }
 
 const literal = (value: unknown): string => {
