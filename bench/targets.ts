@@ -72,6 +72,8 @@ const bound = ({ atLeast, atMost }: Pick<Target, "atLeast" | "atMost">) =>
 /** A line about a target: the bound, the value in each phase, and whether it was met. */
 export function verdict(workload: string, says: string, target: Pick<Target, "atLeast" | "atMost">, values: number[]): string[] {
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target
-  const measured = values.flatMap((value) => [value.toFixed(2), value >= atLeast && value <= atMost ? "met" : "missed"])
+  const outcome = (value: number) => (value >= atLeast && value <= atMost ? "met" : "missed")
+  // A contestant that answered nothing is no measure.
+  const measured = values.flatMap((value) => (Number.isFinite(value) ? [value.toFixed(2), outcome(value)] : ["none", "not measured"]))
   return [workload, says, bound(target), ...measured]
 }
