@@ -1,7 +1,7 @@
 import { v7 } from "uuid"
 import { retention } from "../../src/jobs/retention.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
-import { folderOfItsOwn, forgetFiles, samples, upload } from "../kit/files.js"
+import { forgetFiles, samples, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
@@ -13,7 +13,7 @@ const endpoint = await receiver()
 const openAi = await startFakeOpenAi()
 afterAll(() => Promise.all([openAi.close(), endpoint.close()]))
 
-const w = world({ OPENAI_BASE_URL: openAi.url, DATA_DIR: folderOfItsOwn() })
+const w = world({ OPENAI_BASE_URL: openAi.url })
 const { acme, rest, sql } = w
 const { write } = chatViews(w)
 const time = stillTime()

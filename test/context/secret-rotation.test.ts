@@ -1,11 +1,11 @@
 import jsonwebtoken from "jsonwebtoken"
 import supertest from "supertest"
-import { folderOfItsOwn, pathOf, upload } from "../kit/files.js"
+import { pathOf, upload } from "../kit/files.js"
 import { rawSocket } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
 const [before, after] = ["the secret before the rotation, long enough", "the secret after the rotation, long enough"]
-const w = world({ JWT_SECRET: before, DATA_DIR: folderOfItsOwn() })
+const w = world({ JWT_SECRET: before })
 const { acme, rest, gql } = w
 
 type Server = Awaited<ReturnType<typeof w.another>>

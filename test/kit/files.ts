@@ -8,7 +8,7 @@ import { type Credential, headersOf } from "./clients.js"
 import { happens, until } from "./wait.js"
 import type { World } from "./world.js"
 
-/** A new DATA_DIR, removed after the test file: `world({ DATA_DIR: folder })`. */
+/** A new folder, removed after the test file; as the DATA_DIR of a world, `world({ DATA_DIR: folder })`, its path is known before the world is opened. */
 export function folderOfItsOwn(): string {
   const folder = mkdtempSync(join(tmpdir(), "media-test-"))
   afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -17,7 +17,7 @@ export interface ServerProcess {
 
 /** The environment of a process on the database of a test server, and with its secrets. */
 export function serverEnvironment(world: World): Record<string, string> {
-  const { PATH = "", HOME = "", TEST_DATA_DIR = "", NODE_COMPILE_CACHE = "" } = process.env
+  const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env
   const { config, secrets } = world.services
   return {
     PATH,
@@ -25,7 +25,7 @@ export function serverEnvironment(world: World): Record<string, string> {
     NODE_COMPILE_CACHE,
     PORT: "0",
     DEMO: "false",
-    DATA_DIR: TEST_DATA_DIR,
+    DATA_DIR: config.dataDir,
     DATABASE_URL: world.databaseUrl,
     JWT_SECRET: secrets.jwtSecret,
     ENCRYPTION_KEY: secrets.encryptionKey.toString("hex"),

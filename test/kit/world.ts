@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { join } from "node:path"
 import pg from "pg"
 import pino from "pino"
 import { readConfig } from "../../src/config.js"
@@ -89,7 +91,7 @@ export function world(options: WorldOptions = {}): World {
       return (await happens(`the database answers: ${text.slice(0, 200)}`, made.services.database.pool.query(text, values))).rows
     },
     async another(more: WorldOptions = {}) {
-      const { server, url } = await start(made, { ...options, ...more })
+      const { server, url } = await start(made, { DATA_DIR: made.services.config.dataDir, ...options, ...more })
       const stop = () => happens("the second server has stopped", server.stop())
       closers.push(stop)
       return { url, services: server.services, stop }
@@ -103,7 +105,9 @@ export function world(options: WorldOptions = {}): World {
       showInWaits(`log of ${new URL(databaseUrl).pathname}`, () => made.logged.slice(-5)),
     ]
     closers.push(drop, async () => hidden.forEach((hide) => void hide()))
-    const { server, url } = await happens("the server has started", start(made, options))
+    const folder = await folderOfWorld()
+    closers.push(() => rm(folder, { recursive: true }))
+    const { server, url } = await happens("the server has started", start(made, { DATA_DIR: folder, ...options }))
     closers.push(server.stop)
     made.url = url
     made.services = server.services
@@ -121,13 +125,18 @@ export function world(options: WorldOptions = {}): World {
 }
 
 async function start(made: World, options: WorldOptions): Promise<{ server: RunningServer; url: string }> {
-  const { TEST_DATA_DIR: DATA_DIR, TEST_MONGODB_URL: mongo } = process.env
+  const { TEST_MONGODB_URL: mongo } = process.env
   // Each world has its own database there too.
   const jobs = mongo ? { MONGODB_URL: new URL(new URL(made.databaseUrl).pathname, mongo).href } : {}
-  const config = readConfig({ ...usual, ...jobs, DATABASE_URL: made.databaseUrl, DATA_DIR, ...options })
+  const config = readConfig({ ...usual, ...jobs, DATABASE_URL: made.databaseUrl, ...options })
   const log = pino({ level: config.logLevel }, { write: (line: string) => void made.logged.push(JSON.parse(line)) })
   const server = await startServer(config, made.databaseUrl, log)
   return { server, url: `http://127.0.0.1:${server.port}` }
+}
+
+/** A DATA_DIR of its own: a sweep by the moved clock of one world would remove the files that arrive in another. */
+async function folderOfWorld(): Promise<string> {
+  return mkdtemp(join(process.env["TEST_DATA_DIR"]!, "world-"))
 }
 
 /** A database of its own, copied from the migrated template. */

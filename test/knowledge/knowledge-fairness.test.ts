@@ -4,7 +4,7 @@ import { portLimits } from "../../src/ports/limits.js"
 import { companyFixture, createCompany } from "../kit/company-fixture.js"
 import { nestedPdf } from "../kit/documents.js"
 import { processesOf } from "../kit/extractor-processes.js"
-import { folderOfItsOwn, upload } from "../kit/files.js"
+import { upload } from "../kit/files.js"
 import { duration, pace } from "../kit/pace.js"
 import { openSite } from "../kit/site.js"
 import { until } from "../kit/wait.js"
@@ -12,7 +12,7 @@ import { type CompanyFixture, world } from "../kit/world.js"
 
 const site = await openSite()
 afterAll(() => site.close())
-const w = world({ DATA_DIR: folderOfItsOwn() })
+const w = world()
 const { acme, globex, rest } = w
 
 const path = "/api/assistant-knowledge-new"
@@ -61,7 +61,7 @@ describe("the file of a company is indexed soon", () => {
   })
 
   it("while pages of others hang, on each of two instances", async () => {
-    const second = await w.another({ DATA_DIR: w.services.config.dataDir })
+    const second = await w.another()
     site.pages["/hangs"] = () => {}
     await Promise.all(Array.from({ length: 60 }, () => pageItem(acme, "/hangs")))
     const atOnce = () => [w, second].map(({ services }) => indexKnowledge.running(services))

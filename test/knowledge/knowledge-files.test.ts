@@ -1,12 +1,12 @@
 import { entityLimits } from "../../src/entities/limits.js"
 import { retention } from "../../src/jobs/retention.js"
 import { brokenPdf, encryptedPdf, pdf, presentation, wordDocument, workbook, zipBomb } from "../kit/documents.js"
-import { folderOfItsOwn, forgetFiles, samples, upload } from "../kit/files.js"
+import { forgetFiles, samples, upload } from "../kit/files.js"
 import { indexAll, knowledgeOf } from "../kit/knowledge.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { world } from "../kit/world.js"
 
-const w = world({ DATA_DIR: folderOfItsOwn() })
+const w = world()
 const { acme, globex, rest, sql } = w
 const { path, look, change, remove, kept } = knowledgeOf(w)
 const time = stillTime()

@@ -4,6 +4,7 @@ import supertest from "supertest"
 import { v7 } from "uuid"
 import { systemContext } from "../../src/context/request-context.js"
 import { forgetMedia } from "../../src/jobs/forget-media.js"
+import { jobLimits } from "../../src/jobs/limits.js"
 import { retention } from "../../src/jobs/retention.js"
 import { strayFiles } from "../../src/jobs/stray-files.js"
 import { type FakeS3, fakeS3 } from "../kit/fake-s3.js"
@@ -150,6 +151,18 @@ describe("strays", () => {
     expect(filesBelow(folder)).not.toContain(unfinished)
     expect(filesBelow(folder)).toContain(join(folder, "media", "notes.txt"))
     expect(await exists(kept)).toBe(true)
+  })
+})
+
+describe("the worlds of two test files", () => {
+  const [one, two] = [world(), world()]
+  it("have folders of their own: the moved clock of one removed the upload that arrived in the other, which was answered with 500", async () => {
+    mkdirSync(two.services.arrivals, { recursive: true })
+    const arriving = join(two.services.arrivals, v7())
+    writeFileSync(arriving, "half a file")
+    one.clock.advance((jobLimits.strayFileSeconds + 1) * 1000)
+    await strayFiles.run(one.services)
+    expect(filesBelow(two.services.arrivals)).toEqual([arriving])
   })
 })
 

@@ -1,14 +1,14 @@
 import supertest from "supertest"
 import { v7 } from "uuid"
 import { bothProtocols } from "../kit/both-protocols.js"
-import { folderOfItsOwn, pathOf, samples, unsigned, upload } from "../kit/files.js"
+import { pathOf, samples, unsigned, upload } from "../kit/files.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, rawSocket, subscribe } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 describe("over both protocols:", () => {
-  const w = world({ DATA_DIR: folderOfItsOwn() })
+  const w = world()
   const { acme, globex, sql, gql } = w
   const rest = bothProtocols(w)
 
