@@ -27,7 +27,7 @@ export class ChatTag extends CompanyOwned {
 @Entity()
 @Index({
   name: "chat_tagging_filter",
-  // Not by the company: PostgreSQL plans prepared statements for companies of average size, for which it would prefer such an index to the primary key.
+  // It does not begin with the company: PostgreSQL may read all taggings of the company by such an index, instead of those of a page of chats by the primary key.
   expression:
     "create index chat_tagging_filter on chat_tagging (tag_id, is_unread, messenger, needs_attention, is_under_ai_control) include (chat_id, company_id)",
 })
