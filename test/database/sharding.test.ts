@@ -43,7 +43,7 @@ const exceptions: Record<string, RegExp> = {
     /^(?:clear-|end-lost-tool-calls$|quiet-chats$|end-quiet-stretches$|chats-without-stretches$|due-rating-requests$|ungrouped-questions$|companies-with-|stale-embedding-model$)/,
   "claim-turns, claim-deliveries": /^claim-(?:turns|deliveries)$/,
   "due-event-deliveries, next-due-event-delivery":
-    /^(?:due-event-deliveries|next-due-event-delivery|select \(extract\(epoch from min\(d\.due_at\)\))/,
+    /^(?:due-event-deliveries|next-due-event-delivery|select \(extract\(epoch from d\.due_at\))/,
   "forget-NAME": /^(?:forget-\w|delete from event where id in|update event_delivery set snapshot = null)/,
   "the filter of chats by tags": /exists \(select 1 from chat_tagging g where g\.chat_id = t\.id/,
   "changes and deletions by the ORM": /^(?:update|delete from) "\w+" .*where (?:"\w+"\.)?"id" (?:=|in) /s,
