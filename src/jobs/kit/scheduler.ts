@@ -1,5 +1,5 @@
 import { PostgresBackend } from "@agendajs/postgres-backend"
-import { Agenda, type AgendaBackend } from "agenda"
+import { Agenda, type AgendaBackend, type Job as AgendaJob } from "agenda"
 import { Pool } from "pg"
 import type { Logger } from "pino"
 import type { Config } from "../../config.js"
@@ -121,7 +121,7 @@ export async function makeScheduler(config: Config, database: Database, log: Log
         const start = () => services.running.add(runLogged(services, sweep.name, () => sweep.run(services)))
         if (sweep.isDetached)
           agenda.define(sweep.name, async () => void start(), { concurrency: 1, lockLifetime: jobLimits.detachedLockMs })
-        else agenda.define(sweep.name, start, { concurrency: 1 })
+        else agenda.define(sweep.name, (job) => holding(job, log, start()), { concurrency: 1 })
       }
       await agenda.start()
       // Earlier versions stored them here; nothing would start or remove them.
@@ -140,6 +140,13 @@ export async function makeScheduler(config: Config, database: Database, log: Log
       await close()
     },
   }
+}
+
+/** Keeps the lock of a job while its work goes on, so that no other instance begins the same. */
+async function holding(job: AgendaJob, log: Logger, work: Promise<void>) {
+  const renew = () => void job.touch().catch((error) => log.warn({ err: error }, "the lock of a job was not renewed"))
+  const timer = setInterval(renew, jobLimits.agendaLockMs / 3)
+  await work.finally(() => clearInterval(timer))
 }
 
 /** Handles errors of releasing a lock, which Agenda does not await: they would end the process. The lock expires. */
