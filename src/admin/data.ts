@@ -8,7 +8,7 @@ const file = { file: { required: true, description: "the file to write, or to co
 const named =
   "A customer is named by the id on the channel (externalId), the phone number or the user name of private chats, on all channels."
 
-/** Commands that export data, and that erase a customer's. What they run is loaded on demand, since it would slow all other commands. */
+/** Commands that export data, delete a company, and erase a customer's. What they run is loaded on demand, since it would slow all other commands. */
 export const dataCommands: Record<string, Command> = {
   "company:export": {
     does: "Writes everything that a company owns to a file in JSON Lines, and its uploaded files beside it. Run again with the same file, it continues.",
@@ -17,6 +17,15 @@ export const dataCommands: Record<string, Command> = {
       const companyId = await companyOf(desk, options["company"]!)
       const { exportTo } = await import("./export.js")
       return exportTo(desk, { command: "company:export", companyId, customer: null }, resolve(options["file"]!))
+    },
+  },
+  "company:delete": {
+    does: "Deletes a company with everything that it owns, and the users who are members of no other one, for good, also while the server runs. Run again, it completes what an interruption has left.",
+    options: { ...company, name: { required: true, description: "the company's name, so that no other one is deleted by mistake" } },
+    async run(desk, options) {
+      const companyId = await companyOf(desk, options["company"]!, options["name"])
+      const { deleteCompany } = await import("./delete-company.js")
+      return deleteCompany(desk, companyId)
     },
   },
   "customer:export": {

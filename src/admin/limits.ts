@@ -10,6 +10,10 @@ export const adminLimits = {
   vendorMs: 60_000,
   /** Rows that an export reads, and writes, at once; ours. */
   exportBatch: 200,
+  /** Rows of a company that are deleted by one statement; ours. */
+  deleteBatch: 200,
+  /** Rows of a company that are looked for at once, to be deleted in batches; ours. */
+  deleteSearch: 20_000,
   /** Voice balance of the demo company, in minutes; ours. */
   demoVoiceBalance: 60,
   /** Days of which the demo company has chats, in days: five weeks; ours. */

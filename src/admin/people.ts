@@ -29,10 +29,11 @@ const companyById: Statement<RowOf<"Company", "id" | "name">> = {
   text: "select id, name from company where id = $1",
 }
 
-/** The company that an option names, by id. */
-export async function companyOf(desk: CommandContext, id: string): Promise<string> {
+/** The company that an option names, by id; with a name it must have that too. */
+export async function companyOf(desk: CommandContext, id: string, name?: string): Promise<string> {
   const [row] = isUuid(id) ? await unscoped(desk.database, companyById, [id]) : []
   if (!row) throw new Refusal(`No company has the id ${id}`)
+  if (name !== undefined && name !== row.name) throw new Refusal(`The company with the id ${id} has another name: ${row.name}`)
   return row.id
 }
 

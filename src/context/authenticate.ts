@@ -36,7 +36,8 @@ const sessionWithMemberships: Statement<{
   [P in keyof RowOf<"Member", "company_id" | "role">]: RowOf<"Member", "company_id" | "role">[P] | null
 }> = {
   name: "session-with-memberships",
-  text: `select m.company_id, m.role from session s left join member m on m.user_id = s.user_id
+  text: `select m.company_id, m.role from session s
+         left join (member m join company c on c.id = m.company_id and c.closed_at is null) on m.user_id = s.user_id
          where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
 }
 

@@ -2,7 +2,7 @@
 
 /** The table and the stored properties of every entity. */
 export interface StoredEntities {
-  Company: { table: "company"; properties: "id" | "createdAt" | "updatedAt" | "name" | "voiceBalance" | "embeddingCredits" | "voiceLines"; texts: never; embedded: {  } }
+  Company: { table: "company"; properties: "id" | "createdAt" | "updatedAt" | "name" | "voiceBalance" | "embeddingCredits" | "voiceLines" | "closedAt"; texts: never; embedded: {  } }
   Member: { table: "member"; properties: "id" | "createdAt" | "updatedAt" | "companyId" | "userId" | "role"; texts: never; embedded: {  } }
   Subscription: { table: "subscription"; properties: "id" | "createdAt" | "updatedAt" | "companyId" | "plan" | "status" | "startsAt" | "endsAt"; texts: never; embedded: {  } }
   User: { table: "users"; properties: "id" | "createdAt" | "updatedAt" | "email" | "name" | "passwordHash"; texts: never; embedded: {  } }

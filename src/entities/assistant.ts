@@ -32,7 +32,7 @@ const voiceRetry: Retry = {
 @Index({ name: "assistant_recency", expression: "create index assistant_recency on assistant (company_id, updated_at desc, id desc)" })
 @Index({
   name: "assistant_voice_due",
-  expression: "create index assistant_voice_due on assistant (voice_due_at) where voice_due_at is not null",
+  expression: "create index assistant_voice_due on assistant (company_id, voice_due_at) where voice_due_at is not null",
 })
 @Index({
   name: "assistant_voice_lease",

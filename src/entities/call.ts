@@ -28,12 +28,15 @@ export interface CallEnd {
   name: "call_provider_call",
   expression: "create index call_provider_call on call (provider_call_id) where provider_call_id is not null",
 })
-@Index({ name: "call_line_due", expression: "create index call_line_due on call (line_due_at) where line_due_at is not null" })
+@Index({ name: "call_line_due", expression: "create index call_line_due on call (company_id, line_due_at) where line_due_at is not null" })
 @Index({
   name: "call_line_lease",
   expression: "create index call_line_lease on call (line_lease_until) where line_lease_until is not null",
 })
-@Index({ name: "call_record_due", expression: "create index call_record_due on call (record_due_at) where record_due_at is not null" })
+@Index({
+  name: "call_record_due",
+  expression: "create index call_record_due on call (company_id, record_due_at) where record_due_at is not null",
+})
 @Index({
   name: "call_record_lease",
   expression: "create index call_record_lease on call (record_lease_until) where record_lease_until is not null",

@@ -32,7 +32,7 @@ export type ChannelItemState =
 })
 @Index({
   name: "channel_item_due",
-  expression: "create index channel_item_due on channel_item (handling_due_at) where handling_due_at is not null",
+  expression: "create index channel_item_due on channel_item (company_id, handling_due_at) where handling_due_at is not null",
 })
 @Index({
   name: "channel_item_lease",

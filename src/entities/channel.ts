@@ -81,7 +81,10 @@ const PollState = workState(pollJob, {
 @Entity()
 @Unique({ properties: ["companyId", "messenger", "externalId"] })
 @Unique({ properties: ["companyId", "id"] })
-@Index({ name: "channel_poll_due", expression: "create index channel_poll_due on channel (poll_due_at) where poll_due_at is not null" })
+@Index({
+  name: "channel_poll_due",
+  expression: "create index channel_poll_due on channel (company_id, poll_due_at) where poll_due_at is not null",
+})
 @Index({
   name: "channel_poll_lease",
   expression: "create index channel_poll_lease on channel (poll_lease_until) where poll_lease_until is not null",

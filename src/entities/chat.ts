@@ -30,14 +30,17 @@ import { withdrawQueuedAnswers } from "./withdraw.js"
   expression: "create index chat_of_people on chat (company_id, recency desc, id desc) where not is_under_ai_control",
 })
 @Index({ name: "chat_manager", expression: "create index chat_manager on chat (manager_id) where manager_id is not null" })
-@Index({ name: "chat_reply_due", expression: "create index chat_reply_due on chat (reply_due_at) where reply_due_at is not null" })
+@Index({
+  name: "chat_reply_due",
+  expression: "create index chat_reply_due on chat (company_id, reply_due_at) where reply_due_at is not null",
+})
 @Index({ name: "chat_search", expression: "create index chat_search on chat using gin (search_text gin_trgm_ops)" })
 @Index({ name: "chat_folder_filed", expression: "create index chat_folder_filed on chat (folder_id) where folder_id is not null" })
 @Index({ name: "chat_quiet", expression: "create index chat_quiet on chat (company_id, quiet_since) where quiet_since is not null" })
 @Index({ name: "chat_assistant", expression: "create index chat_assistant on chat (assistant_id) where assistant_id is not null" })
 @Index({
   name: "chat_delivery_due",
-  expression: "create index chat_delivery_due on chat (delivery_due_at) where delivery_due_at is not null",
+  expression: "create index chat_delivery_due on chat (company_id, delivery_due_at) where delivery_due_at is not null",
 })
 @Index({
   name: "chat_delivery_lease",

@@ -79,7 +79,7 @@ export class Subscription extends CompanyOwned {
 @ObjectType({ description: "A company (workspace): it owns assistants, knowledge items, chats, channel connections and access tokens." })
 @Entity()
 @Filter({ name: "company", cond: (args) => ({ id: { $in: args["ids"] } }), default: true })
-@Audited()
+@Audited<Company>({ internal: ["closedAt"] })
 export class Company extends Row {
   @Field(() => String, { description: "Name of the company." })
   @Property({ type: "text" })
@@ -102,4 +102,8 @@ export class Company extends Row {
   @Field(() => Int, { description: "Maximum number of simultaneous calls; with 0 no call is dialed." })
   @Property({ type: "integer", default: entityLimits.newVoiceLines })
   voiceLines: number = entityLimits.newVoiceLines
+
+  /** When the deletion began, which takes a while; since then no member reaches the company. */
+  @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
+  closedAt: Date | null = null
 }

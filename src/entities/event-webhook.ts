@@ -44,7 +44,7 @@ export function signingSecrets(endpoint: EndpointKey, { encryptionKey, encryptio
 })
 @Index({
   name: "event_webhook_due",
-  expression: "create index event_webhook_due on event_webhook (sending_due_at) where sending_due_at is not null",
+  expression: "create index event_webhook_due on event_webhook (company_id, sending_due_at) where sending_due_at is not null",
 })
 @Index({
   name: "event_webhook_lease",

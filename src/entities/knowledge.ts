@@ -54,7 +54,7 @@ const bad = (path: string, message: string) => new BadUserInput(`${path} ${messa
 })
 @Index({
   name: "knowledge_index_due",
-  expression: "create index knowledge_index_due on knowledge (index_due_at) where index_due_at is not null",
+  expression: "create index knowledge_index_due on knowledge (company_id, index_due_at) where index_due_at is not null",
 })
 @Index({
   name: "knowledge_index_lease",

@@ -52,7 +52,7 @@ const RefreshState = workState("refresh-mcp-server", {
 @Index({ properties: ["companyId", "createdAt"] })
 @Index({
   name: "mcp_server_due",
-  expression: "create index mcp_server_due on mcp_server (refresh_due_at) where refresh_due_at is not null",
+  expression: "create index mcp_server_due on mcp_server (company_id, refresh_due_at) where refresh_due_at is not null",
 })
 @Index({
   name: "mcp_server_lease",

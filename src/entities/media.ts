@@ -47,7 +47,10 @@ const FetchState = workState(fetchMediaJob, {
 
 @ObjectType({ description: "An uploaded file." })
 @Entity()
-@Index({ name: "media_fetch_due", expression: "create index media_fetch_due on media (fetch_due_at) where fetch_due_at is not null" })
+@Index({
+  name: "media_fetch_due",
+  expression: "create index media_fetch_due on media (company_id, fetch_due_at) where fetch_due_at is not null",
+})
 @Index({
   name: "media_fetch_lease",
   expression: "create index media_fetch_lease on media (fetch_lease_until) where fetch_lease_until is not null",

@@ -117,6 +117,10 @@ export class MessageSender {
 @Unique({ properties: ["chatId", "sequence"] })
 @Unique({ properties: ["chatId", "externalId"] })
 @Index({
+  name: "message_author",
+  expression: "create index message_author on message (author_id) where author_id is not null",
+})
+@Index({
   name: "message_on_channel",
   expression: "create index message_on_channel on message (company_id, external_id) where external_id is not null",
 })

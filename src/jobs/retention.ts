@@ -9,6 +9,7 @@ import { clock } from "../entities/kit/clock.js"
 import { rootLimits } from "../limits.js"
 import { forgetMedia } from "./forget-media.js"
 import type { Sweep } from "./kit/scheduler.js"
+import { unhurried } from "./kit/unhurried.js"
 import { jobLimits } from "./limits.js"
 
 /** Deletes old events, but none that the reader which makes deliveries of events has not read; it reads nothing while there is no endpoint. */
@@ -163,7 +164,7 @@ async function inBatches(
   values: unknown[],
   size: number = jobLimits.retentionBatch,
 ) {
-  while (!stopping.aborted && (await unscoped(database, statement, [...values, size])).length === size);
+  while (!stopping.aborted && (await unhurried(() => unscoped(database, statement, [...values, size]))).length === size);
 }
 
 /** The lowest ID that a row of this time can have. */
@@ -173,19 +174,18 @@ async function clearOldMessages({ database, stopping }: Deleting, before: Date) 
   const { messageRetentionBatch } = jobLimits
   const end = firstId(before)
   for (let after: string | null = NIL; after && !stopping.aborted; ) {
-    const rows: { seen: number; last: string | null }[] = await unscoped(database, clearMessages, [
-      after,
-      end,
-      before,
-      messageRetentionBatch,
-    ])
-    after = rows[0]!.seen === messageRetentionBatch ? rows[0]!.last : null
+    const values: unknown[] = [after, end, before, messageRetentionBatch]
+    const [row]: { seen: number; last: string | null }[] = await unhurried(() => unscoped(database, clearMessages, values))
+    after = row!.seen === messageRetentionBatch ? row!.last : null
   }
 }
 
 async function clearOldRecordings({ database, stopping }: Deleting, before: Date, now: Date) {
   const { mediaBatch } = jobLimits
-  while (!stopping.aborted && (await unscoped(database, clearRecordings, [before, mediaBatch, now])).length === mediaBatch);
+  while (
+    !stopping.aborted &&
+    (await unhurried(() => unscoped(database, clearRecordings, [before, mediaBatch, now]))).length === mediaBatch
+  );
 }
 
 /** Deletes what the operator limits to a number of days; 0 keeps it for ever. */
@@ -212,7 +212,7 @@ export const retention: Sweep = {
     const now = clock.now()
     const eventsBefore = new Date(now.getTime() - jobLimits.eventRetentionSeconds * 1000)
     while (!stopping.aborted) {
-      const [row] = await unscoped(database, clearEvents, [eventsBefore, jobLimits.retentionBatch])
+      const [row] = await unhurried(() => unscoped(database, clearEvents, [eventsBefore, jobLimits.retentionBatch]))
       if (row!.count < jobLimits.retentionBatch) break
     }
     await inBatches(services, forgetRest, [null])

@@ -280,6 +280,7 @@ export const statementCallers: Record<string, string> = {
   "src/messages/first-inbound.ts": "open-inbound: … company_id = any($6)",
   "src/admin/demo-past.ts": "every one for the company that the transaction made, = any($2)",
   "src/admin/channels.ts": "retry-deliveries-of-channel: … where company_id = any($2)",
+  "src/admin/delete-company.ts": "every one with … company_id = $1, the only company in reach; await-event-fan-out: a lock, no rows",
   "src/event-webhooks/endpoints.ts": "the end of the log, which has no company",
   "src/mcp-servers/call.ts": "mcp-server-of-tool: … company_id = any($2)",
   "src/event-webhooks/redeliver.ts": "redeliver-events and add-missed-event-deliveries: … company_id = any($2)",
@@ -368,6 +369,7 @@ export const auditBypasses: Record<string, string> = {
   "src/knowledge/copy.ts": "knowledge that comes with the copy of an assistant, whose entry stands for it",
   "src/jobs/kit/work-statements.ts": "leases",
   "src/admin/encryption.ts": "the same secrets under another key",
+  "src/admin/delete-company.ts": "the deletion of a company with its audit trail",
 }
 
 /** The tables of the audited entities. */

@@ -37,7 +37,8 @@ const changed: Statement<{ place: number; roles: Record<string, string> | null }
          left join chat c on c.id = asked.chat
          left join channel h on h.id = asked.connection and h.external_id = c.from_id and h.is_active
          left join lateral (
-           select coalesce(jsonb_object_agg(m.company_id, m.role), '{}') as roles from member m where m.user_id = s.user_id
+           select coalesce(jsonb_object_agg(m.company_id, m.role), '{}') as roles
+           from member m join company on company.id = m.company_id and company.closed_at is null where m.user_id = s.user_id
          ) held on s.id is not null
          where (t.id is null and s.id is null and h.id is null) or held.roles <> asked.roles`,
 }

@@ -16,20 +16,34 @@ export function workStatements<T extends object>(orm: MikroORM, name: string, en
   const { tableName: table, properties } = orm.getMetadata().get(entity)
   const columns = (properties as Record<string, { embeddedProps: Record<string, { fieldNames: string[] }> }>)[property]!.embeddedProps
   const [due, run, lease, failures] = ["dueAt", "runId", "leaseUntil", "failures"].map((each) => columns[each]!.fieldNames[0]!)
-  // Each half has a partial index: due rows, and rows of lost workers.
-  const waiting = `
-    select id, company_id, ${due} as since from ${table} where ${due} <= $1 and ${run} is null
-    union all
-    select id, company_id, ${lease} from ${table} where ${lease} <= $1 and ${run} is not null`
+  // Each half has a partial index: due rows, by company, and rows of lost workers.
+  const lost = `select id, company_id, ${lease} as since from ${table} where ${lease} <= $1 and ${run} is not null`
+  const waiting = `select id, company_id, ${due} as since from ${table} where ${due} <= $1 and ${run} is null union all ${lost}`
   return {
     due: {
       name: `due-${name}`,
-      // The first item of a company comes before the second of any other; running items count.
+      // The first item of a company comes before the second of any other; running items count. Of each company no more is read than it has slots, so
+      // that it costs the same however much is due.
       text: `
+        with recursive company as (
+          (select company_id from ${table} where ${due} <= $1 order by company_id limit 1)
+          union all
+          select (select t.company_id from ${table} t where t.${due} <= $1 and t.company_id > company.company_id order by t.company_id limit 1)
+          from company where company.company_id is not null
+        ), here as (
+          select company_id, running from unnest($3::uuid[], $4::integer[]) as each (company_id, running)
+        ), waiting as (
+          select each.id, company.company_id, each.since from company left join here using (company_id)
+          cross join lateral (
+            select t.id, t.${due} as since from ${table} t
+            where t.company_id = company.company_id and t.${due} <= $1 and t.${run} is null and t.id <> all($2::uuid[])
+            order by t.${due} limit greatest($5 - coalesce(here.running, 0), 0)
+          ) each
+          union all select id, company_id, since from (${lost}) lost where id <> all($2::uuid[])
+        )
         select id, company_id, since from (
           select id, company_id, since, coalesce(here.running, 0) + row_number() over (partition by company_id order by since, id) as place
-          from (${waiting}) waiting left join unnest($3::uuid[], $4::integer[]) as here (company_id, running) using (company_id)
-          where id <> all($2::uuid[])
+          from waiting left join here using (company_id)
         ) ranked where place <= $5 order by place, since limit $6`,
     },
     renew: {
