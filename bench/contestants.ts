@@ -16,8 +16,8 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** What a program is told of its database. */
-type Company = Pick<BenchDatabase, "url" | "companyId">
+/** What a program is told: its database, and more of its configuration. */
+type Company = Pick<BenchDatabase, "url" | "companyId"> & { env?: Record<string, string> }
 
 /** What is started for a contestant. */
 export type Program = "ours" | "before" | "LIMIT-rows" | "LIMIT" | "PostGraphile"
@@ -54,7 +54,14 @@ export const programOf = (contestant: Contestant): Program => contestant.replace
 export async function startProgram(name: Program, database: Company, before: string[] = [], hear?: (message: unknown) => void) {
   const { directory, args, env } = programs[name]
   const port = await freePort()
-  const environment = { NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port), HOST: "127.0.0.1", ...env(database) }
+  const environment = {
+    NODE_ENV: "production",
+    DATABASE_URL: database.url,
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    ...env(database),
+    ...database.env,
+  }
   const child = startNode(cores.server, [...before, ...(hear ? unbundled(args) : args)], environment, { ipc: Boolean(hear), directory })
   if (hear) child.on("message", hear)
   const url = `http://127.0.0.1:${port}`

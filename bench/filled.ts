@@ -101,17 +101,24 @@ async function fill({ size, say }: FilledServer, version: Program, url: string) 
 /** Starts the server of a version on a database and ends it: at once, or after its work in the background. */
 async function migrated(version: Program, url: string, waits: boolean) {
   const server = await startProgram(version, { url, companyId: "" })
-  if (waits) await untilIdle(server.pid)
+  if (waits) await untilIdle(server.pid, url)
   await server.stop()
 }
 
-/** Waits until a process has used little CPU time for twenty seconds, which is longer than the pauses of a sweep. */
-async function untilIdle(pid: number) {
-  for (let used = Number.POSITIVE_INFINITY; used > 1_000; ) {
+/** Waits until a process has used little CPU time for twenty seconds, which is longer than the pauses of a sweep, and no number of chats waits to be added. */
+async function untilIdle(pid: number, url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const isCounting = async () => {
+    const { rows } = await client.query("select to_regclass('chat_count_change') is not null as keeps")
+    return rows[0].keeps && (await client.query("select from chat_count_change limit 1")).rows.length > 0
+  }
+  for (let used = Number.POSITIVE_INFINITY; used > 1_000 || (await isCounting()); ) {
     const before = cpuMs(pid)
     await sleep(20_000)
     used = cpuMs(pid) - before
   }
+  await client.end()
 }
 
 /** Changes with the rows of filled databases of a size. */

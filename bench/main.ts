@@ -14,6 +14,7 @@ import { type BenchmarkContext, flood, type Measurement, measure } from "./measu
 import { type Options, readOptions } from "./options.js"
 import { measureOutcomes } from "./outcomes.js"
 import { canPin, cores, end, pinPostgres, postmasterOf, startNode } from "./processes.js"
+import { measureRemoval } from "./removal.js"
 import { type Findings, report } from "./report.js"
 import { contestants } from "./requests.js"
 import { drawSamples } from "./samples.js"
@@ -43,6 +44,8 @@ async function main() {
   if (subscribers) return void process.stdout.write(`${await measureSubscribers(subscribers, say)}\n`)
   const turnOptions = readTurnOptions(args)
   if (turnOptions) return void process.stdout.write(`${await measureTurns(turnOptions, say)}\n`)
+  const removal = args.findIndex((arg) => /^(--workloads=)?R1$/i.test(arg))
+  if (removal >= 0) return void process.stdout.write(`${await measureRemoval(readOptions(args.toSpliced(removal - 1, 2)), say)}\n`)
   const options = readOptions(args)
   if (!existsSync(`${here}node_modules/postgraphile`)) {
     say("installing PostGraphile …")
