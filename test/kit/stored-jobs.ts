@@ -6,12 +6,17 @@ interface StoredJob {
   name: string
   data?: { id?: string } | null
   repeatInterval?: string | number | null
+  /** When it was locked last, in milliseconds since the epoch or as a date; null while nobody runs it. */
+  lockedAt?: number | Date | null
 }
 
 /** Agenda's jobs, in PostgreSQL or, where the server has it, in MongoDB. */
 export async function storedJobs({ services, sql }: Pick<World, "services" | "sql">): Promise<StoredJob[]> {
   const { mongodbUrl } = services.config
-  if (!mongodbUrl) return sql('select name, data, repeat_interval as "repeatInterval" from agenda_jobs')
+  if (!mongodbUrl)
+    return sql(
+      'select name, data, repeat_interval as "repeatInterval", extract(epoch from locked_at)::float8 * 1000 as "lockedAt" from agenda_jobs',
+    )
   return inMongo(mongodbUrl, (jobs) => jobs.find().toArray())
 }
 
