@@ -68,6 +68,12 @@ async function empty(context: RequestContext, table: string, condition: string):
   }
 }
 
+/** Locks the members of a company, so that none of them gets another company meanwhile. */
+const lockMembers: Statement = {
+  name: "lock-members-of-company",
+  text: "select from users where id in (select user_id from member where company_id = $1) order by id for update",
+}
+
 /** Deletes the members of a company who are members of no other one, with what they are signed in with, and returns them. */
 const deleteMembers: Statement = {
   name: "delete-members-of-company",
@@ -94,6 +100,7 @@ export async function deleteCompany(desk: CommandContext, companyId: string): Pr
   const removed: Record<string, number> = {}
   for (const [table, condition] of Object.entries(growing)) removed[table] = await empty(context, table, condition)
   const users = await change(desk, [companyId], async (unit) => {
+    await unit.run(lockMembers, [companyId])
     const deleted = await unit.run(deleteMembers, [companyId])
     await unit.run(deleteRest, [companyId])
     return deleted.length

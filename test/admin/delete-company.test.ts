@@ -27,6 +27,8 @@ beforeAll(() => stopScheduler(w))
 
 let companies = 0
 
+const waitingForLock = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+
 /** A company with one row of each kind, whose texts and file have a word. */
 async function fullCompany(word: string) {
   const name = `Shop ${++companies}`
@@ -139,14 +141,13 @@ promised("killed in between, is completed by the next run", async () => {
   // The command waits for a chat that is locked, and is killed there.
   await using holder = await openTransaction(w.databaseUrl)
   await holder.query("select from chat where id = $1 for update", [own["chats"]])
-  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
   await administration(
     w,
-    killedWhen(async () => (await sql(waiting)).length > 0),
+    killedWhen(async () => (await sql(waitingForLock)).length > 0),
     () => telegram,
   ).run("company:delete", options)
   await holder.rollback()
-  await until("the killed command's statement has ended", async () => (await sql(waiting)).length === 0)
+  await until("the killed command's statement has ended", async () => (await sql(waitingForLock)).length === 0)
   expect(await tablesOf(company)).toContain("audit_entry")
   await rest.as(company.token).get("/api/chats").expect(401)
   await done("company:delete", options)
@@ -154,10 +155,32 @@ promised("killed in between, is completed by the next run", async () => {
   expect(await tablesWith(w, word)).toEqual([])
 })
 
+promised("while one of its members joins another company, keeps that user", async () => {
+  const { company, options } = await fullCompany("Palatschinken")
+  await using joining = await openTransaction(w.databaseUrl)
+  const member = [v7(), acme.id, company.member.id]
+  await joining.query(
+    "insert into member (id, created_at, updated_at, company_id, user_id, role) values ($1, now(), now(), $2, $3, 'member')",
+    member,
+  )
+  // As at the commit, which then follows at once.
+  await joining.query("set constraints all immediate")
+  const deletion = inProcess.done("company:delete", options)
+  await until("the deletion waits for the user", async () => (await sql(waitingForLock)).length > 0)
+  await joining.commit()
+  expect(await deletion).toMatchObject({ records: { User: 2 } })
+  expect(await sql("select company_id from member where user_id = $1", [company.member.id])).toEqual([{ company_id: acme.id }])
+  expect((await gql(company.member.jwt, "{ me { id } }")).data.me.id).toBe(company.member.id)
+  expect(await tablesOf(company)).toEqual([])
+})
+
 it("is refused while calls are in progress, and dials no more", async () => {
   const { company, own, options } = await fullCompany("Germknoedel")
   await sql("update call set status = 'in_progress' where id = $1", [own["calls-history"]])
+  const heard = await subscribe(w, company.member.jwt, { types: ["CHAT_DELETED"] })
   expect(await refused(1, "company:delete", options)).toMatch(/^Calls in progress: 1\. The company is closed, but not deleted/)
+  // The member is signed in, without a company.
+  expect((await heard.closed()).code).toBe(4403)
   await rest.as(company.token).get("/api/chats").expect(401)
   expect((await rest.as(company.owner.jwt).get("/api/chats").expect(200)).body.data).toEqual([])
   await rest.as(company.owner.jwt).get(`/api/chats/${own["chats"]}`).expect(404)
