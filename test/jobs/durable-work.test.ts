@@ -2,11 +2,8 @@ import type { Lease } from "../../src/context/lease.js"
 import type { Services } from "../../src/context/services.js"
 import { Assistant } from "../../src/entities/assistant.js"
 import { doubling, type Failure } from "../../src/entities/kit/work-state.js"
-import { makeScheduler } from "../../src/jobs/kit/scheduler.js"
 import { defineWork, type WorkDeclaration } from "../../src/jobs/kit/work.js"
-import { jobLimits } from "../../src/jobs/limits.js"
 import { promised } from "../kit/promise.js"
-import { storedJobs, storeJob } from "../kit/stored-jobs.js"
 import { openTransaction } from "../kit/transaction.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
 import { happens, until } from "../kit/wait.js"
@@ -428,44 +425,6 @@ it("a process that stops releases its work at once, without counting a try, and 
   await kind.has(6)
   await kind.endAll()
   for (const id of ids) expect(await state(id)).toMatchObject({ due: null, result: "done" })
-})
-
-it("a scheduler that stops has stored the jobs that it was given before", async () => {
-  const { config, database, log } = w.services
-  const scheduler = await makeScheduler(config, database, log, { work: [], stored: [], sweeps: [] })
-  const ids = Array.from({ length: 20 }, (_, index) => String(index))
-  for (const id of ids) void scheduler.schedule({ job: "wake", companyId: acme.id, id, at: new Date() })
-  await scheduler.stop()
-  const stored = (await storedJobs(w)).filter(({ name }) => name === "wake")
-  expect(stored.map(({ data }) => data?.id).sort()).toEqual(ids.sort())
-})
-
-it("a sweep that takes long keeps its lock, so that no other instance begins it", async () => {
-  const { config, database, log } = w.services
-  const held = Promise.withResolvers<void>()
-  let begun = 0
-  const run = () => {
-    begun += 1
-    return held.promise
-  }
-  const sweep = { name: "long-sweep", everySeconds: 3_600, run }
-  const schedulers = await Promise.all([1, 2].map(() => makeScheduler(config, database, log, { work: [], stored: [], sweeps: [sweep] })))
-  const lockedAt = async () => Number((await storedJobs(w)).find(({ name }) => name === "long-sweep")?.lockedAt ?? 0)
-  try {
-    for (const scheduler of schedulers) await scheduler.start(w.services)
-    const first = await until("the sweep has begun", async () => (await lockedAt()) || null)
-    await until("the lock is held for longer than one lasts", async () => (await lockedAt()) > first + jobLimits.agendaLockMs)
-    expect(begun).toBe(1)
-  } finally {
-    held.resolve()
-    for (const scheduler of schedulers) await scheduler.stop()
-  }
-})
-
-it("a start removes the due times that earlier versions kept in the job store", async () => {
-  await storeJob(w, "reply")
-  await another()
-  expect((await storedJobs(w)).filter(({ name }) => name === "reply")).toEqual([])
 })
 
 describe("companies", () => {
