@@ -44,8 +44,10 @@ async function main() {
   if (subscribers) return void process.stdout.write(`${await measureSubscribers(subscribers, say)}\n`)
   const turnOptions = readTurnOptions(args)
   if (turnOptions) return void process.stdout.write(`${await measureTurns(turnOptions, say)}\n`)
-  const removal = args.findIndex((arg) => /^(--workloads=)?R1$/i.test(arg))
-  if (removal >= 0) return void process.stdout.write(`${await measureRemoval(readOptions(args.toSpliced(removal - 1, 2)), say)}\n`)
+  if (args.some((arg) => /^(--workloads=)?R1$/i.test(arg))) {
+    const sizes = args.filter((arg) => !/^(--workloads(=R1)?|R1)$/i.test(arg))
+    return void process.stdout.write(`${await measureRemoval(readOptions(sizes), say)}\n`)
+  }
   const options = readOptions(args)
   if (!existsSync(`${here}node_modules/postgraphile`)) {
     say("installing PostGraphile …")
