@@ -266,6 +266,23 @@ describe("a delivery", () => {
     expect(await reaches(second.id, "sent")).toMatchObject({ externalId: null })
   })
 
+  promised("that a sweep finds at the moment when it is due is sent once", async () => {
+    const { chatId } = await customer()
+    const first = await acme.message({ chatId, text: "First" })
+    await reaches(first.id, "sent")
+    const { id } = await acme.message({ chatId, text: "Twice found" })
+    await reaches(id, "sent")
+    // As before its delivery.
+    await sql("delete from channel_message where message_id = $1", [id])
+    await sql("update message set status = 'queued', external_id = null where id = $1", [id])
+    await sql("update chat set delivery_due_at = now() where id = $1", [chatId])
+    const before = requestsOf(id).length
+    await Promise.all([1, 2, 3].map(() => deliver.run(w.services, acme.id, chatId, new Date())))
+    await reaches(id, "sent")
+    await w.services.running.idle()
+    expect(requestsOf(id).length - before).toBe(1)
+  })
+
   it("is not reported on by another connection of the company", async () => {
     const { chatId } = await customer()
     const { id } = await acme.message({ chatId, text: "Not yours" })

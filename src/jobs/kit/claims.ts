@@ -33,10 +33,22 @@ export class Claims<Due extends { id: string }> {
     while (this.#waiting.length > 0) {
       // Work that becomes due meanwhile is claimed with it.
       await loopKeepsUp()
-      const batch = this.#waiting.splice(0, jobLimits.claimBatch)
+      const batch = this.#next()
       await this.claim(batch.map(({ due }) => due))
       for (const { done } of batch) done()
     }
     this.#claiming -= 1
+  }
+
+  /**
+   * The next batch. A row that waits twice, found by a sweep and at its due time, is claimed once, and looked at again by a later batch: one
+   * statement would claim it for both.
+   */
+  #next(): Waiting<Due>[] {
+    const batch = new Map<string, Waiting<Due>>()
+    for (const each of this.#waiting) if (batch.size < jobLimits.claimBatch && !batch.has(each.due.id)) batch.set(each.due.id, each)
+    const taken = new Set(batch.values())
+    this.#waiting = this.#waiting.filter((each) => !taken.has(each))
+    return [...taken]
   }
 }
