@@ -21,6 +21,8 @@ export interface Config {
   readonly publicUrl: string | null
   /** null means the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null
+  /** Connection string of a streaming standby, on which lists are read; null reads everything on the primary. */
+  readonly databaseReplicaUrl: string | null
   /** An absolute path. */
   readonly dataDir: string
   readonly mongodbUrl: string | null
@@ -132,6 +134,8 @@ function missing(env: NodeJS.ProcessEnv, given: Environment["given"]): string[] 
   needs("JWT_SECRET", "is required when NODE_ENV=production", production)
   needs("ENCRYPTION_KEY", "is required when NODE_ENV=production", production)
 
+  needs("DATABASE_URL", "is required when DATABASE_REPLICA_URL is set", given("DATABASE_REPLICA_URL"))
+
   const s3 = any("S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY")
   needs("S3_BUCKET", `is required when ${s3} is set`, s3 !== undefined)
   needs("S3_ACCESS_KEY_ID", "is required when S3_BUCKET is set", given("S3_BUCKET"))
@@ -166,6 +170,7 @@ function configOf(values: NonNullable<Environment["values"]>, given: Environment
     host: values.HOST,
     publicUrl: values.PUBLIC_URL ?? null,
     databaseUrl: values.DATABASE_URL ?? null,
+    databaseReplicaUrl: values.DATABASE_REPLICA_URL ?? null,
     dataDir: resolve(values.DATA_DIR),
     mongodbUrl: values.MONGODB_URL ?? null,
     redisUrl: values.REDIS_URL ?? null,

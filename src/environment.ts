@@ -89,6 +89,7 @@ const variables = z.object({
   HOST: text.default("127.0.0.1"),
   PUBLIC_URL: web.optional(),
   DATABASE_URL: connection("postgres://", "postgresql://").optional(),
+  DATABASE_REPLICA_URL: connection("postgres://", "postgresql://").optional(),
   DATA_DIR: folder.default("./data"),
   MONGODB_URL: connection("mongodb://", "mongodb+srv://").optional(),
   REDIS_URL: connection("redis://", "rediss://").optional(),

@@ -17,11 +17,12 @@ import { connect } from "./database/connect.js"
 import { Heartbeat } from "./database/heartbeat.js"
 import { migrate } from "./database/migrate.js"
 import type { PlainRow } from "./database/read-model.js"
+import { Replica } from "./database/replica.js"
 import { FanOutReader } from "./event-webhooks/fan-out.js"
 import { waitingDeliveries } from "./event-webhooks/waiting.js"
 import { EventHub } from "./events/hub.js"
 import { AnswerProgress } from "./events/progress.js"
-import { startSequencer } from "./events/sequencer.js"
+import { type Placed, startSequencer } from "./events/sequencer.js"
 import { eventStream } from "./events/stream.js"
 import { OpenSockets } from "./events/transports/open-sockets.js"
 import { postgresWakeUp, redisWakeUp } from "./events/wake-up.js"
@@ -62,7 +63,7 @@ import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
 import { Metrics } from "./observability/metrics.js"
 import { observedModel } from "./observability/observed-model.js"
-import { addProcessGauges } from "./observability/process-gauges.js"
+import { addProcessGauges, addReplicaGauge } from "./observability/process-gauges.js"
 import { startTracing } from "./observability/tracing.js"
 import { inboxOperations } from "./pages/assets.js"
 import { widgetOperations } from "./pages/browser/widget/operations.js"
@@ -94,6 +95,8 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const database = await connect(databaseUrl, (line) => log.debug({ from: "database" }, line))
   stack.defer(() => database.close())
   await migrate(database)
+  const replica = config.databaseReplicaUrl ? await Replica.open(config.databaseReplicaUrl, database, log) : undefined
+  stack.defer(() => replica?.close())
   await setQuietHours(database, config.stretchQuietHours)
 
   const schema = platformSchema(database.orm)
@@ -115,11 +118,12 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => redis?.disconnect())
   await heartbeat.start()
   stack.defer(() => heartbeat.stop())
-  const sequencer = startSequencer(database, wakeUp, log, ({ count, outcomes, hits }) => {
+  const countPlaced = ({ count, outcomes, hits }: Placed) => {
     metrics.eventsPlaced.inc(count)
     for (const outcome of outcomes) metrics.outcomes.inc({ outcome })
     for (const { rule, direction, action } of hits) metrics.guardrailHits.inc({ rule, direction, action })
-  })
+  }
+  const sequencer = startSequencer(database, wakeUp, log, countPlaced, replica !== undefined)
   stack.defer(() => sequencer.stop())
   const hub = new EventHub(database, wakeUp, represent, log)
   stack.defer(() => hub.close())
@@ -171,6 +175,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     config,
     log,
     database,
+    ...(replica && { replica }),
     wakeUp,
     sequencer,
     scheduler,
@@ -208,6 +213,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   stack.defer(() => fanOut.stop())
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
+  if (replica) addReplicaGauge(metrics, replica)
   addProcessGauges(
     metrics,
     database.pool,

@@ -1,4 +1,5 @@
 import type { Database } from "../database/connect.js"
+import type { WrittenUpTo } from "../database/replica.js"
 import type { RowOf } from "../database/tables.js"
 import { together } from "../database/together.js"
 import type { Statement } from "../database/unit-of-work.js"
@@ -21,10 +22,25 @@ export interface Credentials {
 /** 401 for a genuine credential that has expired: the client may refresh its session and retry. */
 export class ExpiredCredentials extends Unauthenticated {}
 
-const tokensByDigest: Statement<RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "expires_at" | "read_only" | "digest">> = {
+/** What the credential has written (`WrittenUpTo`), and when it was made. */
+interface Written {
+  position: string | null
+  running_since: string
+  created_at: string
+}
+
+/** What a credential has written; null for a new one, which may be followed by what it was made for before a replica has that. */
+const writtenUpTo = ({ position, running_since: runningSince, created_at: createdAt }: Written): WrittenUpTo | null =>
+  clock.now().getTime() - new Date(createdAt).getTime() < contextLimits.newCredentialSeconds * 1000 ? null : { position, runningSince }
+
+const tokensByDigest: Statement<
+  RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "expires_at" | "read_only" | "digest"> & Written
+> = {
   name: "tokens-by-digest",
-  text: `select id, company_id, last_used_at, expires_at, read_only, digest from access_token
-         where digest = any($1) and revoked_at is null`,
+  text: `select t.id, t.company_id, t.last_used_at, t.expires_at, t.read_only, t.digest, t.created_at,
+           (select max(position) from write_position where key in ('token:' || t.id, 'company:' || t.company_id)) as position,
+           extract(epoch from pg_postmaster_start_time())::text as running_since
+         from access_token t where t.digest = any($1) and t.revoked_at is null`,
 }
 
 const touchToken = {
@@ -32,12 +48,14 @@ const touchToken = {
   text: "update access_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $3)",
 }
 
-const sessionWithMemberships: Statement<{
-  [P in keyof RowOf<"Member", "company_id" | "role">]: RowOf<"Member", "company_id" | "role">[P] | null
-}> = {
+const sessionWithMemberships: Statement<
+  { [P in keyof RowOf<"Member", "company_id" | "role">]: RowOf<"Member", "company_id" | "role">[P] | null } & Written
+> = {
   name: "session-with-memberships",
-  text: `select m.company_id, m.role from session s
-         left join (member m join company c on c.id = m.company_id and c.closed_at is null) on m.user_id = s.user_id
+  text: `select m.company_id, m.role, s.created_at, max(w.position) over () as position,
+           extract(epoch from pg_postmaster_start_time())::text as running_since
+         from session s left join (member m join company c on c.id = m.company_id and c.closed_at is null) on m.user_id = s.user_id
+         left join write_position w on w.key in ('user:' || s.user_id, 'company:' || m.company_id)
          where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
 }
 
@@ -72,7 +90,7 @@ async function byAccessToken(services: Pick<Services, "database" | "log">, value
   // Not as ExpiredCredentials, which its client could refresh.
   if (row.expires_at && new Date(row.expires_at) <= clock.now()) throw new Unauthenticated("The access token has expired")
   touch(services, row.id, row.last_used_at)
-  return { kind: "token", tokenId: row.id, companyId: row.company_id, readOnly: row.read_only }
+  return { kind: "token", tokenId: row.id, companyId: row.company_id, readOnly: row.read_only, writtenUpTo: writtenUpTo(row) }
 }
 
 /** Looks tokens up. Results are not cached, so a revocation holds at once. */
@@ -100,7 +118,8 @@ async function bySession(services: Pick<Services, "secrets" | "database">, token
   const rows = await unscoped(services.database, sessionWithMemberships, [claims.sid, claims.sub])
   if (rows.length === 0) throw new Unauthenticated("The session has ended: sign in again")
   const roles = new Map(rows.flatMap(({ company_id, role }) => (company_id && role ? [[company_id, role]] : [])))
-  return { kind: "user", userId: claims.sub, sessionId: claims.sid, expiresAt: new Date(claims.exp * 1000), roles }
+  const expiresAt = new Date(claims.exp * 1000)
+  return { kind: "user", userId: claims.sub, sessionId: claims.sid, expiresAt, roles, writtenUpTo: writtenUpTo(rows[0]!) }
 }
 
 async function byVisitorToken(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity> {

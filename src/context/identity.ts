@@ -1,10 +1,11 @@
+import type { WrittenUpTo } from "../database/replica.js"
 import type { MemberRole } from "../entities/company.js"
 
 /** Who sent a request, as its credentials prove. */
 export type Identity =
   | { kind: "anonymous" }
-  | { kind: "user"; userId: string; sessionId: string; expiresAt: Date; roles: Map<string, MemberRole> }
-  | { kind: "token"; tokenId: string; companyId: string; readOnly: boolean }
+  | { kind: "user"; userId: string; sessionId: string; expiresAt: Date; roles: Map<string, MemberRole>; writtenUpTo?: WrittenUpTo | null }
+  | { kind: "token"; tokenId: string; companyId: string; readOnly: boolean; writtenUpTo?: WrittenUpTo | null }
   | { kind: "visitor"; chatId: string; connectionId: string; companyId: string; expiresAt: Date }
   | { kind: "system"; companyIds: string[] }
 

@@ -10,6 +10,8 @@ export const contextLimits = {
   idempotencyKeyCharacters: 255,
   /** `lastUsedAt` of an access token is written at most once in this time. */
   accessTokenTouchSeconds: 60,
+  /** For so long after a sign-in, or after a token was made, its lists are not read on a replica; far longer than one that is read may be behind; ours. */
+  newCredentialSeconds: 30,
   /**
    * Statements and transactions of durable work that an instance runs at once, of its 10 database connections, and those of a company; the others
    * stay for requests, and for the work of other companies while rows of this one are locked; ours.

@@ -15,6 +15,10 @@ export class OperationReads implements ReadMeter {
   #bytes = 0
   /** Whether the operation is a mutation, which a client must not repeat when it may have been carried out. */
   isMutation = false
+  /** Whether it only lists, so that what it reads may be a moment old. */
+  mayBeOld = false
+  /** Whether it was read on the replica. */
+  isOld = false
 
   /** `hold` gets the bytes that the operation holds; false when there is no room for them. */
   constructor(private readonly hold: (bytes: number) => boolean = () => true) {}

@@ -7,6 +7,7 @@ import { constraintError } from "../database/conflicts.js"
 import type { Database } from "../database/connect.js"
 import type { PlannedRow, ReadModel } from "../database/read-model.js"
 import { type Reader, readerOnPool } from "../database/reader.js"
+import type { Oldest, WrittenUpTo } from "../database/replica.js"
 import type { EntityName } from "../database/tables.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Actor } from "../entities/control-change.js"
@@ -14,13 +15,14 @@ import type { Row } from "../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import type { ArrivingForm } from "../media/upload.js"
 import { oncePer } from "../once-per.js"
-import { companiesOf, type Identity } from "./identity.js"
+import { companiesOf, credentialOf, type Identity } from "./identity.js"
 import { Lanes } from "./lanes.js"
 import { contextLimits } from "./limits.js"
 import { OperationReads } from "./read-budget.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
 import { inTransaction } from "./transaction.js"
+import { noteWrite } from "./write-position.js"
 
 /** Facts of a request besides its credentials. */
 export interface RequestInfo {
@@ -36,6 +38,10 @@ export interface RequestInfo {
   form?: ArrivingForm
   /** What the operation has read, when its response is counted until it has left. */
   reads?: OperationReads
+  /** What its credential has written, as read with the credential; absent where that is read once for many operations, null for a new credential. */
+  writtenUpTo?: WrittenUpTo | null
+  /** Whether it has written something. */
+  hasWritten?: boolean
   /** Whether this is durable work, which leaves database connections to requests. */
   isWork?: boolean
   /** The socket that a subscription runs on. */
@@ -66,14 +72,41 @@ export class RequestContext {
   /** Planned reads; in a transaction they include its changes. */
   get reader(): Reader {
     if (this.openUnit) return this.openUnit.reader
-    const { database, mediaUrls } = this.services
+    const { database, mediaUrls, replica } = this.services
+    const meterOf = () => this.request.reads ?? new OperationReads()
     this.reading ??= readerOnPool(
       database,
       this.companyIds,
       (id) => mediaUrls.of(id),
-      () => this.request.reads ?? new OperationReads(),
+      meterOf,
+      replica && ((primary) => replica.reading(primary, meterOf, () => this.oldest())),
     )
     return this.reading
+  }
+
+  /** Reads again, and on the primary: the operation's answer was an error that what is missing on the replica may have caused. */
+  readAgain() {
+    this.reading = undefined
+    this.request.reads!.mayBeOld = false
+  }
+
+  /** Up to where the replica must be for the running operation; null when it is to be read on the primary. */
+  private oldest(): Oldest | null {
+    const { reads, writtenUpTo, hasWritten } = this.request
+    if (!reads?.mayBeOld || !writtenUpTo || hasWritten) return null
+    return { writtenUpTo, used: () => Object.assign(reads, { isOld: true }) }
+  }
+
+  /** Notes what a user or a token has written, so that its next lists have it. */
+  private async written<T>(result: T): Promise<T> {
+    const { services, identity, request } = this
+    if (!services.replica || (identity.kind !== "user" && identity.kind !== "token")) return result
+    request.hasWritten = true
+    // The change is committed, whatever happens here.
+    await noteWrite(services.database, credentialOf(identity)!).catch((error) =>
+      request.log.warn({ err: error }, "the replica may be read before it has what was written"),
+    )
+    return result
   }
 
   /** The unit of work of the running transaction; throws outside one. */
@@ -160,7 +193,7 @@ export class RequestContext {
       inTransaction(this.services, { companyIds, actor, action, request }, (unit) =>
         work(new RequestContext(this.services, this.identity, this.request, unit, action)),
       ),
-    )
+    ).then((result) => this.written(result))
   }
 
   /** The same context, whose changes the audit trail records under the name of a mutation. */
@@ -176,7 +209,7 @@ export class RequestContext {
     })
     if (rows.length > 0 && writesEvents(text)) void sequencer.poke()
     if (jobs) for (const job of rows.flatMap(jobs)) void scheduler.schedule(job)
-    return rows
+    return this.written(rows)
   }
 
   /** Uses a database connection: work only a few at once, that of a company in its turn, and never all for rows of one company that are locked. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino"
 import type { Config } from "../config.js"
 import type { Database } from "../database/connect.js"
+import type { Replica } from "../database/replica.js"
 import type { UnitServices } from "../database/unit-of-work.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
 import type { SealingKeys } from "../entities/kit/sealed.js"
@@ -39,6 +40,8 @@ export interface Services extends UnitServices {
   secrets: SigningSecrets & SealingKeys
   log: Logger
   database: Database
+  /** A standby on which lists may be read (`DATABASE_REPLICA_URL`). */
+  replica?: Replica
   /** Configured text models first, the offline model last and always. */
   models: TextModel[]
   /** Providers of voice agents. */

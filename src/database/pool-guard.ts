@@ -17,6 +17,8 @@ export class PoolGuard {
     const inUse = new WeakSet<PoolClient>()
     pool.on("connect", (client) => {
       this.#clients.add(client)
+      // The user of the connection gets its errors; an "error" event that nothing listens to would end the process.
+      client.on("error", () => {})
       client.once("end", () => {
         this.#clients.delete(client)
         // Kysely does not release a connection on which BEGIN, COMMIT or ROLLBACK failed; its place would be lost for good.

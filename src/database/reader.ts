@@ -253,7 +253,9 @@ export const readerOnPool = (
   companyIds: string[],
   mediaUrl: (id: string) => string,
   meterOf?: () => ReadMeter,
-) => new Reader(orm, sql, companyIds, pipelined(pool, meterOf), mediaUrl)
+  /** Returns what to read on in place of the pool. */
+  inPlaceOf: (pool: Connection) => Connection = (primary) => primary,
+) => new Reader(orm, sql, companyIds, inPlaceOf(pipelined(pool, meterOf)), mediaUrl)
 
 /** Completes rows to which no other row refers yet: it reads nothing, and finds nothing. */
 export const readerOfNewRows = oncePer(({ orm, sql }: Database) => new Reader(orm, sql, [], { send: async () => [] }))

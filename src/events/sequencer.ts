@@ -21,11 +21,18 @@ export interface Placed {
 /** Key of the advisory lock under which one instance at a time assigns positions. */
 const sequencerLock = 7_304_212
 
+/** Notes up to where the log of writes has what the placed events tell, so that a replica is not read by those who were told and before it has that. */
+const noted = `, noted as (
+      insert into write_position as known (key, position, written_at)
+      select 'company:' || company_id, pg_current_wal_insert_lsn(), now() from (select distinct company_id from placed) each
+      on conflict (key) do update set position = excluded.position, written_at = excluded.written_at
+    )`
+
 /**
  * Two statements in one message, which PostgreSQL runs as one transaction. Each statement sees what was committed when it began, so the second
  * one, which begins with the lock, sees every event that an earlier holder of the lock saw. Nothing is written when there is nothing to place.
  */
-const place = `
+const place = (hasReplica: boolean) => `
     select pg_advisory_xact_lock(${sequencerLock});
     with batch as (
       select id, row_number() over (order by id) as place from event where position is null order by id limit ${eventLimits.eventBatch}
@@ -35,9 +42,9 @@ const place = `
       returning last_position, last_position - size.count as base, size.count
     ), placed as (
       update event set position = log.base + batch.place from batch, log where event.id = batch.id
-      returning case when type = 'STRETCH_ENDED' then payload #>> '{stretch,outcome}' end as outcome,
+      returning company_id, case when type = 'STRETCH_ENDED' then payload #>> '{stretch,outcome}' end as outcome,
         case when type = 'GUARDRAIL_HIT' then payload -> 'guardrailHit' end as hit
-    )
+    )${hasReplica ? noted : ""}
     select last_position, count::integer, array(select outcome from placed where outcome is not null) as outcomes,
       (select coalesce(json_agg(hit), '[]') from placed where hit is not null) as hits
     from log`
@@ -48,7 +55,9 @@ export function startSequencer(
   wakeUp: Pick<WakeUp, "publish">,
   log: Logger,
   onPlaced: (placed: Placed) => void = () => {},
+  hasReplica = false,
 ): Sequencer & { stop(): Promise<void> } {
+  const statement = place(hasReplica)
   let running: Promise<void> | null = null
   let waiting: (() => void)[] = []
   let stopped = false
@@ -64,7 +73,7 @@ export function startSequencer(
       waiting = []
       try {
         do {
-          const placed = await placeBatch(database, wakeUp)
+          const placed = await placeBatch(database, wakeUp, statement)
           lately = placed.count
           onPlaced(placed)
         } while (lately === eventLimits.eventBatch && !stopped)
@@ -95,9 +104,9 @@ export function startSequencer(
 }
 
 /** Assigns positions to one batch. */
-async function placeBatch({ pool }: Database, wakeUp: Pick<WakeUp, "publish">): Promise<Placed> {
+async function placeBatch({ pool }: Database, wakeUp: Pick<WakeUp, "publish">, statement: string): Promise<Placed> {
   // The lock is waited for, not tried: giving up could leave an event that the holder's last read did not see.
-  const [, placed] = (await pool.query(place)) as unknown as [unknown, { rows: (Placed & { last_position: string })[] }]
+  const [, placed] = (await pool.query(statement)) as unknown as [unknown, { rows: (Placed & { last_position: string })[] }]
   const [batch] = placed.rows
   if (batch) await wakeUp.publish("events", batch.last_position)
   return batch ?? { count: 0, outcomes: [], hits: [] }

@@ -4,7 +4,10 @@ import {
   type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
+  getNullableType,
   getOperationAST,
+  isListType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
   type OperationTypeNode,
@@ -32,6 +35,8 @@ export interface PreparedOperation {
   schema: GraphQLSchema
   document: DocumentNode
   operation: OperationDefinitionNode
+  /** Whether it is a query of nothing but lists. */
+  isListing: boolean
   /** How much it could return with these variables. */
   cost(variables: Variables): Cost
   /** Runs it without the limits that depend on its variables; transports call `OperationEngine.run` instead. */
@@ -166,7 +171,7 @@ export class OperationEngine {
     refuseCost(cost(variables ?? {}))
     const errors = validationErrors(schema, document, this.hidesSchema)
     if (errors.length > 0) throw new InvalidDocument(this.hidesSchema ? errors.map(withoutSuggestion) : errors)
-    return { operation, cost }
+    return { operation, cost, isListing: isListing(schema, operation) }
   }
 
   /** Throws for variables that contain NUL or make the operation too costly. */
@@ -180,9 +185,17 @@ export class OperationEngine {
   run(prepared: PreparedOperation, context: unknown, variables: Variables, transport: Transport) {
     const reads = readsOf(context)
     reads.isMutation = prepared.operation.operation === "mutation"
+    reads.mayBeOld = prepared.isListing
+    const once = () => this.check(prepared, variables).run(context, variables)
+    // What is missing on a replica may exist.
+    const again = (result: ExecutionResult) => {
+      if (!result.errors || !reads.isOld) return measured(result, reads)
+      ;(context as RequestContext).readAgain()
+      return Promise.resolve(once()).then((later) => measured(later, reads))
+    }
     const work = () => {
-      const result = timed("execute", () => this.check(prepared, variables).run(context, variables))
-      return result instanceof Promise ? result.then((later) => measured(later, reads)) : measured(result, reads)
+      const result = timed("execute", once)
+      return result instanceof Promise ? result.then(again) : measured(result, reads)
     }
     return this.observer ? this.#observed(prepared, transport, work) : work()
   }
@@ -219,6 +232,17 @@ export class OperationEngine {
       observer.ended?.(observed, outcome, performance.now() - startedAt)
     }
   }
+}
+
+/** Whether each field of an operation is a list or a page of one; one with fragments beside them counts as something else. */
+function isListing(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): boolean {
+  if (operation !== "query") return false
+  const fields = schema.getQueryType()!.getFields()
+  return selectionSet.selections.every((selection) => {
+    if (selection.kind !== Kind.FIELD) return false
+    const type = getNullableType(fields[selection.name.value]?.type)
+    return isListType(type) || (isObjectType(type) && "nodes" in type.getFields())
+  })
 }
 
 /** Bytes that a prepared operation takes, by the length of its text and the number of fields that were compiled. */

@@ -22,6 +22,8 @@ class Request implements RequestInfo {
   readonly headers: Record<string, string> = {}
   attemptCounted?: boolean
   reads?: OperationReads
+  writtenUpTo?: RequestInfo["writtenUpTo"]
+  hasWritten?: boolean
   #log?: Logger
 
   constructor(
@@ -79,6 +81,7 @@ export class RequestContexts {
     const request: RequestInfo = ctx.state["request"]
     const credentials = { accessToken: ctx.get("X-Access-Token"), authorization: ctx.get("Authorization") }
     const identity = await admit(this.services, credentials, request)
+    if (identity.kind === "user" || identity.kind === "token") request.writtenUpTo = identity.writtenUpTo
     const { reads, end } = await beginOperation(this.services, identity, request.address)
     request.reads = reads
     if (ctx.res.closed) end()

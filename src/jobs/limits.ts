@@ -54,6 +54,8 @@ export const jobLimits = {
   retentionSeconds: 600,
   /** Rows deleted in one statement. */
   retentionBatch: 5_000,
+  /** How long it is kept up to where a credential has written; far longer than a replica that is read may be behind; ours. */
+  writePositionSeconds: 10 * 60,
   /** Longest rest between two batches of rows that are deleted; ours. */
   longestRestMs: 1_000,
   /** Messages deleted in one statement, which keeps their chats locked meanwhile: some tens of milliseconds; ours. */

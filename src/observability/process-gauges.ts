@@ -1,4 +1,5 @@
 import type { Pool } from "pg"
+import type { Replica } from "../database/replica.js"
 import { measuredTurns } from "./longest-turns.js"
 import type { Metrics } from "./metrics.js"
 
@@ -6,6 +7,14 @@ const unplaced = {
   name: "unplaced-events",
   text: "select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from event where position is null",
 }
+
+/** Adds a gauge of the replica. */
+export const addReplicaGauge = (metrics: Metrics, replica: Pick<Replica, "age">) =>
+  metrics.gauge(
+    "platform_replica_age_seconds",
+    "Time by which the replica is behind at most; -1 while it is not used.",
+    () => replica.age ?? -1,
+  )
 
 /** Adds gauges of the database pool, of open sockets, of requests that wait for a turn, and of the sequencer's lag. */
 export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () => number, waiting: () => number) {

@@ -74,6 +74,7 @@ describe("the configuration", () => {
       LOG_LEVEL: "loud",
       DEMO: "maybe",
       REDIS_URL: "http://redis",
+      DATABASE_REPLICA_URL: "postgres://replica",
       S3_BUCKET: "media",
       OPENAI_MODEL: "m",
     })
@@ -82,6 +83,7 @@ describe("the configuration", () => {
       "REDIS_URL: must be a URL that starts with redis:// or rediss://",
       'DEMO: must be true or false, got "maybe"',
       'LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent, got "loud"',
+      "DATABASE_URL: is required when DATABASE_REPLICA_URL is set",
       "S3_ACCESS_KEY_ID: is required when S3_BUCKET is set",
       "S3_SECRET_ACCESS_KEY: is required when S3_BUCKET is set",
       "OPENAI_API_KEY: or OPENAI_BASE_URL is required when OPENAI_MODEL is set",

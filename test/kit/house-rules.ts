@@ -192,6 +192,8 @@ export const adaptersAreChosenInOnePlace = imports(
 /** Files that access the database without the ORM's company filter, each with what separates companies there. */
 export const rawAccess: Record<string, string> = {
   "src/database/connect.ts": "opens the one pool",
+  "src/database/replica.ts":
+    "opens the pool of the replica and asks how far that is; planned reads, which Reader has limited to the companies",
   "src/database/heartbeat.ts": "checks that the database responds, and listens; no rows",
   "src/database/unscoped.ts": "reads across companies; its callers are listed below",
   "src/database/unit-of-work.ts": "the query builder for planned reads, which Reader.scoped() limits to the companies",
@@ -229,6 +231,7 @@ export const databaseKitStaysInside = imports(
 /** Callers of unscoped(), each with the reason why it reads across companies. */
 export const unscopedCallers: Record<string, string> = {
   "src/context/authenticate.ts": "finds the company of credentials",
+  "src/context/write-position.ts": "notes up to where a credential has written",
   "src/calls/receive.ts": "finds the company of a call, by the IDs in a report that its provider has signed",
   "src/calls/agent-tools.ts": "finds the company of a tool, by its ID in the URL; the secret of its assistant is checked then",
   "src/calls/gauges.ts": "counts calls of all companies, and reads no content",

@@ -12,6 +12,8 @@ export interface TcpProxy {
   open(): number
   /** Forwards everything: the initial state. */
   pass(): void
+  /** Leads new connections to another address. */
+  lead(databaseUrl: string): void
   /** Resets all connections, and each new one as soon as it is made. */
   reset(): void
   /** Accepts connections and bytes, and sends nothing. */
@@ -21,7 +23,7 @@ export interface TcpProxy {
 
 /** Starts a proxy in front of a database. */
 export async function tcpProxy(databaseUrl: string): Promise<TcpProxy> {
-  const target = new URL(databaseUrl)
+  let target = new URL(databaseUrl)
   const pairs = new Set<[Socket, Socket]>()
   const silent = new Set<Socket>()
   let mode: "pass" | "reset" | "hang" = "pass"
@@ -65,6 +67,9 @@ export async function tcpProxy(databaseUrl: string): Promise<TcpProxy> {
       mode = "pass"
       // Dropped bytes cannot be sent later.
       for (const near of silent) near.resetAndDestroy()
+    },
+    lead(other) {
+      target = new URL(other)
     },
     reset() {
       mode = "reset"

@@ -130,7 +130,7 @@ async function start(made: World, options: WorldOptions): Promise<{ server: Runn
   const jobs = mongo ? { MONGODB_URL: new URL(new URL(made.databaseUrl).pathname, mongo).href } : {}
   const config = readConfig({ ...usual, ...jobs, DATABASE_URL: made.databaseUrl, ...options })
   const log = pino({ level: config.logLevel }, { write: (line: string) => void made.logged.push(JSON.parse(line)) })
-  const server = await startServer(config, made.databaseUrl, log)
+  const server = await startServer(config, config.databaseUrl!, log)
   return { server, url: `http://127.0.0.1:${server.port}` }
 }
 
