@@ -25,39 +25,48 @@ export class ExpiredCredentials extends Unauthenticated {}
 /** What the credential has written (`WrittenUpTo`), and when it was made. */
 interface Written {
   position: string | null
-  running_since: string
+  running_since: string | null
   created_at: string
 }
 
-/** What a credential has written; null for a new one, which may be followed by what it was made for before a replica has that. */
-const writtenUpTo = ({ position, running_since: runningSince, created_at: createdAt }: Written): WrittenUpTo | null =>
-  clock.now().getTime() - new Date(createdAt).getTime() < contextLimits.newCredentialSeconds * 1000 ? null : { position, runningSince }
+/** The columns of `Written`; nobody asks for them without a replica. */
+const written = (hasReplica: boolean, keys: string) =>
+  hasReplica
+    ? `(select max(position) from write_position where key in (${keys})) as position,
+       extract(epoch from pg_postmaster_start_time())::text as running_since`
+    : "null as position, null as running_since"
 
-const tokensByDigest: Statement<
-  RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "expires_at" | "read_only" | "digest"> & Written
-> = {
-  name: "tokens-by-digest",
-  text: `select t.id, t.company_id, t.last_used_at, t.expires_at, t.read_only, t.digest, t.created_at,
-           (select max(position) from write_position where key in ('token:' || t.id, 'company:' || t.company_id)) as position,
-           extract(epoch from pg_postmaster_start_time())::text as running_since
-         from access_token t where t.digest = any($1) and t.revoked_at is null`,
+/** What a credential has written; null without a replica, and for a new one: a replica may not have yet what that was made for. */
+function writtenUpTo({ position, running_since: runningSince, created_at: createdAt }: Written): WrittenUpTo | null {
+  const isNew = clock.now().getTime() - new Date(createdAt).getTime() < contextLimits.newCredentialSeconds * 1000
+  return runningSince === null || isNew ? null : { position, runningSince }
 }
+
+const tokensByDigest = (
+  hasReplica: boolean,
+): Statement<RowOf<"AccessToken", "id" | "company_id" | "last_used_at" | "expires_at" | "read_only" | "digest"> & Written> => ({
+  name: "tokens-by-digest",
+  text: `select id, company_id, last_used_at, expires_at, read_only, digest, created_at,
+           ${written(hasReplica, "'token:' || id, 'company:' || company_id")}
+         from access_token where digest = any($1) and revoked_at is null`,
+})
 
 const touchToken = {
   name: "touch-token",
   text: "update access_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $3)",
 }
 
-const sessionWithMemberships: Statement<
-  { [P in keyof RowOf<"Member", "company_id" | "role">]: RowOf<"Member", "company_id" | "role">[P] | null } & Written
-> = {
+const sessionWithMemberships = (
+  hasReplica: boolean,
+): Statement<{ [P in keyof RowOf<"Member", "company_id" | "role">]: RowOf<"Member", "company_id" | "role">[P] | null } & Written> => ({
   name: "session-with-memberships",
-  text: `select m.company_id, m.role, s.created_at, max(w.position) over () as position,
-           extract(epoch from pg_postmaster_start_time())::text as running_since
+  text: `select m.company_id, m.role, s.created_at,
+           ${written(hasReplica, "select 'user:' || $2::uuid union all select 'company:' || company_id from member where user_id = $2")}
          from session s left join (member m join company c on c.id = m.company_id and c.closed_at is null) on m.user_id = s.user_id
-         left join write_position w on w.key in ('user:' || s.user_id, 'company:' || m.company_id)
          where s.id = $1 and s.user_id = $2 and s.ended_at is null`,
-}
+})
+const sessionWithPosition = sessionWithMemberships(true)
+const sessionWithoutPosition = sessionWithMemberships(false)
 
 /** The active connection of a visitor's chat. */
 const connectionOfVisitor: Statement<RowOf<"Channel", "id">> = {
@@ -69,7 +78,7 @@ const connectionOfVisitor: Statement<RowOf<"Channel", "id">> = {
 
 /** Returns the identity behind credentials; throws Unauthenticated for bad ones. The access token decides when both are sent. */
 export async function authenticate(
-  services: Pick<Services, "database" | "log" | "secrets">,
+  services: Pick<Services, "database" | "log" | "secrets" | "replica">,
   { accessToken, authorization }: Credentials,
 ): Promise<Identity> {
   if (accessToken) return byAccessToken(services, accessToken)
@@ -81,11 +90,11 @@ export async function authenticate(
   return (await bySession(services, token)) ?? byVisitorToken(services, token)
 }
 
-async function byAccessToken(services: Pick<Services, "database" | "log">, value: string): Promise<Identity> {
+async function byAccessToken(services: Pick<Services, "database" | "log" | "replica">, value: string): Promise<Identity> {
   if (!value.startsWith(tokenStart))
     throw new Unauthenticated("This is no access token; a JWT belongs in the header Authorization, after Bearer")
   if (!looksLikeToken(value)) throw new Unauthenticated("The access token is malformed: a character is missing or mistyped")
-  const row = await tokensOf(services.database)(tokenDigest(value))
+  const row = await (services.replica ? tokensWithPositionOf : tokensOf)(services.database)(tokenDigest(value))
   if (!row) throw new Unauthenticated("The access token is unknown or revoked")
   // Not as ExpiredCredentials, which its client could refresh.
   if (row.expires_at && new Date(row.expires_at) <= clock.now()) throw new Unauthenticated("The access token has expired")
@@ -94,13 +103,16 @@ async function byAccessToken(services: Pick<Services, "database" | "log">, value
 }
 
 /** Looks tokens up. Results are not cached, so a revocation holds at once. */
-const tokensOf = oncePer((database: Database) =>
-  together(async (digests: readonly string[]) => {
-    const rows = await unscoped(database, tokensByDigest, [digests])
-    const byDigest = new Map(rows.map((row) => [row.digest, row]))
-    return digests.map((digest) => byDigest.get(digest))
-  }),
-)
+const lookUpOf = (statement: ReturnType<typeof tokensByDigest>) =>
+  oncePer((database: Database) =>
+    together(async (digests: readonly string[]) => {
+      const rows = await unscoped(database, statement, [digests])
+      const byDigest = new Map(rows.map((row) => [row.digest, row]))
+      return digests.map((digest) => byDigest.get(digest))
+    }),
+  )
+const tokensOf = lookUpOf(tokensByDigest(false))
+const tokensWithPositionOf = lookUpOf(tokensByDigest(true))
 
 function touch(services: Pick<Services, "database" | "log">, id: string, lastUsedAt: string | null) {
   const now = clock.now()
@@ -111,11 +123,11 @@ function touch(services: Pick<Services, "database" | "log">, id: string, lastUse
   )
 }
 
-async function bySession(services: Pick<Services, "secrets" | "database">, token: string): Promise<Identity | null> {
+async function bySession(services: Pick<Services, "secrets" | "database" | "replica">, token: string): Promise<Identity | null> {
   const claims = verify(token, services.secrets, "access", clock.now())
   if (claims === "expired") throw new ExpiredCredentials("The token has expired: refresh the session")
   if (claims === "invalid") return null
-  const rows = await unscoped(services.database, sessionWithMemberships, [claims.sid, claims.sub])
+  const rows = await unscoped(services.database, services.replica ? sessionWithPosition : sessionWithoutPosition, [claims.sid, claims.sub])
   if (rows.length === 0) throw new Unauthenticated("The session has ended: sign in again")
   const roles = new Map(rows.flatMap(({ company_id, role }) => (company_id && role ? [[company_id, role]] : [])))
   const expiresAt = new Date(claims.exp * 1000)

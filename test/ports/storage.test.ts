@@ -32,6 +32,15 @@ const adapters: Record<string, { open(): Storage; litter(): Promise<void> }> = {
   },
 }
 
+// Such as http://platform:secret@127.0.0.1:9000/files
+const { TEST_S3_URL: given } = process.env
+if (given) {
+  const { username, password, host, protocol, pathname } = new URL(given)
+  const credentials = { accessKeyId: username, secretAccessKey: password }
+  const open = () => s3Storage({ bucket: pathname.slice(1), endpoint: `${protocol}//${host}`, region: "us-east-1", ...credentials })
+  adapters["the bucket at TEST_S3_URL"] = { open, litter: async () => {} }
+}
+
 /** A finished file, as an upload leaves it. */
 async function finished(content: string | Buffer) {
   const path = join(folder, v7())

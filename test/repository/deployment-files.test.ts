@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
+import { readConfig } from "../../src/config.js"
 import { upload } from "../kit/files.js"
 import { hasNginx, type Nginx, startNginx } from "../kit/nginx.js"
 import { socketIo } from "../kit/socket-io.js"
@@ -22,6 +23,7 @@ interface Service {
   ports?: string[]
   healthcheck?: object
   environment?: Record<string, string>
+  volumes?: string[]
 }
 
 const compose = parse(readFileSync("docker-compose.yml", "utf8"), { merge: true })
@@ -35,7 +37,10 @@ describe("docker-compose.yml", () => {
   const itWithCompose = hasCompose ? it : it.skip
   itWithCompose(`is what docker-compose accepts${hasCompose ? "" : " (skipped: there is no docker-compose on this machine)"}`, () => {
     const config = (env: Record<string, string>) =>
-      spawnSync("docker-compose", ["--profile", "mongo", "config"], { encoding: "utf8", env: { PATH: process.env["PATH"], ...env } })
+      spawnSync("docker-compose", ["--profile", "mongo", "--profile", "minio", "config"], {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"], ...env },
+      })
     const secrets = { JWT_SECRET: "one", ENCRYPTION_KEY: "two", POSTGRES_PASSWORD: "three" }
     const { status, stdout, stderr } = config(secrets)
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
@@ -49,7 +54,7 @@ describe("docker-compose.yml", () => {
   })
 
   it.each(services)("%s runs without root, confined and bounded, from a pinned image", (name, service) => {
-    expect(service.image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/)
+    expect(service.image).toMatch(/^[\w./-]+:(v?\d+\.\d+\.\d+[\w.-]*|RELEASE\.[\dTZ-]+)(@sha256:[0-9a-f]{64})?$/)
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] })
     expect(service.privileged).toBeUndefined()
@@ -62,9 +67,26 @@ describe("docker-compose.yml", () => {
 
   it("publishes the proxy alone, and the databases are on a network of their own", () => {
     expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(["proxy"])
-    for (const name of ["postgres", "mongo", "redis"]) expect(compose.services[name].networks).toEqual(["internal"])
+    for (const name of ["postgres", "mongo", "redis", "minio"]) expect(compose.services[name].networks).toEqual(["internal"])
     expect(compose.networks.internal).toEqual({ internal: true })
     expect(compose.services.proxy.networks).toBeUndefined()
+  })
+
+  it("sets only variables that the server knows, and mounts every volume that it names", () => {
+    const known = readFileSync(".env.example", "utf8")
+    for (const name of Object.keys(compose.services.api.environment)) expect(known).toMatch(new RegExp(`^#?${name}=`, "m"))
+    const mounted = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(":")[0]!))
+    expect(mounted.filter((name) => !name.startsWith("./")).sort()).toEqual(Object.keys(compose.volumes).sort())
+  })
+
+  it("starts with files in MinIO, with the bucket and the keys of the server", () => {
+    const { minio, api } = compose.services
+    expect(minio.healthcheck.test.at(-1)).toMatch(/^local\/\$\{S3_BUCKET:-files\}$/)
+    expect(minio.environment.MINIO_ROOT_USER).toContain("S3_ACCESS_KEY_ID")
+    expect(minio.environment.MINIO_ROOT_PASSWORD).toContain("S3_SECRET_ACCESS_KEY")
+    const values = { S3_BUCKET: "files", S3_ENDPOINT: "http://minio:9000", S3_ACCESS_KEY_ID: "platform", S3_SECRET_ACCESS_KEY: "secret" }
+    for (const name of Object.keys(values)) expect(api.environment[name]).toBe(`\${${name}:-}`)
+    expect(readConfig({ ...values, S3_REGION: "" }).s3).toMatchObject({ endpoint: "http://minio:9000", bucket: "files" })
   })
 
   it("keeps a client on one instance, as Socket.IO's polling needs", () => {
