@@ -115,6 +115,11 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/database/migrate.ts: new Pool": ["The start fails.", here, "migrations whose lock is lost fail"],
   "src/database/migrate.ts: new PostgresBackend": ["Uses the pool of MikroORM, and no LISTEN."],
   "src/database/place.ts: new pg.Client": ["It never connects."],
+  "src/database/replica.ts: new pg.Pool": [
+    "What was read there is read on the primary; the replica is asked again after a moment.",
+    "test/system/replica.test.ts",
+    "a replica that is killed costs no request",
+  ],
   "src/database/vector-index.ts: new Client": ["The statement fails too, which is logged; the next search tries again."],
   "src/events/transports/graphql-ws.ts: new WebSocketServer": [
     "It has no server of its own; the sockets of upgrades, and open ones, have listeners.",

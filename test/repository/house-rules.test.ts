@@ -327,6 +327,13 @@ describe("the separation of companies", () => {
     expect(unknown.map(({ name }: { name: string }) => `${name} ${advice}`)).toEqual([])
   })
 
+  it("has texts for its search of which the planner samples many: of a few, one that happens to match makes a rare term a frequent one", async () => {
+    const [column] = await here.sql(
+      "select attstattarget as texts from pg_attribute where attrelid = 'chat'::regclass and attname = 'search_text'",
+    )
+    expect(column.texts).toBe(500)
+  })
+
   it("is checked by the database: a reference inside a company includes the company", async () => {
     const references: { name: string }[] = await here.sql(`
       with owned as (
