@@ -20,6 +20,11 @@ export class OperationReads implements ReadMeter {
   /** Whether it was read on the replica. */
   isOld = false
 
+  /** Begins an operation of the request. */
+  begin(isMutation: boolean, mayBeOld: boolean) {
+    Object.assign(this, { isMutation, mayBeOld, isOld: false })
+  }
+
   /** `hold` gets the bytes that the operation holds; false when there is no room for them. */
   constructor(private readonly hold: (bytes: number) => boolean = () => true) {}
 

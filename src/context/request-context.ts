@@ -87,7 +87,8 @@ export class RequestContext {
   /** Reads again, and on the primary: the operation's answer was an error that what is missing on the replica may have caused. */
   readAgain() {
     this.reading = undefined
-    this.request.reads!.mayBeOld = false
+    this.request.reads!.forget()
+    this.request.reads!.begin(false, false)
   }
 
   /** Up to where the replica must be for the running operation; null when it is to be read on the primary. */

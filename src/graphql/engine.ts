@@ -15,7 +15,7 @@ import {
 import { OperationReads } from "../context/read-budget.js"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestContext, RequestInfo } from "../context/request-context.js"
-import { BadUserInput, DocumentNotTrusted, describe, toGraphQLError } from "../errors.js"
+import { ApiError, BadUserInput, DocumentNotTrusted, describe, NotFound, toGraphQLError } from "../errors.js"
 import { timed } from "../observability/longest-turns.js"
 import { oncePer } from "../once-per.js"
 import { runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
@@ -184,12 +184,10 @@ export class OperationEngine {
   /** Runs a query or a mutation; errors are those that were thrown. Throws when the variables exceed the limits. */
   run(prepared: PreparedOperation, context: unknown, variables: Variables, transport: Transport) {
     const reads = readsOf(context)
-    reads.isMutation = prepared.operation.operation === "mutation"
-    reads.mayBeOld = prepared.isListing
+    reads.begin(prepared.operation.operation === "mutation", prepared.isListing)
     const once = () => this.check(prepared, variables).run(context, variables)
-    // What is missing on a replica may exist.
     const again = (result: ExecutionResult) => {
-      if (!result.errors || !reads.isOld) return measured(result, reads)
+      if (!reads.isOld || !result.errors?.some(mayMissRows)) return measured(result, reads)
       ;(context as RequestContext).readAgain()
       return Promise.resolve(once()).then((later) => measured(later, reads))
     }
@@ -233,6 +231,9 @@ export class OperationEngine {
     }
   }
 }
+
+/** Whether an error may come from rows that a replica does not have yet: an object that is not found, or null where there is always something. */
+const mayMissRows = ({ originalError }: GraphQLError) => !(originalError instanceof ApiError) || originalError instanceof NotFound
 
 /** Whether each field of an operation is a list or a page of one; one with fragments beside them counts as something else. */
 function isListing(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): boolean {
