@@ -4,6 +4,7 @@ import type { RowOf } from "../database/tables.js"
 import { together } from "../database/together.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
+import { positionOfKeys } from "../database/write-position.js"
 import { looksLikeToken, tokenDigest, tokenStart } from "../entities/access-token.js"
 import { clock } from "../entities/kit/clock.js"
 import { Unauthenticated } from "../errors.js"
@@ -30,11 +31,7 @@ interface Written {
 }
 
 /** The columns of `Written`; nobody asks for them without a replica. */
-const written = (hasReplica: boolean, keys: string) =>
-  hasReplica
-    ? `(select max(position) from write_position where key in (${keys})) as position,
-       extract(epoch from pg_postmaster_start_time())::text as running_since`
-    : "null as position, null as running_since"
+const written = (hasReplica: boolean, keys: string) => (hasReplica ? positionOfKeys(keys) : "null as position, null as running_since")
 
 /** What a credential has written; null without a replica, and for a new one: a replica may not have yet what that was made for. */
 function writtenUpTo({ position, running_since: runningSince, created_at: createdAt }: Written): WrittenUpTo | null {

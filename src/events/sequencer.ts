@@ -1,5 +1,6 @@
 import type { Logger } from "pino"
 import type { Database } from "../database/connect.js"
+import { notePosition } from "../database/write-position.js"
 import { eventLimits } from "./limits.js"
 import type { WakeUp } from "./wake-up.js"
 
@@ -22,11 +23,7 @@ export interface Placed {
 const sequencerLock = 7_304_212
 
 /** Notes up to where the log of writes has what the placed events tell, so that a replica is not read by those who were told and before it has that. */
-const noted = `, noted as (
-      insert into write_position as known (key, position, written_at)
-      select 'company:' || company_id, pg_current_wal_insert_lsn(), now() from (select distinct company_id from placed) each
-      on conflict (key) do update set position = excluded.position, written_at = excluded.written_at
-    )`
+const noted = `, noted as (${notePosition("select distinct 'company:' || company_id as key from placed")})`
 
 /**
  * Two statements in one message, which PostgreSQL runs as one transaction. Each statement sees what was committed when it began, so the second
