@@ -74,11 +74,11 @@ const clearSessions = {
   ) returning 1`,
 }
 
-/** Deletes positions that every replica that is read has reached long ago. */
+/** Deletes positions that every replica that is read has reached long ago, by the clock of the database, which stored their times. */
 const clearWritePositions: Statement = {
   name: "clear-write-positions",
   text: `delete from write_position where key in (
-    select key from write_position where written_at < $1 order by written_at limit $2 for update skip locked
+    select key from write_position where written_at < now() - make_interval(secs => $1) order by written_at limit $2 for update skip locked
   ) returning 1`,
 }
 
@@ -229,7 +229,7 @@ export const retention: Sweep = {
     await inBatches(services, clearTurns, [new Date(now.getTime() - jobLimits.turnRetentionSeconds * 1000)])
     await inBatches(services, clearIdempotencyKeys, [new Date(now.getTime() - contextLimits.idempotencySeconds * 1000)])
     await inBatches(services, clearRefreshTokens, [now])
-    await inBatches(services, clearWritePositions, [new Date(now.getTime() - jobLimits.writePositionSeconds * 1000)])
+    await inBatches(services, clearWritePositions, [jobLimits.writePositionSeconds])
     const sessionsBefore = new Date(now.getTime() - rootLimits.refreshTokenSeconds * 1000)
     await inBatches(services, clearSessions, [firstId(sessionsBefore), sessionsBefore])
     await inBatches(services, clearChannelItems, [now])

@@ -2,6 +2,7 @@ import { v7 } from "uuid"
 import { checkCommands } from "../../src/admin/checks.js"
 import type { CommandContext } from "../../src/admin/kit.js"
 import type { Services } from "../../src/context/services.js"
+import { jobLimits } from "../../src/jobs/limits.js"
 import { retention } from "../../src/jobs/retention.js"
 import { administration } from "../kit/command-line.js"
 import { password } from "../kit/company-fixture.js"
@@ -227,4 +228,12 @@ it("what is old is found by an index", async () => {
   )
   expect(await plan("clear-tool-bodies")).toMatch(/Index Scan using tool_call_body on tool_call/)
   expect(await plan("clear-audit-entries")).toMatch(/Index Scan using audit_entry_age on audit_entry/)
+})
+
+it("positions of writes are deleted after a while, by the clock of the database", async () => {
+  const times =
+    "'token:new', pg_current_wal_insert_lsn(), now()), ('token:old', pg_current_wal_insert_lsn(), now() - make_interval(secs => $1)"
+  await sql(`insert into write_position (key, position, written_at) values (${times})`, [jobLimits.writePositionSeconds + 1])
+  await clear()
+  expect(await sql("select key from write_position")).toEqual([{ key: "token:new" }])
 })
