@@ -8,14 +8,14 @@ import { pipelined } from "./kit/pipelined.js"
 import { databaseLimits } from "./limits.js"
 import { PoolGuard } from "./pool-guard.js"
 import type { Connection, ReadMeter } from "./run-query.js"
+import { runningSince } from "./write-position.js"
 
 /** Which cluster and database a connection leads to, since when its server runs, whether it is a standby, and how far that has replayed the log of writes (WAL). */
 const whereabouts = `select (select system_identifier::text from pg_control_system()) || ' ' || current_database() as identity,
-  extract(epoch from pg_postmaster_start_time())::text as running_since,
+  ${runningSince},
   pg_is_in_recovery() as is_standby, pg_last_wal_replay_lsn()::text as replayed`
 
-const writtenTo =
-  "select pg_current_wal_insert_lsn()::text as position, extract(epoch from pg_postmaster_start_time())::text as running_since"
+const writtenTo = `select pg_current_wal_insert_lsn()::text as position, ${runningSince}`
 
 /** A place in the log of writes as a number; PostgreSQL writes it as two hexadecimal numbers. */
 function positionOf(text: string): bigint {
@@ -92,9 +92,9 @@ export class Replica {
     throw problem
   }
 
-  /** Seconds by which it may be behind; null while it is not used. */
+  /** Seconds by which it may be behind; null while that is not known, because it does not answer or has been started again. */
   get age(): number | null {
-    return this.#problem === null ? (performance.now() - this.#asOf) / 1_000 : null
+    return this.#problem === null && Number.isFinite(this.#asOf) ? (performance.now() - this.#asOf) / 1_000 : null
   }
 
   /** Whether it can be read, and has what was written. */

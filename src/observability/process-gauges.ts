@@ -12,7 +12,7 @@ const unplaced = {
 export const addReplicaGauge = (metrics: Metrics, replica: Pick<Replica, "age">) =>
   metrics.gauge(
     "platform_replica_age_seconds",
-    "Time by which the replica is behind at most; -1 while it is not used.",
+    "Time by which the replica is behind at most; -1 while that is not known.",
     () => replica.age ?? -1,
   )
 
