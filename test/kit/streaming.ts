@@ -129,9 +129,11 @@ export class StreamingCluster {
     })
   }
 
-  /** The standby receives what is written, and shows nothing of it until `resume`. */
-  pause = () => this.standby.query("select pg_wal_replay_pause()")
-  resume = () => this.standby.query("select pg_wal_replay_resume()")
+  /** The standby receives what is written, and shows nothing of it until this is disposed. */
+  async paused(): Promise<AsyncDisposable> {
+    await this.standby.query("select pg_wal_replay_pause()")
+    return { [Symbol.asyncDispose]: async () => void (await this.standby.query("select pg_wal_replay_resume()")) }
+  }
 
   /** The standby becomes a primary. */
   promote = () => this.standby.program("pg_ctl", "--pgdata", this.standby.folder, "--wait", "promote")

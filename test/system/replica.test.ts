@@ -43,8 +43,8 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
     await readsOld()
   })
 
-  async function instance(): Promise<World> {
-    const { url, services } = await w.another({ DATABASE_URL: proxy.url, DATABASE_REPLICA_URL: cluster.onStandby(w.databaseUrl) })
+  async function instance(replicaUrl = cluster.onStandby(w.databaseUrl)): Promise<World> {
+    const { url, services } = await w.another({ DATABASE_URL: proxy.url, DATABASE_REPLICA_URL: replicaUrl })
     return {
       ...w,
       url,
@@ -90,8 +90,8 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
 
   promised("a list has what its credential wrote before, on any instance, and is read on the replica else", async () => {
     const chatId = await oldChat()
-    await cluster.pause()
-    try {
+    {
+      await using _paused = await cluster.paused()
       await change(chatId)
       for (const at of [one, two])
         for (const token of [acme.token, acme.owner.jwt]) expect(await textsOf(at, token, chatId)).toEqual(["old"])
@@ -100,8 +100,6 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
       await write(two, acme.owner.jwt, chatId, "newer")
       expect(await textsOf(one, acme.owner.jwt, chatId)).toEqual(["newer", "new", "changed"])
       expect(await textsOf(one, acme.token, chatId)).toEqual(["newer", "new", "changed"])
-    } finally {
-      await cluster.resume()
     }
     await cluster.caughtUp()
     expect(await textsOf(one, other, chatId)).toEqual(["newer", "new", "changed"])
@@ -109,21 +107,17 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
 
   promised("a list has what an event has told its company before, and what was there when a subscription began", async () => {
     const chatId = await oldChat()
-    await cluster.pause()
-    try {
-      const heard = await subscribe(one, other, { chatId, types: ["MESSAGE_CREATED"], after: await endOfLog(w) })
-      await write(one, acme.token, chatId, "new")
-      await heard.take(1)
-      expect(await textsOf(two, other, chatId)).toEqual(["new", "old"])
-      await heard.stop()
-      await write(one, acme.token, chatId, "newer")
-      await placed()
-      const later = await subscribe(one, other, { chatId, types: ["MESSAGE_CREATED"] })
-      expect(await textsOf(two, other, chatId)).toEqual(["newer", "new", "old"])
-      await later.stop()
-    } finally {
-      await cluster.resume()
-    }
+    await using _paused = await cluster.paused()
+    const heard = await subscribe(one, other, { chatId, types: ["MESSAGE_CREATED"], after: await endOfLog(w) })
+    await write(one, acme.token, chatId, "new")
+    await heard.take(1)
+    expect(await textsOf(two, other, chatId)).toEqual(["new", "old"])
+    await heard.stop()
+    await write(one, acme.token, chatId, "newer")
+    await placed()
+    const later = await subscribe(one, other, { chatId, types: ["MESSAGE_CREATED"] })
+    expect(await textsOf(two, other, chatId)).toEqual(["newer", "new", "old"])
+    await later.stop()
   })
 
   promised("reads after writes of the same credential, on two instances, are never older than the write", async () => {
@@ -132,10 +126,11 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
     let [isOver, written] = [false, 0]
     const stutter = async () => {
       while (!isOver) {
-        await cluster.pause()
-        const enough = written + tokens.length
-        await until("some have written, or all are done", async () => isOver || written >= enough)
-        await cluster.resume()
+        {
+          await using _paused = await cluster.paused()
+          const enough = written + tokens.length
+          await until("some have written, or all are done", async () => isOver || written >= enough)
+        }
         await cluster.caughtUp()
       }
     }
@@ -159,8 +154,8 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
   promised("what was written before the primary ended and started again is in the lists of its credential", async () => {
     const chatId = await newChat()
     expect(await textsOf(slow, other, chatId)).toEqual([])
-    await cluster.pause()
-    try {
+    {
+      await using _paused = await cluster.paused()
       await write(one, acme.token, chatId, "new")
       await cluster.primary.kill()
       await cluster.primary.start()
@@ -171,8 +166,6 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
         return status === 200
       })
       expect(isMissing).toBe(false)
-    } finally {
-      await cluster.resume()
     }
     await readsOld()
   })
@@ -180,65 +173,54 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
   it("a new token does not read the replica, which may not have what the token was made for", async () => {
     await readsOld()
     const chatId = await oldChat()
-    await cluster.pause()
-    try {
-      await change(chatId)
-      expect(await textsOf(two, await acme.anotherToken(), chatId)).toEqual(["changed"])
-      expect(await textsOf(two, other, chatId)).toEqual(["old"])
-    } finally {
-      await cluster.resume()
-    }
+    await using _paused = await cluster.paused()
+    await change(chatId)
+    expect(await textsOf(two, await acme.anotherToken(), chatId)).toEqual(["changed"])
+    expect(await textsOf(two, other, chatId)).toEqual(["old"])
   })
 
   it("a replica that lags too long is not read, until it has caught up", async () => {
     await readsOld()
     const chatId = await oldChat()
-    await cluster.pause()
-    try {
-      await change(chatId)
-      expect(await textsOf(two, other, chatId)).toEqual(["old"])
-      Object.assign(databaseLimits, { replicaOldestMs: usual.replicaOldestMs })
-      await until("the list is read on the primary", async () => (await textsOf(two, other, chatId))[0] === "changed")
-    } finally {
-      Object.assign(databaseLimits, patient)
-      await cluster.resume()
+    {
+      await using _paused = await cluster.paused()
+      try {
+        await change(chatId)
+        expect(await textsOf(two, other, chatId)).toEqual(["old"])
+        Object.assign(databaseLimits, { replicaOldestMs: usual.replicaOldestMs })
+        await until("the list is read on the primary", async () => (await textsOf(two, other, chatId))[0] === "changed")
+      } finally {
+        Object.assign(databaseLimits, patient)
+      }
     }
     await readsOld()
   })
 
   it("what is not on the replica yet is found on the primary", async () => {
     await readsOld()
-    await cluster.pause()
-    try {
-      const read = jest.spyOn(two.services.replica!, "has")
-      const { body } = await one.rest
-        .as(acme.owner.jwt)
-        .post("/api/event-webhooks", { url: "https://example.com/hook", types: ["MESSAGE_CREATED"] })
-        .expect(201)
-      await two.rest.as(other).get(`/api/event-webhooks/${body.id}/deliveries`).expect(200)
-      expect(await read.mock.results[0]!.value).toBe(true)
-      await two.rest.as(other).get(`/api/event-webhooks/${v7()}/deliveries`).expect(404)
-      read.mockRestore()
-    } finally {
-      await cluster.resume()
-    }
+    await using _paused = await cluster.paused()
+    const read = jest.spyOn(two.services.replica!, "has")
+    const { body } = await one.rest
+      .as(acme.owner.jwt)
+      .post("/api/event-webhooks", { url: "https://example.com/hook", types: ["MESSAGE_CREATED"] })
+      .expect(201)
+    await two.rest.as(other).get(`/api/event-webhooks/${body.id}/deliveries`).expect(200)
+    expect(await read.mock.results[0]!.value).toBe(true)
+    await two.rest.as(other).get(`/api/event-webhooks/${v7()}/deliveries`).expect(404)
+    read.mockRestore()
   })
 
   it("an operation that does not only list reads on the primary", async () => {
     await readsOld()
     const chatId = await oldChat()
-    await cluster.pause()
-    try {
-      await change(chatId)
-      const query = `{ chat(id: "${chatId}") { id } messages(chatId: "${chatId}", first: 5) { nodes { text } } }`
-      const { body } = await one.rest.as(other).post("/graphql", { query })
-      expect(body.data?.messages.nodes ?? body.errors).toEqual([{ text: "changed" }])
-    } finally {
-      await cluster.resume()
-    }
+    await using _paused = await cluster.paused()
+    await change(chatId)
+    const query = `{ chat(id: "${chatId}") { id } messages(chatId: "${chatId}", first: 5) { nodes { text } } }`
+    const { body } = await one.rest.as(other).post("/graphql", { query })
+    expect(body.data?.messages.nodes ?? body.errors).toEqual([{ text: "changed" }])
   })
 
-  promised("a replica that is killed costs no request", async () => {
+  promised("a replica that ends its connections, or is killed, costs no request", async () => {
     await readsOld()
     const chatId = await newChat()
     await write(one, acme.token, chatId, "new")
@@ -252,7 +234,10 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
       }
     }
     const readers = Promise.all([1, 2, 3, 4].map(reader))
-    await until("lists are read", async () => asked > 20)
+    for (let enough = 20; enough <= 100; enough += 20) {
+      await until("lists are read", async () => asked > enough)
+      await cluster.standby.query("select pg_terminate_backend(pid) from pg_stat_activity where usename <> current_user")
+    }
     await cluster.standby.kill()
     await until("the replica is not used", async () => ages().every((age) => age === null))
     isOver = true
@@ -261,6 +246,24 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
     await cluster.standby.start()
     await readsOld()
     expect(logged.some(({ msg }) => String(msg).startsWith("the replica is not used"))).toBe(true)
+  })
+
+  promised("a replica that is silent costs no request", async () => {
+    const before = await tcpProxy(cluster.onStandby(w.databaseUrl))
+    const third = await instance(before.url)
+    try {
+      const chatId = await oldChat()
+      await until("the replica is read", async () => third.services.replica!.age !== null)
+      Object.assign(databaseLimits, { replicaAnswerMs: usual.replicaAnswerMs })
+      before.hang()
+      expect(await textsOf(third, other, chatId)).toEqual(["old"])
+      await until("the replica is not used", async () => third.services.replica!.age === null)
+      before.pass()
+      await until("the replica is read again", async () => third.services.replica!.age !== null)
+    } finally {
+      Object.assign(databaseLimits, patient)
+      await before.close()
+    }
   })
 
   it("a server does not start with a replica of another database", async () => {
@@ -298,6 +301,8 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
     await until("messages are stored again", async () => stored.length > before + 20)
     isOver = true
     await writers
+    // What was the standby is the primary now.
+    await until("there is no replica", async () => ages().every((age) => age === null))
     const rows = await cluster.standby.query(`select text from message where chat_id = '${chatId}'`, new URL(w.databaseUrl).pathname)
     expect(rows.map(({ text }) => text).sort()).toEqual([...stored].sort())
     const told = await heard.take(stored.length)
