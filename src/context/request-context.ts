@@ -84,8 +84,9 @@ export class RequestContext {
     return this.reading
   }
 
-  /** Reads again, and on the primary: the operation's answer was an error that what is missing on the replica may have caused. */
-  readAgain() {
+  /** Reads again, and on the primary, after an error that the replica may have caused. */
+  readAgain(error: Error) {
+    this.request.log.debug({ err: error }, "a list on the replica failed; it is read on the primary")
     this.reading = undefined
     this.request.reads!.forget()
     this.request.reads!.begin(false, false)

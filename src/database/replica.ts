@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from "pg"
 import pg from "pg"
 import type { Logger } from "pino"
-import { ApiError } from "../errors.js"
 import { operatorError } from "../operator-error.js"
 import type { Database } from "./connect.js"
 import { pipelined } from "./kit/pipelined.js"
@@ -108,7 +107,7 @@ export class Replica {
     return this.#isUsable && wanted <= this.#replayed
   }
 
-  /** Reads like `primary`, but on the standby as long as `oldest` allows it. What fails there is read on the primary. */
+  /** Reads like `primary`, but on the standby as long as `oldest` allows it; where is decided once, so that the rows belong together. */
   reading(primary: Connection, meterOf: () => ReadMeter, oldest: () => Oldest | null): Connection {
     const standby = pipelined(this.#pool, meterOf)
     let place: Promise<Connection> | null = null
@@ -119,15 +118,7 @@ export class Replica {
         place ??= this.has(wanted.writtenUpTo).then((has) => (has ? standby : primary))
         if ((await place) === primary) return primary.send(...statement)
         wanted.used()
-        try {
-          return await standby.send(...statement)
-        } catch (error) {
-          if (error instanceof ApiError) throw error
-          // Such as a standby that ends, or that cancels a statement because it is to replay what removes its rows.
-          this.log.debug({ err: error }, "a read on the replica failed; it is read on the primary")
-          place = Promise.resolve(primary)
-          return primary.send(...statement)
-        }
+        return standby.send(...statement)
       },
     }
   }

@@ -187,8 +187,9 @@ export class OperationEngine {
     reads.begin(prepared.operation.operation === "mutation", prepared.isListing)
     const once = () => this.check(prepared, variables).run(context, variables)
     const again = (result: ExecutionResult) => {
-      if (!reads.isOld || !result.errors?.some(mayMissRows)) return measured(result, reads)
-      ;(context as RequestContext).readAgain()
+      const error = reads.isOld && result.errors?.find(isOfReplica)
+      if (!error) return measured(result, reads)
+      ;(context as RequestContext).readAgain(error)
       return Promise.resolve(once()).then((later) => measured(later, reads))
     }
     const work = () => {
@@ -232,8 +233,11 @@ export class OperationEngine {
   }
 }
 
-/** Whether an error may come from rows that a replica does not have yet: an object that is not found, or null where there is always something. */
-const mayMissRows = ({ originalError }: GraphQLError) => !(originalError instanceof ApiError) || originalError instanceof NotFound
+/**
+ * Whether an error may come from the replica, and not from the request: a row that it does not have yet is not found, or null where there is always one; and
+ * it may end, or cancel a statement because it is to replay what removes its rows.
+ */
+const isOfReplica = ({ originalError }: GraphQLError) => !(originalError instanceof ApiError) || originalError instanceof NotFound
 
 /** Whether each field of an operation is a list or a page of one; one with fragments beside them counts as something else. */
 function isListing(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): boolean {
