@@ -118,7 +118,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/database/replica.ts: new pg.Pool": [
     "What was read there is read on the primary; the replica is asked again after a moment.",
     "test/system/replica.test.ts",
-    "a replica that ends its connections, or is killed, costs no request",
+    "a replica that is killed costs no request",
   ],
   "src/database/vector-index.ts: new Client": ["The statement fails too, which is logged; the next search tries again."],
   "src/events/transports/graphql-ws.ts: new WebSocketServer": [
