@@ -21,8 +21,9 @@ export interface BurstReading {
   failed: number
   /** The most by which an answer came before one that was due earlier, in milliseconds of due time. */
   inversionMs: number
-  /** Median of a person's request in milliseconds. */
+  /** Medians of a person's request in milliseconds: before the burst, while its messages are stored, and until the last answer. */
   quietMs: number
+  storingMs: number
   meanwhileMs: number
   /** The longest of a person's requests during the burst. */
   longestMs: number
@@ -70,7 +71,8 @@ async function runBurst(deployment: Deployment, side: Side, count: number): Prom
   const firstDue = Math.min(...answered.map(({ askedAt }) => askedAt)) + debounceMs
   const end = answered.at(-1)!.storedAt
   // Between the last message and the first due time the server rests.
-  const isBusy = (time: number) => (time >= begin && time <= begin + seconds * 1000) || (time >= firstDue && time <= end)
+  const isStoring = (time: number) => time >= begin && time <= begin + seconds * 1000
+  const isBusy = (time: number) => isStoring(time) || (time >= firstDue && time <= end)
   const timesOf = (isWanted: (time: number) => boolean) =>
     readings
       .filter(({ at }) => isWanted(at))
@@ -83,6 +85,7 @@ async function runBurst(deployment: Deployment, side: Side, count: number): Prom
     failed,
     inversionMs,
     quietMs: at(quiet, 0.5),
+    storingMs: at(timesOf(isStoring), 0.5),
     meanwhileMs: at(busy, 0.5),
     longestMs: busy.at(-1)!,
   }

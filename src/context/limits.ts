@@ -13,10 +13,10 @@ export const contextLimits = {
   /** For so long after a sign-in, or after a token was made, its lists are not read on a replica; far longer than one that is read may be behind; ours. */
   newCredentialSeconds: 30,
   /**
-   * Statements and transactions of durable work that an instance runs at once, of its 10 database connections, and those of a company; the others
-   * stay for requests, and for the work of other companies while rows of this one are locked; ours.
+   * Statements and transactions that an instance runs at once, of its 10 database connections: those of customers' messages and of durable work, with
+   * which some are left to people's requests; those of durable work alone; and its own of one company, since the rows of a company may be locked; ours.
    */
-  workConnections: { instance: 5, company: 4 },
+  connectionUses: { system: 8, work: 5, workOfCompany: 4 },
   /** New chats of the widget a minute per client address. */
   newChatsOfAddressPerMinute: 60,
   /** New chats of the widget a minute per connection. */

@@ -1,10 +1,8 @@
 import type { EntityClass, FilterQuery } from "@mikro-orm/postgresql"
 import { LockMode } from "@mikro-orm/postgresql"
 import type { GraphQLResolveInfo } from "graphql"
-import pLimit from "p-limit"
 import type { Logger } from "pino"
 import { constraintError } from "../database/conflicts.js"
-import type { Database } from "../database/connect.js"
 import type { PlannedRow, ReadModel } from "../database/read-model.js"
 import { type Reader, readerOnPool } from "../database/reader.js"
 import type { Oldest, WrittenUpTo } from "../database/replica.js"
@@ -14,10 +12,8 @@ import type { Actor } from "../entities/control-change.js"
 import type { Row } from "../entities/kit/row.js"
 import { BadUserInput, Forbidden, NotFound } from "../errors.js"
 import type { ArrivingForm } from "../media/upload.js"
-import { oncePer } from "../once-per.js"
+import { connectionUses } from "./connection-uses.js"
 import { companiesOf, credentialOf, type Identity } from "./identity.js"
-import { Lanes } from "./lanes.js"
-import { contextLimits } from "./limits.js"
 import { OperationReads } from "./read-budget.js"
 import { selectionOf } from "./selection.js"
 import type { Services } from "./services.js"
@@ -214,19 +210,15 @@ export class RequestContext {
     return this.written(rows)
   }
 
-  /** Uses a database connection: work only a few at once, that of a company in its turn, and never all for rows of one company that are locked. */
+  /** Uses a database connection: without a person's request only some are used at once. */
   private inTurn<T>(use: () => Promise<T>): Promise<T> {
-    if (!this.request.isWork) return use()
+    if (this.identity.kind !== "system") return use()
+    const { database, turns } = this.services
+    if (!this.request.isWork) return connectionUses(database).inTime(use)
     const [companyId] = this.companyIds as [string]
-    const { lanes, limit } = workOn(this.services.database)
-    return lanes.run(companyId, () => this.services.turns.run(companyId, "work", () => limit(use)))
+    return connectionUses(database).forWork(companyId, (work) => turns.run(companyId, "work", work), use)
   }
 }
-
-const workOn = oncePer((_database: Database) => ({
-  limit: pLimit(contextLimits.workConnections.instance),
-  lanes: new Lanes(contextLimits.workConnections.company),
-}))
 
 /** Read from its text, so that no statement can forget to say it. */
 const writesEvents = (text: string) => text.includes("insert into event ")

@@ -68,7 +68,7 @@ describe("turns whose answers wait for the database", () => {
     await using blocked = await blockWrites(w, "insert on message", `new.role = 'Assistant' and new.company_id = '${acme.id}'`)
     const isOthers = ({ request }: HeldCall) => conversationOf(request)[0]!.includes("And mine?")
     for (const call of calls.filter((each) => !isOthers(each))) call.answer({ text: "An answer" })
-    await blocked.waiting(contextLimits.workConnections.company)
+    await blocked.waiting(contextLimits.connectionUses.workOfCompany)
     await rest.as(acme.token).get("/api/chats").expect(200)
     calls.find(isOthers)!.answer({ text: "An answer to Globex" })
     await until("the other company's question is answered", async () => {

@@ -1,7 +1,10 @@
 import supertest from "supertest"
 import { v7 } from "uuid"
+import { contextLimits } from "../../src/context/limits.js"
 import { clock } from "../../src/entities/kit/clock.js"
+import { blockWrites } from "../kit/blocked-writes.js"
 import { subscribe } from "../kit/sockets.js"
+import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 // Replies are tested elsewhere: here none is due during the test.
@@ -288,5 +291,27 @@ describe("the hook", () => {
     expect(answered.headers["access-control-allow-origin"]).toBe("*")
     const refused = await visit({}).set("Origin", origin).expect(400)
     expect(refused.headers["access-control-allow-origin"]).toBe("*")
+  })
+})
+
+describe("visitors' messages that wait for the database", () => {
+  it("leave connections to people's requests, are refused after some seconds, and are stored once when they are repeated", async () => {
+    // More than the pool has connections.
+    const texts = Array.from({ length: 12 }, (_, number) => `Is order ${number} on its way?`)
+    const write = async (text: string, number: number) => visit({ text, messageId: text }, { address: `203.0.113.${number + 50}` })
+    await using blocked = await blockWrites(w, "insert on message", `new.text like 'Is order % on its way?'`)
+    const writing = texts.map(write)
+    await blocked.waiting(contextLimits.connectionUses.system)
+    await rest.as(acme.token).get("/api/chats").expect(200)
+    const refused = new Set<number>()
+    for (const request of writing) void request.then(({ status, headers }) => headers["retry-after"] && refused.add(status))
+    await until("one that has no connection is refused", () => refused.has(503))
+    await blocked.open()
+    const statuses = (await Promise.all(writing)).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([201, 503]))
+    for (const [number, text] of texts.entries()) {
+      const { body } = await write(text, number)
+      expect(await textsOf(body.chatId)).toEqual([text])
+    }
   })
 })
