@@ -73,7 +73,7 @@ export async function measureThroughput(deployment: Deployment, workloads: Workl
 /** Has a side answer so many due chats, and proves that it did. */
 async function runBatch(deployment: Deployment, side: Side, workload: Workload, count: number) {
   await deployment.standIns.ask({ reset: { thinkMs: 0 } })
-  const dueAt = new Date(Date.now() + 1_000 + count / 2)
+  const dueAt = new Date(Date.now() + 1_000 + count)
   const { answeredBy, calls } = kinds[workload]
   const chats = await createChats(deployment, side, { count, answeredBy, dueAt })
   const ahead = dueAt.getTime() - Date.now()
