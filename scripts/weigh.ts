@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { heapByModule } from "./heap.ts"
 
 /**
  * Limits of the installed size in megabytes, with Node and PostgreSQL. Give the reason for raising one in
@@ -53,7 +54,7 @@ async function isComplete(url: string): Promise<boolean> {
   return [ready, ...pages, ...answers].every(({ ok }) => ok) && assets.length > 5
 }
 
-/** `npm run weigh`: checks both limits and starts a production installation. */
+/** `npm run weigh`: checks both limits, starts a production installation, and prints what the heap of a server consists of. */
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "production-"))
   // The embedded database runs as another user when this is root.
@@ -64,6 +65,7 @@ async function main(): Promise<number> {
     const isRunning = await starts(folder)
     const weights = { "npm ci": weight("node_modules"), "npm ci --omit=dev": weight(join(folder, "node_modules")) }
     const commands = Object.keys(bounds) as (keyof typeof bounds)[]
+    process.stdout.write(`${(await heapByModule(folder)).join("\n")}\n`)
     for (const command of commands) process.stdout.write(`${command}: ${weights[command]} MB of ${bounds[command]}\n`)
     if (!isRunning) process.stderr.write("A production installation did not start, or its pages are incomplete.\n")
     return isRunning && commands.every((command) => weights[command] <= bounds[command]) ? 0 : 1
