@@ -47,7 +47,7 @@ export function readOptions(args: string[]): Options {
   if (unknown.length > 0) throw new Error(`There is no workload ${unknown.join(", ")}; there are ${known.join(", ")}`)
   // Page 1,000 is compared with page 1.
   if (asked.includes("W6")) asked.push("W1")
-  const size = { chats: number(values.chats, values.quick ? 10_000 : 100_000, 1_000), others: number(values.others, 0, 0) }
+  const size = sizeIn(values, values.quick ? 10_000 : 100_000)
   const loads = workloads.filter((name) => asked.includes(name))
   return {
     size,
@@ -61,6 +61,12 @@ export function readOptions(args: string[]): Options {
     connections: 32,
   }
 }
+
+/** The size of the database of a run in the options of the command line: `--chats`, and `--others`. */
+export const sizeIn = (values: { chats?: unknown; others?: unknown }, standard: number): Size => ({
+  chats: number(values.chats as string | undefined, standard, 1_000),
+  others: number(values.others as string | undefined, 0, 0),
+})
 
 /** The number in an option, or the standard one; throws when it is too small. */
 export function number(text: string | undefined, standard: number, least: number): number {

@@ -21,7 +21,9 @@ export async function heapByModule(folder: string, shown = 25): Promise<string[]
   try {
     for await (const text of server.stdout!) if (String(text).includes("Listening on")) break
     server.send("heap")
-    const [heap] = (await once(server, "message")) as [Heap]
+    const answered = await Promise.race([once(server, "message"), closed.then(() => null)])
+    if (!answered) throw new Error("The server has ended without an answer")
+    const [heap] = answered as [Heap]
     return linesOf(heap).slice(0, shown + 1)
   } finally {
     server.kill("SIGINT")

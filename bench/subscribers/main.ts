@@ -26,7 +26,7 @@ interface Bench {
 export async function measureSubscribers(options: SubscriberOptions, say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-  const deployment = await openDeployment(stack, say)
+  const deployment = await openDeployment(stack, options.size, say)
   const bench = await openBench(stack, deployment)
   const all: Record<string, Round[]> = { own: [], ...Object.fromEntries(Object.keys(selections).map((name) => [name, []])) }
   let payload = ""

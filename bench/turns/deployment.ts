@@ -6,6 +6,8 @@ import { recall } from "../../src/database/embedded/home.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
 import { superuserUrl } from "../../src/database/embedded/roles.js"
 import { quiet } from "../database.js"
+import type { Size } from "../fill.js"
+import { ensureFilled, filledNames, isSchemaOther } from "../filled.js"
 import { canPin, cores, pinPostgres, postmasterOf } from "../processes.js"
 import { earlierVersion } from "../requests.js"
 import { type BenchCompany, createCompanies, prepare } from "./fixtures.js"
@@ -29,8 +31,8 @@ export interface Deployment {
   start(stack: AsyncDisposableStack, which: readonly Contestant[], environment: NodeJS.ProcessEnv, isCounting?: boolean): Promise<Side[]>
 }
 
-/** Opens PostgreSQL, creates the companies, and starts the helpers. */
-export async function openDeployment(stack: AsyncDisposableStack, say: (line: string) => void): Promise<Deployment> {
+/** Opens PostgreSQL, creates the companies in a new database or in a copy of a filled one of this size, and starts the helpers. */
+export async function openDeployment(stack: AsyncDisposableStack, size: Size | null, say: (line: string) => void): Promise<Deployment> {
   const given = process.env["BENCH_DATABASE_URL"]
   const embedded = given ? null : await openEmbedded({ dataDir: data, role: "command", log: say })
   stack.defer(() => embedded?.stop())
@@ -42,7 +44,8 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
   stack.defer(() => admin.end())
   const create = async (name: string, from = "template1") => {
     await admin.query(`drop database if exists ${name} with (force)`)
-    await admin.query(`create database ${name} template ${from}`)
+    // Without a log of each page: the copy of a filled database would be written twice.
+    await admin.query(`create database ${name} template ${from} strategy file_copy`)
   }
   const postmaster = postmasterOf((await admin.query("select pg_backend_pid() as pid")).rows[0].pid)
   if (!canPin || !postmaster || !pinPostgres(postmaster, cores.rest)) say("not everything is pinned to its core, so the figures say less")
@@ -96,7 +99,8 @@ export async function openDeployment(stack: AsyncDisposableStack, say: (line: st
 
   say("creating companies …")
   const oldest = earlierVersion ? "before" : "ours"
-  await create(templateOf(oldest))
+  if (size) await ensureFilled({ admin, urlOf, size, say })
+  await create(templateOf(oldest), size ? filledNames(size)[isSchemaOther ? "before" : "ours"] : "template1")
   await using setUp = new AsyncDisposableStack()
   const environment = { ...shared, DATABASE_URL: urlOf(templateOf(oldest)) }
   const { url } = await startSide(setUp, oldest, environment)

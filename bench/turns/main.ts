@@ -12,7 +12,7 @@ import { countTurns, measureThroughput, type Workload } from "./throughput.js"
 export async function measureTurns(options: TurnOptions, say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-  const deployment = await openDeployment(stack, say)
+  const deployment = await openDeployment(stack, options.size, say)
   const found: TurnFindings = { measurements: [], statements: {}, memory: [], burst: [] }
   try {
     await measureAll(deployment, options, found)

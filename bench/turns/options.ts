@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util"
-import { number } from "../options.js"
+import type { Size } from "../fill.js"
+import { number, sizeIn } from "../options.js"
 
 /** The workloads of customers' messages and the assistants' turns. */
 export const turnWorkloads = ["T1", "T2", "T3", "L", "B"] as const
@@ -18,6 +19,8 @@ export interface TurnOptions {
   atMost: number | undefined
   /** Rest after T2, before the server's memory is read again. */
   restSeconds: number
+  /** What the database holds before the run; null for a new one. */
+  size: Size | null
 }
 
 /** Reads the command line; null when it asks for none of these workloads, and throws when it asks for others too. */
@@ -31,6 +34,8 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
       seconds: { type: "string" },
       rounds: { type: "string" },
       connections: { type: "string" },
+      chats: { type: "string" },
+      others: { type: "string" },
       "at-most": { type: "string" },
     },
   })
@@ -49,5 +54,6 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
     atMost: values["at-most"] === undefined ? undefined : number(String(values["at-most"]), 1, 1),
     warmUpSeconds: isQuick ? 3 : 5,
     restSeconds: isQuick ? 15 : 60,
+    size: values["chats"] === undefined ? null : sizeIn(values, 0),
   }
 }

@@ -1,8 +1,7 @@
 import type { Duplex } from "node:stream"
 import type { Client, Pool, PoolClient } from "pg"
 
-/** What a statement fails with while the database does not answer: the system's code for a connection that timed out. */
-/** The error of a statement that gets no connection, or no answer, in time; requests that meet it are 503. */
+/** The error of a statement that gets no connection, or no answer, in time, with the system's code for that; requests that meet it are 503. */
 export const timeoutError = () => Object.assign(new Error("The database does not answer"), { code: "ETIMEDOUT" })
 
 /**

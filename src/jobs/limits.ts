@@ -44,6 +44,8 @@ export const jobLimits = {
   agendaSlackMs: 5,
   /** Database connections of Agenda. */
   agendaConnections: 3,
+  /** How long a statement of Agenda waits for a connection while the server starts, perhaps on a busy machine; ours. */
+  agendaStartWaitMs: 30_000,
   /** Time after which Agenda gives up the lock of a killed process. */
   agendaLockMs: 10_000,
   /** The same for a job that only starts a sweep. */

@@ -45,16 +45,31 @@ export interface RunningScheduler extends JobScheduler {
   stop(): Promise<void>
 }
 
+interface Store {
+  backend: AgendaBackend
+  /** Called when the server has started: from then on a statement waits for a connection as long as those of requests. */
+  started(): void
+  close(): Promise<void>
+}
+
 /** The store of Agenda: MongoDB when it is configured, otherwise the database of the server. */
-async function backendOf(config: Config, database: Database): Promise<{ backend: AgendaBackend; close(): Promise<void> }> {
+async function backendOf(config: Config, database: Database): Promise<Store> {
   if (!config.mongodbUrl) {
     // A separate pool, because MikroORM's returns times as text and Agenda needs Dates.
-    const options = { connectionString: database.url, max: jobLimits.agendaConnections, connectionTimeoutMillis: rootLimits.databaseWaitMs }
+    const options = {
+      connectionString: database.url,
+      max: jobLimits.agendaConnections,
+      connectionTimeoutMillis: jobLimits.agendaStartWaitMs,
+    }
     const pool = database.guard.watch(new Pool(options))
     // The pool replaces an idle connection that the database has ended; without a listener its error would end the process.
     pool.on("error", () => {})
     const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
-    return { backend, close: async () => void (pool.ending || (await pool.end())) }
+    return {
+      backend,
+      started: () => void Object.assign(pool.options, { connectionTimeoutMillis: rootLimits.databaseWaitMs }),
+      close: async () => void (pool.ending || (await pool.end())),
+    }
   }
   // Loaded on demand, because MongoDB's client is large.
   const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
@@ -67,12 +82,12 @@ async function backendOf(config: Config, database: Database): Promise<{ backend:
     await client.close()
     throw operatorError("MONGODB_URL: no MongoDB answers there")
   }
-  return { backend: new MongoBackend({ mongo: client.db() }), close: () => client.close() }
+  return { backend: new MongoBackend({ mongo: client.db() }), started: () => {}, close: () => client.close() }
 }
 
 /** Creates the job scheduler; nothing runs before `start`. */
 export async function makeScheduler(config: Config, database: Database, log: Logger, jobs: Jobs): Promise<RunningScheduler> {
-  const { backend, close } = await backendOf(config, database)
+  const { backend, started, close } = await backendOf(config, database)
   releaseLocksSafely(backend, log)
   const agenda = new Agenda({
     backend,
@@ -130,6 +145,7 @@ export async function makeScheduler(config: Config, database: Database, log: Log
         const seconds = typeof everySeconds === "number" ? everySeconds : everySeconds(services.config)
         await agenda.every(seconds * 1000, name)
       }
+      started()
     },
     ping: async () => void (await agenda.queryJobs({ limit: 1 })),
     pause,
