@@ -67,7 +67,7 @@ const claim: Statement<ClaimedRow> = {
     ), states as (
       insert into channel_message (id, created_at, updated_at, company_id, chat_id, message_id, queued_at, answers, sending_since)
       select gen_random_uuid(), $4, $4, company_id, id, message_id, created_at, '{"quoted":null,"last":null}', case when is_marked then $4::timestamptz end
-      from plain on conflict (message_id) do nothing returning message_id
+      from plain on conflict do nothing returning message_id
     ), claimed as (
       select plain.* from plain join states using (message_id)
     ), marked as (

@@ -38,7 +38,7 @@ const fanOut = (now: string) => `
     from batch e join event_webhook w on w.company_id = e.company_id and not w.disabled and e.type = any(w.types) and e.position > w.from_position
     where e.type = 'CHAT_DELETED' or e.chat_id is null
       or not exists (select from event gone where gone.chat_id = e.chat_id and gone.type = 'CHAT_DELETED')
-    for key share of w on conflict (webhook_id, event_id) do nothing returning webhook_id, company_id
+    for key share of w on conflict do nothing returning webhook_id, company_id
   ), waiting as (
     select distinct webhook_id as id, company_id from made
   ), due as (

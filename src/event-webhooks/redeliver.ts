@@ -64,7 +64,7 @@ const addMissing: Statement = {
     where w.id = $1 and w.company_id = any($2::uuid[]) and e.type = any(w.types) and e.created_at >= $4 and ($5::timestamptz is null or e.created_at < $5)
       and (e.type = 'CHAT_DELETED' or e.chat_id is null or exists (select from chat c where c.id = e.chat_id and c.company_id = e.company_id))
       and not exists (select from event_delivery d where d.webhook_id = w.id and d.position = e.position)
-    order by e.position limit $6 on conflict (webhook_id, event_id) do nothing returning id`,
+    order by e.position limit $6 on conflict do nothing returning id`,
 }
 
 /** Runs a statement, each time in a transaction that makes the endpoint due, until it finds less than a batch. */

@@ -41,7 +41,7 @@ const putBy = {
     insert into knowledge_chunk (id, company_id, knowledge_id, assistant_id, generation, position, content, content_hash, tsv, embedding, embedding_model)
     select new.id, held.company_id, held.id, held.assistant_id, $3, new.position, new.content, new.hash, new.words::tsvector, new.vector::real[], $4
     from held, unnest($5::uuid[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[]) as new (id, position, content, hash, words, vector)
-    on conflict (knowledge_id, generation, position) do nothing
+    on conflict do nothing
     returning id`,
 }
 
