@@ -2,12 +2,13 @@ import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { minifyIntrospection, outputIntrospectionFile } from "@gql.tada/internal"
 import { type EntityMetadata, MikroORM } from "@mikro-orm/postgresql"
-import { introspectionFromSchema, printSchema } from "graphql"
+import { introspectionFromSchema } from "graphql"
 import mapper from "../mikro-orm.config.js"
 import { apiVersion } from "../src/app.js"
 import { entities } from "../src/database/options.js"
 import { storedProperties } from "../src/database/read-model.js"
 import { OperationEngine } from "../src/graphql/engine.js"
+import { printedSchema } from "../src/graphql/printed-schema.js"
 import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
 import { prepareRoutes } from "../src/http/rest.js"
 import { openApiDocument } from "../src/rest/kit/openapi.js"
@@ -18,7 +19,7 @@ function generated(orm: MikroORM): Record<string, string> {
   const schema = buildPlatformSchema(orm)
   const openapi = openApiDocument(prepareRoutes(new OperationEngine(), inRestWords(schema)), apiVersion)
   return {
-    "schema.graphql": `${printSchema(schema)}\n`,
+    "schema.graphql": printedSchema(schema),
     "openapi.json": `${JSON.stringify(openapi, null, 2)}\n`,
     "src/database/tables.generated.ts": storedEntities(orm),
     "src/pages/browser/inbox/kit/schema.generated.d.ts": outputIntrospectionFile(

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
 import cors from "@koa/cors"
 import Router from "@koa/router"
-import { type GraphQLSchema, printSchema } from "graphql"
+import type { GraphQLSchema } from "graphql"
 import Koa from "koa"
 import type { Services } from "./context/services.js"
 import { lastMigration } from "./database/migrate.js"
@@ -10,6 +10,7 @@ import type { OpenSockets } from "./events/transports/open-sockets.js"
 import { SocketIo } from "./events/transports/socket-io.js"
 import { serveUpgrades } from "./events/transports/upgrades.js"
 import type { OperationEngine } from "./graphql/engine.js"
+import { printedSchema } from "./graphql/printed-schema.js"
 import { graphqlHandler, startApollo } from "./http/graphql.js"
 import { healthRouter } from "./http/health.js"
 import { hookRouter } from "./http/hooks.js"
@@ -146,7 +147,7 @@ function documentRouter(schema: GraphQLSchema | null, operations: Operation[]): 
     ctx.body = openapi
   })
   if (!schema) return router
-  const sdl = printSchema(schema)
+  const sdl = printedSchema(schema)
   return router.get("/graphql/schema.graphql", (ctx) => {
     ctx.set("Cache-Control", "no-cache")
     ctx.type = "text/plain; charset=utf-8"

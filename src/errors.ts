@@ -48,7 +48,7 @@ export class DocumentNotTrusted extends ApiError {
 
 /** 401: credentials are missing or invalid. */
 export class Unauthenticated extends ApiError {
-  constructor(message = "Sign in, or send a valid access token") {
+  constructor(message = "Send an access token in the header X-Access-Token, or a JWT in Authorization: Bearer") {
     super(401, "UNAUTHENTICATED", message)
   }
 }

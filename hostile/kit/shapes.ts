@@ -62,27 +62,39 @@ export function ownerOf({ name, type }: GraphQLField<unknown, unknown>): string 
   return /Result$/.test(returned) ? named : returned.replace(/(Page|Connection)$/, "")
 }
 
+/** An argument or a field of an input, with the length of its text in its description. */
+interface Described {
+  name: string
+  type: GraphQLInputType
+  description?: string | null
+}
+
 /** The arguments of a root field. */
 export function argumentsOf(field: GraphQLField<unknown, unknown>): Shape {
   const owner = ownerOf(field)
   const isDeletion = /^(delete|revoke)/.test(field.name)
-  const shapeOf = (type: GraphQLInputType, name: string): Shape => {
+  const shapeOf = (type: GraphQLInputType, name: string, description: string): Shape => {
     const bare = getNullableType(type)
-    if (isListType(bare)) return { kind: "list", item: shapeOf(bare.ofType, name) }
+    if (isListType(bare)) return { kind: "list", item: shapeOf(bare.ofType, name, description) }
     if (isEnumType(bare)) return { kind: "choice", name, values: bare.getValues().map((value) => value.name), isEnum: true }
     if (isInputObjectType(bare)) return objectOf(Object.values(bare.getFields()))
     if (bare.name === "UUID") return idShape(name, owner, isDeletion)
     if (bare.name === "Int" || bare.name === "Float") return { kind: "number", name, isWhole: bare.name === "Int" }
     if (bare.name === "Boolean") return { kind: "boolean" }
-    if (bare.name === "Timestamp") return { kind: "time" }
+    if (bare.name === "DateTime") return { kind: "time" }
     if (bare.name === "Upload") return { kind: "file" }
     if (bare.name === "JSON") return { kind: "json", name }
-    const [, min = "1", max = "100"] = /^Text(\d+|Up)[tT]o(\d+)$/.exec(bare.name) ?? []
-    return { kind: "text", name, min: Number(min) || 0, max: Number(max) }
+    const [, min = "0", most, max = most] = /Length(?: of each)?: (?:(\d+) to (\d+)|at most (\d+)) characters/.exec(description) ?? []
+    return max ? { kind: "text", name, min: Number(min), max: Number(max) } : { kind: "text", name, min: 1, max: 100 }
   }
-  const objectOf = (fields: readonly { name: string; type: GraphQLInputType }[]): Shape => ({
+  const objectOf = (fields: readonly Described[]): Shape => ({
     kind: "object",
-    fields: Object.fromEntries(fields.map(({ name, type }) => [name, { shape: shapeOf(type, name), isRequired: isNonNullType(type) }])),
+    fields: Object.fromEntries(
+      fields.map(({ name, type, description }) => [
+        name,
+        { shape: shapeOf(type, name, description ?? ""), isRequired: isNonNullType(type) },
+      ]),
+    ),
   })
   return objectOf(field.args)
 }

@@ -6,7 +6,7 @@ import { BadUserInput } from "../errors.js"
 import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { entityLimits } from "./limits.js"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -51,7 +51,7 @@ export class AccessToken extends CompanyOwned {
   @Unique()
   digest!: string
 
-  @Field(() => Timestamp, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "Time of the last use, accurate to the minute; null if the token was never used.",
   })
@@ -63,11 +63,11 @@ export class AccessToken extends CompanyOwned {
   @Index()
   createdBy: string | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time of revocation; null while the token is valid." })
+  @Field(() => DateTime, { nullable: true, description: "Time of revocation; null while the token is valid." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   revokedAt: Date | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time from which the token is refused; null if it does not expire." })
+  @Field(() => DateTime, { nullable: true, description: "Time from which the token is refused; null if it does not expire." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   expiresAt: Date | null = null
 

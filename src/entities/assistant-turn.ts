@@ -2,7 +2,7 @@ import { Entity, Filter, Index, PrimaryKey, Property } from "@mikro-orm/decorato
 import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
 import { clock } from "./kit/clock.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
 /** Result of a turn; only `answered` and `handed_off` produce a message. */
@@ -62,11 +62,11 @@ export class AssistantTurn {
   @Property({ type: "text", nullable: true })
   outcome: TurnOutcome | null = null
 
-  @Field(() => Timestamp, { description: "Start time." })
+  @Field(() => DateTime, { description: "Start time." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   startedAt: Date = clock.now()
 
-  @Field(() => Timestamp, { nullable: true, description: "End time; null while the turn runs." })
+  @Field(() => DateTime, { nullable: true, description: "End time; null while the turn runs." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   endedAt: Date | null = null
 }

@@ -2,7 +2,7 @@ import { Entity, Filter, Index, PrimaryKey, Property } from "@mikro-orm/decorato
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
 /** Kinds of actors in the audit trail. */
@@ -66,7 +66,7 @@ export class AuditEntry {
   @Property({ type: "text", nullable: true })
   requestId!: string | null
 
-  @Field(() => Timestamp, { description: "Time of the change." })
+  @Field(() => DateTime, { description: "Time of the change." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 }

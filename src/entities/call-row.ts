@@ -10,7 +10,7 @@ import {
 } from "./kit/call-words.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
-import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, JSONValue, UUID } from "./kit/scalars.js"
 import { StorableJson } from "./kit/storable.js"
 import { TextList } from "./kit/text-list.js"
 import { words } from "./kit/words.js"
@@ -114,7 +114,7 @@ export abstract class CallRow extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   employeeName: string | null = null
 
-  @Field(() => Timestamp, { description: "When the call was accepted." })
+  @Field(() => DateTime, { description: "When the call was accepted." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   callDate: Date = clock.now()
 

@@ -2,7 +2,7 @@ import { Embedded, Entity, Index, Property, Unique } from "@mikro-orm/decorators
 import { Field, Int, ObjectType } from "type-graphql"
 import { Audited } from "./kit/audited.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { type WorkState, workState } from "./kit/work-state.js"
 
@@ -127,7 +127,7 @@ export class Channel extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   problem: string | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time of the last message from the channel, to the minute." })
+  @Field(() => DateTime, { nullable: true, description: "Time of the last message from the channel, to the minute." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastInboundAt: Date | null = null
 

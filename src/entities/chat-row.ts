@@ -10,7 +10,7 @@ import { deliverJob, replyJob } from "./kit/chat-jobs.js"
 import { type ChatComment, ChatMeta } from "./kit/chat-meta.js"
 import { type AiDisableReason, AiDisableReasonEnum, type ChatType, ChatTypeEnum } from "./kit/chat-words.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { type WorkState, workState } from "./kit/work-state.js"
 import { Message } from "./message.js"
 import { User } from "./user.js"
@@ -102,11 +102,11 @@ export abstract class ChatRow extends CompanyOwned {
   @Property({ type: "integer", default: 0 })
   unreadExtra: number = 0
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when the chat was last read." })
+  @Field(() => DateTime, { nullable: true, description: "Time when the chat was last read." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastReadAt: Date | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time of the last message, apart from tool frames and system messages." })
+  @Field(() => DateTime, { nullable: true, description: "Time of the last message, apart from tool frames and system messages." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   lastMessageAt: Date | null = null
 

@@ -2,7 +2,7 @@ import { Entity, Filter, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Float, Int, ObjectType } from "type-graphql"
 import { Audited } from "./kit/audited.js"
 import { CompanyOwned, Row } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { entityLimits } from "./limits.js"
 
@@ -62,11 +62,11 @@ export class Subscription extends CompanyOwned {
   @Property({ type: "text" })
   status!: SubscriptionStatus
 
-  @Field(() => Timestamp, { description: "Start time." })
+  @Field(() => DateTime, { description: "Start time." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   startsAt!: Date
 
-  @Field(() => Timestamp, { nullable: true, description: "End time; null when the subscription has no end." })
+  @Field(() => DateTime, { nullable: true, description: "End time; null when the subscription has no end." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   endsAt: Date | null = null
 

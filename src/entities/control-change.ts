@@ -3,7 +3,7 @@ import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { type AiDisableReason, AiDisableReasonEnum, type HandOffReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 
 /** Kinds of actors that change a chat. */
@@ -66,7 +66,7 @@ export class ControlChange {
   @Property({ type: "uuid", nullable: true })
   actorId!: string | null
 
-  @Field(() => Timestamp, { description: "Time of the change." })
+  @Field(() => DateTime, { description: "Time of the change." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 }

@@ -4,7 +4,7 @@ import { BadUserInput } from "../errors.js"
 import { type EventType, EventTypeEnum } from "./event.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
-import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, JSONValue, UUID } from "./kit/scalars.js"
 import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
 
@@ -19,7 +19,7 @@ export type EventDeliveryStatus = (typeof EventDeliveryStatusEnum)[string]
 
 @ObjectType({ description: "One request with an event to an endpoint, and its result." })
 export class EventDeliveryAttempt {
-  @Field(() => Timestamp, { description: "Time of the request." })
+  @Field(() => DateTime, { description: "Time of the request." })
   attemptedAt!: string
 
   @Field(() => Int, { nullable: true, description: "HTTP status of the response; null without a response." })
@@ -113,7 +113,7 @@ export class EventDelivery extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   dueAt: Date | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time of the next attempt; null when none follows." })
+  @Field(() => DateTime, { nullable: true, description: "Time of the next attempt; null when none follows." })
   nextAttemptAt?: Date | null
 
   /** Requests an attempt now; the scheduled ones go on. */

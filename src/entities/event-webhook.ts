@@ -6,7 +6,7 @@ import { type EventType, EventTypeEnum } from "./event.js"
 import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp } from "./kit/scalars.js"
+import { DateTime } from "./kit/scalars.js"
 import { type SealingKeys, seal, unseal } from "./kit/sealed.js"
 import { TextList } from "./kit/text-list.js"
 import { type WorkState, workState } from "./kit/work-state.js"
@@ -85,7 +85,7 @@ export class EventWebhook extends CompanyOwned {
   @Property({ type: "boolean", default: false })
   ordered: boolean = false
 
-  @Field(() => Timestamp, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "Time of the first failure after the last success; null when the last attempt succeeded.",
   })

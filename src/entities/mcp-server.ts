@@ -3,7 +3,7 @@ import { Field, ObjectType } from "type-graphql"
 import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp } from "./kit/scalars.js"
+import { DateTime } from "./kit/scalars.js"
 import { type SealingKeys, seal, unseal } from "./kit/sealed.js"
 import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
@@ -86,7 +86,7 @@ export class McpServer extends CompanyOwned {
   @Property({ type: "text", nullable: true })
   reason: string | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when the tools were last listed; null when they never were." })
+  @Field(() => DateTime, { nullable: true, description: "Time when the tools were last listed; null when they never were." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   refreshedAt: Date | null = null
 

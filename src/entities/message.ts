@@ -6,7 +6,7 @@ import { Chat } from "./chat.js"
 import { clock } from "./kit/clock.js"
 import { type DeliveryErrorCode, DeliveryErrorCodeEnum } from "./kit/delivery-error.js"
 import { CompanyOwned } from "./kit/row.js"
-import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, JSONValue, UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { MessageMedia } from "./media.js"
 import { User } from "./user.js"
@@ -164,11 +164,11 @@ export class Message extends CompanyOwned {
   @Property({ type: "text" })
   status!: MessageStatus
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when the channel accepted the message." })
+  @Field(() => DateTime, { nullable: true, description: "Time when the channel accepted the message." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   sentAt: Date | null = null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when the channel reported the delivery." })
+  @Field(() => DateTime, { nullable: true, description: "Time when the channel reported the delivery." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   deliveredAt: Date | null = null
 

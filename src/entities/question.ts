@@ -3,7 +3,7 @@ import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
 import { Chat } from "./chat.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 
 /**
  * A search of the knowledge, in a chat or on a call, that found nothing about its query. A trigger writes it in the transaction that stores the
@@ -38,7 +38,7 @@ export class AskedQuestion extends CompanyOwned {
   @Property({ type: "text" })
   question!: string
 
-  @Field(() => Timestamp, { description: "Time of the search." })
+  @Field(() => DateTime, { description: "Time of the search." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   askedAt!: Date
 

@@ -6,7 +6,7 @@ import { type Messenger, MessengerEnum } from "./channel.js"
 import { Chat } from "./chat.js"
 import { type HandOffReason, HandOffReasonEnum } from "./kit/chat-words.js"
 import { CompanyOwned } from "./kit/row.js"
-import { Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
 import { type StretchEndReason, StretchEndReasonEnum, type StretchOutcome, StretchOutcomeEnum } from "./kit/stretch-words.js"
 import { User } from "./user.js"
 
@@ -71,11 +71,11 @@ export class Stretch extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   assistantId!: string | null
 
-  @Field(() => Timestamp, { description: "Time of the customer's first message." })
+  @Field(() => DateTime, { description: "Time of the customer's first message." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   startedAt!: Date
 
-  @Field(() => Timestamp, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "Time of the end; after quiet hours it is the last message plus STRETCH_QUIET_HOURS. Null while the stretch is open.",
   })
@@ -131,7 +131,7 @@ export class Stretch extends CompanyOwned {
   @Property({ type: "boolean" })
   isUnderAi!: boolean
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when AI was turned off for the first time; null when it was not." })
+  @Field(() => DateTime, { nullable: true, description: "Time when AI was turned off for the first time; null when it was not." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   handedOffAt!: Date | null
 
@@ -146,7 +146,7 @@ export class Stretch extends CompanyOwned {
   @Property({ type: "uuid", nullable: true })
   personId!: string | null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when AI was turned on again for the first time after that." })
+  @Field(() => DateTime, { nullable: true, description: "Time when AI was turned on again for the first time after that." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   returnedAt!: Date | null
 
@@ -178,7 +178,7 @@ export class Stretch extends CompanyOwned {
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   ratingDueAt!: Date | null
 
-  @Field(() => Timestamp, { nullable: true, description: "Time when the customer was asked for a rating." })
+  @Field(() => DateTime, { nullable: true, description: "Time when the customer was asked for a rating." })
   @Property({ type: "datetime", columnType: "timestamptz(3)", nullable: true })
   ratingAskedAt!: Date | null
 

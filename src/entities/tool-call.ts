@@ -2,7 +2,7 @@ import { Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/
 import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
-import { JSONValue, Timestamp, UUID } from "./kit/scalars.js"
+import { DateTime, JSONValue, UUID } from "./kit/scalars.js"
 import { StorableJson } from "./kit/storable.js"
 import { words } from "./kit/words.js"
 
@@ -111,7 +111,7 @@ export class ToolCall {
   @Property({ type: "text", nullable: true })
   error: string | null = null
 
-  @Field(() => Timestamp, { description: "Time of the call." })
+  @Field(() => DateTime, { description: "Time of the call." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 

@@ -18,12 +18,14 @@ import type { RequestContext, RequestInfo } from "../context/request-context.js"
 import { ApiError, BadUserInput, DocumentNotTrusted, describe, NotFound, toGraphQLError } from "../errors.js"
 import { timed } from "../observability/longest-turns.js"
 import { oncePer } from "../once-per.js"
+import { withCurrentNames } from "./earlier-names.js"
 import { runWithoutSuggestions, withoutSuggestion, withoutSuggestions } from "./hidden-schema.js"
 import { graphqlLimits } from "./limits.js"
 import { type Cost, costOf, refuseCost, type Variables } from "./operation-cost.js"
 import { checkNesting, checkShape } from "./operation-limits.js"
 import { type Run, runFirstCompiled, runLaterCompiled } from "./run.js"
 import { SharedCache } from "./shared-cache.js"
+import { textsOfVariables } from "./text-literals.js"
 import type { TrustedDocuments } from "./trusted-documents.js"
 import { InvalidDocument, parseDocument, refuseCircles, validationErrors, withinStack } from "./validation.js"
 
@@ -39,6 +41,8 @@ export interface PreparedOperation {
   isListing: boolean
   /** How much it could return with these variables. */
   cost(variables: Variables): Cost
+  /** Throws for variables that have texts beyond their limits. */
+  checkTexts(variables: Variables): void
   /** Runs it without the limits that depend on its variables; transports call `OperationEngine.run` instead. */
   run: Run
 }
@@ -152,7 +156,7 @@ export class OperationEngine {
     toRun: (document: DocumentNode, operation: OperationDefinitionNode) => Run,
   ): PreparedOperation {
     checkNesting(requested.query)
-    const document = parse()
+    const document = withCurrentNames(parse())
     const valid = timed("validate", () => withinStack(() => this.#validated(schema, requested, document)))
     const run = toRun(document, valid.operation)
     return { schema, document, ...valid, run: this.hidesSchema ? runWithoutSuggestions(run) : run }
@@ -171,13 +175,14 @@ export class OperationEngine {
     refuseCost(cost(variables ?? {}))
     const errors = validationErrors(schema, document, this.hidesSchema)
     if (errors.length > 0) throw new InvalidDocument(this.hidesSchema ? errors.map(withoutSuggestion) : errors)
-    return { operation, cost, isListing: isListing(schema, operation) }
+    return { operation, cost, checkTexts: textsOfVariables(schema, operation), isListing: isListing(schema, operation) }
   }
 
-  /** Throws for variables that contain NUL or make the operation too costly. */
+  /** Throws for variables that contain NUL, make the operation too costly, or have texts beyond their limits. */
   check(prepared: PreparedOperation, variables: Variables): PreparedOperation {
     refuseUnstorable(variables)
     refuseCost(prepared.cost(variables))
+    prepared.checkTexts(variables)
     return prepared
   }
 

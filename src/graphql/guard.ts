@@ -4,13 +4,12 @@ import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import { readModelOf } from "../database/read-model.js"
 import { Row } from "../entities/kit/row.js"
-import { exposeAsString, readTexts } from "./text-arguments.js"
+import { textReader } from "./texts.js"
 
 /** Wraps every root field: it checks the access rule, and runs a mutation in one transaction. Throws for a root field without a rule. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   const unguarded: string[] = []
   for (const type of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
-    if (type) exposeAsString(type)
     for (const field of Object.values(type?.getFields() ?? {})) {
       const access = accessOf(field)
       if (!access) unguarded.push(`${type!.name}.${field.name}`)
@@ -39,11 +38,11 @@ function guard(
   const isMutation = type === schema.getMutationType()
   const runsInTransaction = isMutation && access.transaction === "auto"
   const { name } = field as unknown as { name: string }
-  const declared = type.getFields()[name]!.args
+  const readTexts = textReader(type.getFields()[name]!.args)
   field.resolve = (root, given, context, info) => {
     mustBeKnown(access.rule, context)
     if (isMutation) mustBeAbleToWrite(context)
-    const args = readTexts(declared, given)
+    const args = readTexts(given)
     authorize(access.rule, context, args)
     if (!isMutation) return resolve(root, args, context, info)
     const acting = context.acting(name)

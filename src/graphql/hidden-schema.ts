@@ -1,10 +1,12 @@
 import { type ExecutionResult, GraphQLError, NoSchemaIntrospectionCustomRule, specifiedRules } from "graphql"
 import type { Run } from "./run.js"
+import { TextLengthRule } from "./text-literals.js"
 
-const rulesWithoutIntrospection = [...specifiedRules, NoSchemaIntrospectionCustomRule]
+const rules = [...specifiedRules, TextLengthRule]
+const rulesWithoutIntrospection = [...rules, NoSchemaIntrospectionCustomRule]
 
 /** The rules of validation; for a server that hides its schema introspection is not valid. */
-export const rulesOf = (hidesSchema: boolean) => (hidesSchema ? rulesWithoutIntrospection : specifiedRules)
+export const rulesOf = (hidesSchema: boolean) => (hidesSchema ? rulesWithoutIntrospection : rules)
 
 /** Begins the names of the schema that graphql-js suggests at the end of a message about an unknown one. */
 const suggestion = " Did you mean "

@@ -3,7 +3,7 @@ import { type DocumentNode, type GraphQLObjectType, type GraphQLSchema, isObject
 import { entities } from "../database/options.js"
 import { columnsOf, readModelOf } from "../database/read-model.js"
 import type { EntityName } from "../database/tables.js"
-import { exposeAsString, readTexts } from "./text-arguments.js"
+import { textReader } from "./texts.js"
 
 /**
  * Lets the executor read plain fields as properties: type-graphql gives each a function, and a page has thousands of them. Field resolvers,
@@ -62,11 +62,11 @@ function needsOf(type: GraphQLObjectType, field: string): string[] | undefined {
 
 /** Parses text arguments of field resolvers like those of root fields. */
 function readTextArguments(type: GraphQLObjectType) {
-  exposeAsString(type)
   for (const field of Object.values(type.getFields())) {
-    const { resolve, args: declared } = field
-    if (resolve && declared.length > 0)
-      field.resolve = (root, args, context, info) => resolve(root, readTexts(declared, args), context, info)
+    const { resolve, args } = field
+    if (!resolve || args.length === 0) continue
+    const readTexts = textReader(args)
+    field.resolve = (root, given, context, info) => resolve(root, readTexts(given), context, info)
   }
 }
 

@@ -1,7 +1,7 @@
 import "reflect-metadata"
 import { MapperKind, mapSchema } from "@graphql-tools/utils"
 import type { MikroORM } from "@mikro-orm/postgresql"
-import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, Kind } from "graphql"
+import { type GraphQLEnumType, GraphQLScalarType, type GraphQLSchema, Kind, specifiedDirectives } from "graphql"
 import { buildSchemaSync } from "type-graphql"
 import { BadUserInput } from "../errors.js"
 import { oncePer } from "../once-per.js"
@@ -37,6 +37,7 @@ import { UnansweredQuestionResolver } from "../resolvers/unanswered-question.js"
 import { guardRootFields } from "./guard.js"
 import { checkObjectFields, skipDefaultResolvers } from "./object-fields.js"
 import { describeRootTypes, documentArguments } from "./schema-docs.js"
+import { exposeTexts, lengthDirective } from "./texts.js"
 
 type Resolver = new () => object
 
@@ -80,11 +81,13 @@ export function buildPlatformSchema(orm: MikroORM): GraphQLSchema {
   documentArguments()
   const schema = buildSchemaSync({
     resolvers,
+    directives: [...specifiedDirectives, lengthDirective],
     validate: false,
     // type-graphql requires it; subscriptions read the event log instead.
     pubSub: { publish: neverPublish, subscribe: neverPublish },
   })
   describeRootTypes(schema)
+  exposeTexts(schema)
   return guardRootFields(checkObjectFields(schema, orm))
 }
 

@@ -13,6 +13,7 @@ import {
 import { BadUserInput } from "../errors.js"
 import { rootLimits } from "../limits.js"
 import { timed } from "../observability/longest-turns.js"
+import { withCurrentNames } from "./earlier-names.js"
 import { rulesOf } from "./hidden-schema.js"
 import { checkNesting, fragmentsOf } from "./operation-limits.js"
 
@@ -27,7 +28,7 @@ export class InvalidDocument extends Error {
 export function parseDocument(query: string): DocumentNode {
   return withinStack(() => {
     checkNesting(query)
-    return timed("parse", () => parse(query, { maxTokens: rootLimits.graphqlTokens }))
+    return timed("parse", () => withCurrentNames(parse(query, { maxTokens: rootLimits.graphqlTokens })))
   })
 }
 

@@ -57,7 +57,7 @@ export const toolTable: Record<string, ToolRow> = {
     title: "Send a message",
     description:
       "Sends a message of the company to the customer of a chat, over the chat's messenger; under the credential of a person, as this person. AI control does not change: call take_over before, so that the assistant does not answer as well.",
-    document: `mutation ($chatId: UUID!, $text: TextUpTo16000, $mediaIds: [UUID!], $replyToMessageId: UUID, $template: MessageTemplateInput,
+    document: `mutation ($chatId: UUID!, $text: String, $mediaIds: [UUID!], $replyToMessageId: UUID, $template: MessageTemplateInput,
       $idempotencyKey: String) {
       createMessage(input: { chatId: $chatId, text: $text, mediaIds: $mediaIds, replyToMessageId: $replyToMessageId, template: $template,
         idempotencyKey: $idempotencyKey }) { ${message} } }`,
@@ -108,7 +108,7 @@ export const toolTable: Record<string, ToolRow> = {
     title: "Search knowledge",
     description:
       "Searches the indexed knowledge items of an assistant and returns the chunks of text that match best. A search costs the company one embedding credit, so a read-only access token may not search.",
-    document: `mutation ($assistantId: UUID!, $query: Text1to2000!, $take: Int) {
+    document: `mutation ($assistantId: UUID!, $query: String!, $take: Int) {
       queryKnowledge(input: { assistantId: $assistantId, query: $query, take: $take }) {
         data { knowledgeId knowledgeName chunkId content position score } } }`,
     arguments: ofAssistant,
@@ -117,7 +117,7 @@ export const toolTable: Record<string, ToolRow> = {
     title: "Add knowledge",
     description:
       "Adds a knowledge item to an assistant: a text, or a web page that is fetched. It is indexed in the background; indexStatus says when it is found.",
-    document: `mutation ($assistantId: UUID!, $name: Text1to200!, $kind: KnowledgeKind!, $resourceContent: TextUpTo1000000, $resourceUrl: WebAddress,
+    document: `mutation ($assistantId: UUID!, $name: String!, $kind: KnowledgeKind!, $resourceContent: String, $resourceUrl: URL,
       $fileId: UUID, $isVector: Boolean) {
       createKnowledgeItem(input: { assistantId: $assistantId, name: $name, kind: $kind, resourceContent: $resourceContent,
         resourceUrl: $resourceUrl, fileId: $fileId, isVector: $isVector }) {
@@ -138,7 +138,7 @@ export const toolTable: Record<string, ToolRow> = {
     title: "Update the prompt of an assistant",
     description:
       "Replaces the whole prompt of an assistant, which is used from its next answer on. Read the prompt first, with list_assistants and withPrompt: the one before is not kept.",
-    document: `mutation ($assistantId: UUID!, $prompt: TextUpTo32000!) {
+    document: `mutation ($assistantId: UUID!, $prompt: String!) {
       updateAssistant(id: $assistantId, input: { prompt: $prompt }) { id companyId name prompt updatedAt } }`,
     arguments: ofAssistant,
     effects: { replaces: true, repeatable: true },

@@ -5,7 +5,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { mustHaveRoom } from "../context/room.js"
 import { selectionOf } from "../context/selection.js"
 import { AccessToken } from "../entities/access-token.js"
-import { Timestamp, Trimmed, UUID } from "../entities/kit/scalars.js"
+import { DateTime, Trimmed, UUID } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { NotFound } from "../errors.js"
 import { accessTokenReadModel } from "../schema/access-token.js"
@@ -42,7 +42,7 @@ export class AccessTokenResolver {
     @Ctx() context: RequestContext,
     @Arg("companyId", () => UUID, { description: "ID of the company." }) companyId: string,
     @Arg("name", () => TokenName, { description: "Display name of the access token." }) name: string,
-    @Arg("expiresAt", () => Timestamp, {
+    @Arg("expiresAt", () => DateTime, {
       nullable: true,
       description: "Time in the future from which the token is refused. Default: never.",
     })

@@ -5,6 +5,7 @@ import { Arg, Ctx, FieldResolver, Info, Int, Mutation, Query, Resolver, Root } f
 import { copyAssistant } from "../assistant/copy.js"
 import { knowledgeItemsOf, toolsOf } from "../assistant/nested.js"
 import { freeChats, removeAssistant } from "../assistant/removal.js"
+import { chatsOfAssistant } from "../chats/nested.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -24,6 +25,7 @@ import {
 } from "../schema/assistant.js"
 import { checkAssistant, registrationOf } from "../schema/assistant-check.js"
 import { AssistantToolPage } from "../schema/assistant-tool.js"
+import { ChatConnection } from "../schema/chat.js"
 import { CompanyArg, IdArg } from "../schema/kit/arguments.js"
 import { findToChange, patch } from "../schema/kit/input.js"
 import { Needs } from "../schema/kit/needs.js"
@@ -76,6 +78,19 @@ export class AssistantResolver {
     @Arg("take", () => Int, { nullable: true, description: "Number of items, 1 to 100. Default: 20." }) take?: number,
   ) {
     return knowledgeItemsOf(context, selectionOf(info), id, pageSize(take, resolverLimits.pageDefault, "take"))
+  }
+
+  @Needs<"Assistant">()
+  @FieldResolver(() => ChatConnection, { description: "Chats that are assigned to the assistant, most recent activity first." })
+  chats(
+    @Root() { id }: PlannedRow<"Assistant">,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+    @Arg("first", () => Int, { nullable: true, description: "Number of items per page, 1 to 100. Default: 20." }) first?: number,
+    @Arg("after", () => String, { nullable: true, description: "Cursor of the last item of the previous page of this assistant." })
+    after?: string,
+  ) {
+    return chatsOfAssistant(context, selectionOf(info), id, { first, after })
   }
 
   @Access("company")

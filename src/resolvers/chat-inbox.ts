@@ -22,7 +22,7 @@ export class ChatInboxResolver {
   async addChatLabel(
     @Ctx() context: RequestContext,
     @IdArg("chat") id: string,
-    @Arg("label", () => Label, { description: "Name of the tag, 1 to 64 characters." }) label: string,
+    @Arg("label", () => Label, { description: "Name of the tag." }) label: string,
   ) {
     return addLabel(context.unit, await context.find(Chat, id), label)
   }
@@ -90,7 +90,7 @@ export class ChatInboxResolver {
   async addChatComment(
     @Ctx() context: RequestContext,
     @IdArg("chat") id: string,
-    @Arg("text", () => CommentText, { description: "Text of the comment, 1 to 2000 characters." }) text: string,
+    @Arg("text", () => CommentText, { description: "Text of the comment." }) text: string,
   ) {
     const chat = await context.find(Chat, id)
     return chat.comment(text, context.userId)

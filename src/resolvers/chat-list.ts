@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from "graphql"
 import { sql } from "kysely"
 import { Arg, Ctx, Info, Int, Query, Resolver } from "type-graphql"
+import { pagingOfChats } from "../chats/paging.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -8,38 +9,14 @@ import type { Narrow } from "../database/read-model.js"
 import type { FilterTemplate } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { BadUserInput } from "../errors.js"
 import { ChatConnection, ChatSortEnum, chatReadModel } from "../schema/chat.js"
 import { sizedList } from "../schema/chat-counts.js"
 import { ChatWhere, chatFilterFields, filtered, withUser } from "../schema/chat-filter.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
 import { literal, parseFilter, whereConditions } from "../schema/kit/filter.js"
-import { connection, pageOffset, pageSize } from "../schema/kit/page.js"
-import { cursorValues, type Paging } from "../schema/kit/paging.js"
+import { connection } from "../schema/kit/page.js"
+import { cursorValues } from "../schema/kit/paging.js"
 import { SortOrderEnum } from "../schema/kit/sort-order.js"
-import { resolverLimits } from "./limits.js"
-
-const bad = (path: string, message: string) => new BadUserInput(`${path} ${message}`, [{ path, message }])
-
-/** Paging of the list: by cursor or offset when sorted by recency, otherwise by offset. */
-function pagingOf(sortBy: string | undefined, sortOrder: string | undefined, first?: number, after?: string, skip?: number): Paging {
-  const byRecency = sortBy !== "createdAt"
-  if (after && skip != null) throw bad("cursor", "cannot be combined with skip")
-  if (after && !byRecency) throw bad("cursor", "cannot be combined with sortBy=createdAt, which pages by skip")
-  const column = byRecency ? "recency" : "created_at"
-  const descending = sortOrder !== "ASC"
-  return {
-    list: `chats ${descending ? "desc" : "asc"}`,
-    keys: [
-      { property: byRecency ? "recency" : "createdAt", column, type: "timestamptz" },
-      { property: "id", column: "id", type: "uuid" },
-    ],
-    descending,
-    size: pageSize(first, resolverLimits.pageDefault),
-    after,
-    skip: skip == null && byRecency ? null : pageOffset(skip),
-  }
-}
 
 const allChats: FilterTemplate<"Chat"> = { key: "all", values: [], build: (query) => query }
 
@@ -102,7 +79,7 @@ export class ChatListResolver {
       ...whereConditions(chatFilterFields, where ?? {}),
       ...(filter ? parseFilter(chatFilterFields, filter) : []),
     ]
-    const paging = pagingOf(sortBy, sortOrder, first, after, skip)
+    const paging = pagingOfChats({ sortBy, sortOrder, first, after, skip })
     // A malformed cursor is refused before a company out of reach.
     cursorValues(paging)
     const conditions = withUser(context, given)

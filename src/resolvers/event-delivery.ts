@@ -6,7 +6,7 @@ import { selectionOf } from "../context/selection.js"
 import type { Narrow } from "../database/read-model.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { EventDelivery, type EventDeliveryStatus, EventDeliveryStatusEnum } from "../entities/event-delivery.js"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 import { NotFound } from "../errors.js"
 import { redeliverEvent, redeliverEvents } from "../event-webhooks/redeliver.js"
 import { testEndpoint } from "../event-webhooks/test.js"
@@ -72,8 +72,8 @@ export class EventDeliveryResolver {
   async redeliverEvents(
     @Ctx() context: RequestContext,
     @Arg("webhookId", () => UUID, { description: "ID of the endpoint." }) webhookId: string,
-    @Arg("since", () => Timestamp, { description: "Time of the first event to send." }) since: Date,
-    @Arg("until", () => Timestamp, { nullable: true, description: "Time before which the events were. Default: now." }) until?: Date | null,
+    @Arg("since", () => DateTime, { description: "Time of the first event to send." }) since: Date,
+    @Arg("until", () => DateTime, { nullable: true, description: "Time before which the events were. Default: now." }) until?: Date | null,
     @Arg("onlyFailed", () => Boolean, {
       nullable: true,
       description: "Whether to send only events whose delivery has failed, and those that were not sent. Default: false.",

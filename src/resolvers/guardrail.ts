@@ -5,7 +5,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Narrow } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 import { setGuardrails } from "../guardrails/set.js"
 import { GuardrailSettingsInput } from "../schema/guardrail.js"
 import { GuardrailHitConnection, guardrailHitReadModel } from "../schema/guardrail-hit.js"
@@ -37,8 +37,8 @@ export class GuardrailResolver {
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
     @CompanyArg() companyId?: string,
-    @Arg("from", () => Timestamp, { nullable: true, description: "Returns only hits at this time or later." }) from?: Date,
-    @Arg("to", () => Timestamp, { nullable: true, description: "Returns only hits before this time." }) to?: Date,
+    @Arg("from", () => DateTime, { nullable: true, description: "Returns only hits at this time or later." }) from?: Date,
+    @Arg("to", () => DateTime, { nullable: true, description: "Returns only hits before this time." }) to?: Date,
     @Arg("where", () => GuardrailHitWhere, { nullable: true, description: "Conditions as an object." }) where?: GuardrailHitWhere,
     @Arg("filter", () => String, { nullable: true, description: "Conditions as text, in the form field:op:value;field:op:value." })
     filter?: string,

@@ -1,6 +1,6 @@
 /** Limits that resolvers/ enforces, from the specification and the contract; "ours" marks a value that neither of them gives. Times end in their unit, sizes in `Bytes` or `Characters`; plain text lengths are Unicode code points after trimming. */
 export const resolverLimits = {
-  /** Default page size of chats, calls, tools, tool calls, knowledge items and event deliveries. */
+  /** Default page size of calls, tools, tool calls, knowledge items and event deliveries. */
   pageDefault: 20,
   /** Page size of assistants (Limits table). */
   assistantPageDefault: 10,

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { type FileUpload, GraphQLUpload } from "graphql-upload-minimal"
+import type { FileUpload } from "graphql-upload-minimal"
 import { Arg, Ctx, Info, Mutation, Resolver } from "type-graphql"
 import { leftForVisitor, mustBeVisitorsType, mustBeWithinVisitorsDay } from "../channels/visitor-files.js"
 import { Access } from "../context/access.js"
@@ -8,7 +8,7 @@ import { mustBeWithinQuota, quotaLeft } from "../context/media-quota.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { PlainRow } from "../database/read-model.js"
-import { UUID } from "../entities/kit/scalars.js"
+import { UploadedFile, UUID } from "../entities/kit/scalars.js"
 import { Media } from "../entities/media.js"
 import { receiveUpload } from "../media/upload.js"
 import { mediaReadModel } from "../schema/media.js"
@@ -52,7 +52,7 @@ export class MediaResolver {
       description: "ID of the company. Default: the company of the access token, or the only company of the user.",
     })
     companyId: string | null | undefined,
-    @Arg("file", () => GraphQLUpload, {
+    @Arg("file", () => UploadedFile, {
       description: "The file, sent as the GraphQL multipart request specification describes; at most 25 MB.",
     })
     file: Promise<FileUpload>,

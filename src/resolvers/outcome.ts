@@ -1,7 +1,7 @@
 import { Arg, Ctx, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 import { outcomesOf } from "../outcomes/report.js"
 import { parseFilter, whereConditions } from "../schema/kit/filter.js"
 import { type GroupBy, OutcomeGroupByEnum, Outcomes } from "../schema/outcome.js"
@@ -17,12 +17,12 @@ export class OutcomeResolver {
     @Ctx() context: RequestContext,
     @Arg("companyId", () => UUID, { nullable: true, description: "ID of the company. Required for users of several companies." })
     companyId?: string,
-    @Arg("from", () => Timestamp, {
+    @Arg("from", () => DateTime, {
       nullable: true,
       description: "Begin of the period. Default: 28 days before its end, by the time zone.",
     })
     from?: Date,
-    @Arg("to", () => Timestamp, {
+    @Arg("to", () => DateTime, {
       nullable: true,
       description: "End of the period, which it does not include. Default: the end of today in the time zone.",
     })

@@ -4,7 +4,7 @@ import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
 import type { Narrow } from "../database/read-model.js"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 import { Stretch } from "../entities/stretch.js"
 import { endStretch } from "../outcomes/end-stretch.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
@@ -37,9 +37,9 @@ export class StretchResolver {
     @Info() info: GraphQLResolveInfo,
     @CompanyArg() companyId?: string,
     @Arg("chatId", () => UUID, { nullable: true, description: "Returns only stretches of this chat." }) chatId?: string,
-    @Arg("from", () => Timestamp, { nullable: true, description: "Returns only stretches that started at this time or later." })
+    @Arg("from", () => DateTime, { nullable: true, description: "Returns only stretches that started at this time or later." })
     from?: Date,
-    @Arg("to", () => Timestamp, { nullable: true, description: "Returns only stretches that started before this time." }) to?: Date,
+    @Arg("to", () => DateTime, { nullable: true, description: "Returns only stretches that started before this time." }) to?: Date,
     @Arg("filters", () => StretchFilters, { nullable: true, description: "Conditions as an object." }) filters?: StretchFilters,
     @Arg("filter", () => String, { nullable: true, description: "Conditions as text, in the form field:op:value;field:op:value." })
     filter?: string,

@@ -3,7 +3,7 @@ import { Arg, Ctx, Info, Int, Mutation, Query, Resolver } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 import { closeQuestion, reopenQuestion, unansweredQuestions } from "../knowledge/unanswered.js"
 import { CompanyArg } from "../schema/kit/arguments.js"
 import {
@@ -26,12 +26,12 @@ export class UnansweredQuestionResolver {
     @Info() info: GraphQLResolveInfo,
     @CompanyArg() companyId?: string,
     @Arg("assistantId", () => UUID, { nullable: true, description: "Returns only questions to this assistant." }) assistantId?: string,
-    @Arg("from", () => Timestamp, {
+    @Arg("from", () => DateTime, {
       nullable: true,
       description: "Counts only questions that were asked at this time or later. Default: 28 days before the end.",
     })
     from?: Date,
-    @Arg("to", () => Timestamp, { nullable: true, description: "Counts only questions that were asked before this time. Default: now." })
+    @Arg("to", () => DateTime, { nullable: true, description: "Counts only questions that were asked before this time. Default: now." })
     to?: Date,
     @Arg("state", () => UnansweredQuestionStateEnum, { nullable: true, description: "Which of them are returned. Default: OPEN." })
     state?: QuestionState,

@@ -8,7 +8,7 @@ export const accessTokenRoutes = routes("Access tokens", {
   },
   "POST /api/companies/{companyId}/access-tokens": {
     summary: "Creates an access token; its value is returned only in this response.",
-    document: `mutation ($companyId: UUID!, $name: String!, $expiresAt: Timestamp, $readOnly: Boolean) {
+    document: `mutation ($companyId: UUID!, $name: String!, $expiresAt: DateTime, $readOnly: Boolean) {
       createAccessToken(companyId: $companyId, name: $name, expiresAt: $expiresAt, readOnly: $readOnly) { ...AccessToken token } }`,
     body: "fields",
     errorStatuses: [400, 403],

@@ -40,7 +40,7 @@ export const eventWebhookRoutes = routes("Event webhooks", {
   },
   "POST /api/event-webhooks/{id}/redeliver": {
     summary: "Sends the events of a time range once more, and those that were not sent while the endpoint was disabled.",
-    document: `mutation ($id: UUID!, $since: Timestamp!, $until: Timestamp, $onlyFailed: Boolean) {
+    document: `mutation ($id: UUID!, $since: DateTime!, $until: DateTime, $onlyFailed: Boolean) {
       redeliverEvents(webhookId: $id, since: $since, until: $until, onlyFailed: $onlyFailed) { count } }`,
     body: "fields",
     errorStatuses: [400, 403, 404],

@@ -3,7 +3,7 @@ import { routes } from "./kit/routes.js"
 export const guardrailRoutes = routes("Guardrails", {
   "GET /api/guardrail-hits": {
     summary: "Lists texts that guardrails hit, newest first.",
-    document: `query ($companyId: UUID, $from: Timestamp, $to: Timestamp, $filter: String, $first: Int, $after: String, $withTotal: Boolean = true) {
+    document: `query ($companyId: UUID, $from: DateTime, $to: DateTime, $filter: String, $first: Int, $after: String, $withTotal: Boolean = true) {
       guardrailHits(companyId: $companyId, from: $from, to: $to, filter: $filter, first: $first, after: $after) {
         nodes { ...GuardrailHit } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor", withTotal: "withCount" },

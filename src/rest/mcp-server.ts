@@ -10,7 +10,7 @@ export const mcpServerRoutes = routes("MCP servers", {
   },
   [`POST ${path}`]: {
     summary: "Creates an MCP server and lists its tools; one that cannot be listed is stored, too, and its status says why.",
-    document: `mutation ($companyId: UUID!, $name: Text1to80!, $url: WebAddress!, $headers: JSON, $clientCredentials: McpClientCredentialsInput) {
+    document: `mutation ($companyId: UUID!, $name: String!, $url: URL!, $headers: JSON, $clientCredentials: McpClientCredentialsInput) {
       createMcpServer(input: { companyId: $companyId, name: $name, url: $url, headers: $headers, clientCredentials: $clientCredentials }) {
         ...McpServer } }`,
     body: "fields",

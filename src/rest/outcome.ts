@@ -7,7 +7,7 @@ const compared = `current { ${numbers} } before { ${numbers} }`
 export const outcomeRoutes = routes("Outcomes", {
   "GET /api/outcomes": {
     summary: "Reports on stretches of chats that started in a period, compared with the period before.",
-    document: `query ($companyId: UUID, $from: Timestamp, $to: Timestamp, $by: OutcomeGroupBy, $filter: String, $timeZone: String) {
+    document: `query ($companyId: UUID, $from: DateTime, $to: DateTime, $by: OutcomeGroupBy, $filter: String, $timeZone: String) {
       outcomes(companyId: $companyId, from: $from, to: $to, by: $by, filter: $filter, timeZone: $timeZone) {
         from to before timeZone by total { ${compared} } groups { key name from to ${compared} } } }`,
     csv: "groups",

@@ -3,7 +3,7 @@ import { routes } from "./kit/routes.js"
 export const stretchRoutes = routes("Outcomes", {
   "GET /api/stretches": {
     summary: "Lists stretches of chats, those that started last first.",
-    document: `query ($companyId: UUID, $chatId: UUID, $from: Timestamp, $to: Timestamp, $filter: String, $first: Int, $after: String,
+    document: `query ($companyId: UUID, $chatId: UUID, $from: DateTime, $to: DateTime, $filter: String, $first: Int, $after: String,
       $withTotal: Boolean = true) {
       stretches(companyId: $companyId, chatId: $chatId, from: $from, to: $to, filter: $filter, first: $first, after: $after) {
         nodes { ...Stretch } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,

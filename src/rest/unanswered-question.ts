@@ -3,7 +3,7 @@ import { routes } from "./kit/routes.js"
 export const unansweredQuestionRoutes = routes("Outcomes", {
   "GET /api/unanswered-questions": {
     summary: "Lists questions to which the search of the knowledge found nothing, those that were asked most often first.",
-    document: `query ($companyId: UUID, $assistantId: UUID, $from: Timestamp, $to: Timestamp, $state: UnansweredQuestionState, $first: Int, $after: String, $withTotal: Boolean = true) {
+    document: `query ($companyId: UUID, $assistantId: UUID, $from: DateTime, $to: DateTime, $state: UnansweredQuestionState, $first: Int, $after: String, $withTotal: Boolean = true) {
       unansweredQuestions(companyId: $companyId, assistantId: $assistantId, from: $from, to: $to, state: $state, first: $first, after: $after) {
         nodes { ...UnansweredQuestion } totalCount @include(if: $withTotal) pageInfo { hasNextPage endCursor } } }`,
     rename: { first: "take", after: "cursor", withTotal: "withCount" },

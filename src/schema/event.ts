@@ -3,7 +3,7 @@ import { readModel } from "../database/read-model.js"
 import { Chat } from "../entities/chat.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { GuardrailHit } from "../entities/guardrail-hit.js"
-import { JSONValue, Timestamp } from "../entities/kit/scalars.js"
+import { DateTime, JSONValue } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 import { Stretch } from "../entities/stretch.js"
 
@@ -18,7 +18,7 @@ export class EventShape {
   @Field(() => EventTypeEnum, { description: "Type of the event." })
   type!: EventType
 
-  @Field(() => Timestamp, { description: "Time of the event." })
+  @Field(() => DateTime, { description: "Time of the event." })
   createdAt!: string
 
   @Field(() => JSONValue, {

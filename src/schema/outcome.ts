@@ -1,6 +1,6 @@
 import { Field, Float, Int, ObjectType } from "type-graphql"
 import { readModel } from "../database/read-model.js"
-import { Timestamp } from "../entities/kit/scalars.js"
+import { DateTime } from "../entities/kit/scalars.js"
 import { words } from "../entities/kit/words.js"
 
 export const outcomeDayReadModel = readModel("OutcomeDay")
@@ -112,22 +112,22 @@ export class OutcomeGroup extends OutcomeComparison {
   @Field(() => String, { nullable: true, description: "Name of the assistant or of the person; null for others, and when it is deleted." })
   name!: string | null
 
-  @Field(() => Timestamp, { description: "Begin of the group in the period: of the day, of the week, or of the period itself." })
+  @Field(() => DateTime, { description: "Begin of the group in the period: of the day, of the week, or of the period itself." })
   from!: Date
 
-  @Field(() => Timestamp, { description: "End of it, which it does not include." })
+  @Field(() => DateTime, { description: "End of it, which it does not include." })
   to!: Date
 }
 
 @ObjectType({ description: "A report over stretches that started in a period and have ended." })
 export class Outcomes {
-  @Field(() => Timestamp, { description: "Begin of the period." })
+  @Field(() => DateTime, { description: "Begin of the period." })
   from!: Date
 
-  @Field(() => Timestamp, { description: "End of the period, which it does not include." })
+  @Field(() => DateTime, { description: "End of the period, which it does not include." })
   to!: Date
 
-  @Field(() => Timestamp, { description: "Begin of the period before, which ends where this one begins." })
+  @Field(() => DateTime, { description: "Begin of the period before, which ends where this one begins." })
   before!: Date
 
   @Field(() => String, { description: "Time zone of days and weeks." })

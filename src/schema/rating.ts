@@ -1,5 +1,5 @@
 import { Field, Int, ObjectType } from "type-graphql"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 
 @ObjectType({ description: "A customer's rating of a stretch." })
 export class StretchRating {
@@ -21,7 +21,7 @@ export class RatingRequest {
   @Field(() => String, { description: "The question of the channel connection." })
   question!: string
 
-  @Field(() => Timestamp, { description: "Time of the request; it can be answered for 72 hours." })
+  @Field(() => DateTime, { description: "Time of the request; it can be answered for 72 hours." })
   askedAt!: string
 
   @Field(() => Int, { nullable: true, description: "The rating that was given, 1 to 5." })

@@ -1,7 +1,7 @@
 import { Field, Int, ObjectType } from "type-graphql"
 import { belongsTo, readModel } from "../database/read-model.js"
 import { Assistant } from "../entities/assistant.js"
-import { Timestamp, UUID } from "../entities/kit/scalars.js"
+import { DateTime, UUID } from "../entities/kit/scalars.js"
 import { words } from "../entities/kit/words.js"
 import { AskedQuestion } from "../entities/question.js"
 import { chatReadModel } from "./chat.js"
@@ -36,13 +36,13 @@ export class UnansweredQuestion {
   @Field(() => Int, { description: "How often it was asked in the period." })
   count!: number
 
-  @Field(() => Timestamp, { description: "Time of the first question in the period." })
+  @Field(() => DateTime, { description: "Time of the first question in the period." })
   firstAskedAt!: string
 
-  @Field(() => Timestamp, { description: "Time of the last question in the period." })
+  @Field(() => DateTime, { description: "Time of the last question in the period." })
   lastAskedAt!: string
 
-  @Field(() => Timestamp, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "When it was taken off the list; null while one of the counted questions is open.",
   })

@@ -24,7 +24,7 @@ async function companyAt(now: Date, name: string): Promise<CompanyRows> {
 }
 
 const numbers = "stretches containment handOffRate unanswered"
-const query = `query ($from: Timestamp, $to: Timestamp, $by: OutcomeGroupBy) { outcomes(from: $from, to: $to, by: $by) {
+const query = `query ($from: DateTime, $to: DateTime, $by: OutcomeGroupBy) { outcomes(from: $from, to: $to, by: $by) {
   total { current { ${numbers} } before { ${numbers} } } groups { key current { stretches } before { stretches } } } }`
 
 async function report({ token }: CompanyRows, { from, to }: Period, by = "HANDOFF_REASON") {

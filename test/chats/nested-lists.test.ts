@@ -54,6 +54,33 @@ it("an assistant shows its tools and knowledge items as their root fields do", a
   expect(body.data.assistant.knowledgeItems).toEqual(body.data.knowledgeItems)
 })
 
+it("an assistant shows its chats, most recent activity first, and goes on as the root field does", async () => {
+  const [assistant, other] = [await acme.makeAssistant(), await acme.makeAssistant()]
+  const [first, second, third] = [
+    await acme.chat({ assistantId: assistant.id }),
+    await acme.chat({ assistantId: assistant.id }),
+    await acme.chat({ assistantId: assistant.id }),
+  ]
+  const foreign = await acme.chat({ assistantId: other.id })
+  await messagesOf(first.id, ["the latest"])
+  const query = `query ($id: UUID!, $after: String) {
+    assistant(id: $id) { chats(first: 2, after: $after) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }
+    chats(assistantId: $id, first: 2, after: $after) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`
+  const page = (await gql(acme.token, query, { id: assistant.id })).data
+  expect(page.assistant.chats).toMatchObject({
+    totalCount: 3,
+    nodes: [{ id: first.id }, { id: third.id }],
+    pageInfo: { hasNextPage: true },
+  })
+  expect(page.assistant.chats).toEqual(page.chats)
+  const next = (await gql(acme.token, query, { id: assistant.id, after: page.chats.pageInfo.endCursor })).data
+  expect(next.assistant.chats).toMatchObject({ nodes: [{ id: second.id }], pageInfo: { hasNextPage: false } })
+  expect(next.assistant.chats).toEqual(next.chats)
+  const all = await gql(acme.token, "{ assistants(take: 100) { nodes { id chats { nodes { id } } } } }")
+  const shown = all.data.assistants.nodes.find(({ id }: { id: string }) => id === other.id)
+  expect(shown.chats.nodes).toEqual([{ id: foreign.id }])
+})
+
 promised("another company sees none of them", async () => {
   const chat = await acme.chat()
   await messagesOf(chat.id, ["private words"])

@@ -160,7 +160,7 @@ describe("an expiry", () => {
     expect(renamed.body).toMatchObject({ name: "Store", expiresAt })
     const { data } = await gql(
       acme.owner.jwt,
-      `mutation ($companyId: UUID!, $expiresAt: Timestamp) {
+      `mutation ($companyId: UUID!, $expiresAt: DateTime) {
         createAccessToken(companyId: $companyId, name: "Shop", expiresAt: $expiresAt, readOnly: true) { expiresAt readOnly } }`,
       { companyId: acme.id, expiresAt },
     )

@@ -203,8 +203,8 @@ describe("credentials", () => {
       UUID: v7(),
       Boolean: true,
       Int: 1,
-      Timestamp: "2026-01-31T09:15:00.123Z",
-      WebAddress: "https://shop.example/",
+      DateTime: "2026-01-31T09:15:00.123Z",
+      URL: "https://shop.example/",
       PhoneNumber: "+4915112345678",
     }
     return samples[String(inner) as keyof typeof samples] ?? "x"

@@ -20,7 +20,7 @@ let assistants: string[]
 
 const numbers = `stretches aiAlone aiThenPerson personAlone unanswered reopened handedOff containment durableContainment handOffRate
   firstAnswerMs { ai { p50 p95 } people { p50 p95 } } ratings rating inputTokens outputTokens`
-const query = `query ($from: Timestamp, $to: Timestamp, $by: OutcomeGroupBy, $filter: String, $timeZone: String, $companyId: UUID) {
+const query = `query ($from: DateTime, $to: DateTime, $by: OutcomeGroupBy, $filter: String, $timeZone: String, $companyId: UUID) {
   outcomes(from: $from, to: $to, by: $by, filter: $filter, timeZone: $timeZone, companyId: $companyId) {
     before timeZone total { current { ${numbers} } before { ${numbers} } }
     groups { key name from to current { ${numbers} } before { ${numbers} } } } }`

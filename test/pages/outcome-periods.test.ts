@@ -64,7 +64,7 @@ describe("a period", () => {
   })
 
   it("follows the one before, which is the one that the server compares with", async () => {
-    const query = `query ($from: Timestamp, $to: Timestamp, $zone: String) { outcomes(from: $from, to: $to, timeZone: $zone) { before } }`
+    const query = `query ($from: DateTime, $to: DateTime, $zone: String) { outcomes(from: $from, to: $to, timeZone: $zone) { before } }`
     for (const [zone, first, last] of [
       [berlin, "2026-03-23", "2026-03-29"],
       [berlin, "2026-03-30", "2026-04-05"],

@@ -1,5 +1,5 @@
 import { Field, ObjectType } from "type-graphql"
-import { Timestamp, UUID } from "./scalars.js"
+import { DateTime, UUID } from "./scalars.js"
 
 @ObjectType({ description: "An internal comment on a chat; it is never sent to the customer." })
 export class ChatComment {
@@ -12,7 +12,7 @@ export class ChatComment {
   @Field(() => UUID, { nullable: true, description: "ID of the user who wrote the comment; null when an access token was used." })
   authorId!: string | null
 
-  @Field(() => Timestamp, { description: "Time of creation." })
+  @Field(() => DateTime, { description: "Time of creation." })
   createdAt!: string
 }
 

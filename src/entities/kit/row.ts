@@ -4,7 +4,7 @@ import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import type { OutputFrame } from "../message.js"
 import { clock } from "./clock.js"
-import { Timestamp, UUID } from "./scalars.js"
+import { DateTime, UUID } from "./scalars.js"
 import type { WorkState } from "./work-state.js"
 
 /** A change that is reported to the company's clients; stored as an event row in the same transaction. */
@@ -58,11 +58,11 @@ export abstract class Row {
   @PrimaryKey({ type: "uuid" })
   id: string = v7()
 
-  @Field(() => Timestamp, { description: "Time of creation." })
+  @Field(() => DateTime, { description: "Time of creation." })
   @Property({ type: "datetime", columnType: "timestamptz(3)" })
   createdAt: Date = clock.now()
 
-  @Field(() => Timestamp, { description: "Time of the last change." })
+  @Field(() => DateTime, { description: "Time of the last change." })
   @Property({
     type: "datetime",
     columnType: "timestamptz(3)",

@@ -14,7 +14,8 @@ function webAddress(value: unknown): string {
 
 /** An http or https URL that the server requests; without credentials, stored unchanged. */
 export const WebAddress = new GraphQLScalarType({
-  name: "WebAddress",
+  name: "URL",
+  specifiedByURL: "https://url.spec.whatwg.org/",
   description: "An absolute http or https URL without user name and password.",
   extensions: { jsonSchema: { type: "string", maxLength: entityLimits.webAddress, pattern: "^\\s*[hH][tT][tT][pP][sS]?:" } },
   serialize: (value) => value,

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import type { Namespace } from "socket.io"
-import { Timestamp } from "../../entities/kit/scalars.js"
+import { DateTime } from "../../entities/kit/scalars.js"
 import type { LoggedEvent } from "../logged-event.js"
 
 /** Sends events to the sockets of a namespace; an event that several sockets get at the same time is encoded once for all of them. */
@@ -26,7 +26,7 @@ export class EventBatches {
     this.#sent = null
     for (const [event, sockets] of waiting) {
       const { type, payload, id, createdAt } = event
-      this.namespace.to(sockets).emit(type, { type, payload, id, createdAt: Timestamp.serialize(createdAt) })
+      this.namespace.to(sockets).emit(type, { type, payload, id, createdAt: DateTime.serialize(createdAt) })
     }
   }
 }

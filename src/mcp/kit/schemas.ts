@@ -1,6 +1,5 @@
-import { type FieldNode, GraphQLNonNull, isNonNullType, type OperationDefinitionNode } from "graphql"
+import type { FieldNode, OperationDefinitionNode } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import { textOf } from "../../graphql/text-arguments.js"
 import { descriptionOf, inPlace, inputSchema, type JsonSchema, outputSchema } from "../../rest/kit/json-schema.js"
 import { placesOf, type VariablePlace } from "../../rest/kit/operation.js"
 import { keyVariable, onlyReads, type Tool } from "./tool.js"
@@ -50,10 +49,7 @@ function argumentsSchema(tool: Tool): ListedTool["inputSchema"] {
 }
 
 function argumentSchema(tool: Tool, name: string, place: VariablePlace | undefined): JsonSchema {
-  const declared = tool.operation.variables.get(name)!.type
-  const text = place?.isArgument ? textOf(place.at) : undefined
-  const type = text ? (isNonNullType(declared) ? new GraphQLNonNull(text) : text) : declared
-  const full = inputSchema(type, inPlace)
+  const full = inputSchema(tool.operation.variables.get(name)!.type, inPlace)
   // An argument that is not wanted is left out.
   const bare = tool.nullable?.includes(name) ? full : withoutNull(full)
   // JSON of any kind has no type, which models need; what tools take as JSON is an object.

@@ -10,6 +10,7 @@ import {
   isScalarType,
 } from "graphql"
 import { BadUserInput, type Detail, missingField } from "../../errors.js"
+import { readText } from "../../graphql/texts.js"
 
 /** Throws one BadUserInput with all details, if there are any. */
 export function refuseDetails(details: Detail[]) {
@@ -26,6 +27,7 @@ export function checkInput(value: unknown, type: GraphQLInputType, name: string,
   mustBeLists(value, type, name ? [name] : [], details)
   if (value === undefined && isNonNullType(type)) details.push({ path: name, message: "is required" })
   else coerceInputValue(value, type, (path, _invalid, error) => report(path, error))
+  readText(value, { type, extensions: {} }, name, details)
 }
 
 /** Refuses a single item for a list, which GraphQL would accept but the REST schema does not. */

@@ -11,6 +11,7 @@ import {
   isObjectType,
   type SelectionSetNode,
 } from "graphql"
+import { limitedType } from "../../graphql/texts.js"
 import { asTypeName, type Components } from "./components.js"
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
@@ -23,7 +24,7 @@ const builtIn: Record<string, JsonSchema> = {
   Boolean: { type: "boolean" },
   ID: { type: "string" },
   UUID: { type: "string", format: "uuid" },
-  Timestamp: { type: "string", format: "date-time" },
+  DateTime: { type: "string", format: "date-time" },
   JSON: {},
 }
 
@@ -68,7 +69,7 @@ function bareInput(type: GraphQLInputType, components: ObjectSchemas): JsonSchem
   if (!isInputObjectType(type)) return leaf(type)
   const fields = Object.values(type.getFields()).filter(({ name }) => name !== "idempotencyKey")
   const properties = Object.fromEntries(
-    fields.map((field) => [field.name, { ...inputSchema(field.type, components), description: descriptionOf(field, fields) }]),
+    fields.map((field) => [field.name, { ...inputSchema(limitedType(field), components), description: descriptionOf(field, fields) }]),
   )
   const required = fields.filter((field) => isNonNullType(field.type)).map((field) => field.name)
   const { description } = type

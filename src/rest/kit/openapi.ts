@@ -2,7 +2,6 @@ import { STATUS_CODES } from "node:http"
 import {
   type FieldNode,
   type GraphQLInputType,
-  GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -14,7 +13,6 @@ import {
   parse,
 } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import { textOf } from "../../graphql/text-arguments.js"
 import { oncePer } from "../../once-per.js"
 import { resources } from "../resources.js"
 import { asTypeName, Components } from "./components.js"
@@ -211,9 +209,7 @@ function bodySchema(operation: Operation, components: Components): JsonSchema {
   const required = fields.filter(([name, { required }]) => required || route.requiredFields?.includes(name)).map(([name]) => name)
   const propertySchema = (name: string, type: GraphQLInputType) => {
     const argument = argumentOf(operation, name)
-    const text = textOf(argument)
-    const schema = inputSchema(text ? (isNonNullType(type) ? new GraphQLNonNull(text) : text) : type, components)
-    return { ...schema, description: argument && descriptionOf(argument, operation.root.args) }
+    return { ...inputSchema(type, components), description: argument && descriptionOf(argument, operation.root.args) }
   }
   const properties = Object.fromEntries(fields.map(([name, { type }]) => [name, propertySchema(name, type)]))
   const schema = { type: "object", properties, ...(required.length > 0 && { required }) }

@@ -15,6 +15,7 @@ import {
 } from "graphql"
 import { type AccessRule, accessOf } from "../../context/access.js"
 import type { OperationEngine, PreparedOperation, Transport } from "../../graphql/engine.js"
+import { limitedType } from "../../graphql/texts.js"
 import type { Route } from "./routes.js"
 
 /** A document of the server's own with one root field, prepared to run with variables that a request fills. */
@@ -55,12 +56,13 @@ export function declaredOperation(
   if (field?.kind !== Kind.FIELD || definition.selectionSet.selections.length !== 1)
     throw new Error(`${name}: the operation must have exactly one root field`)
   const root = schema.getRootType(definition.operation)!.getFields()[field.name.value]!
+  const places = placesOf({ schema, document })
   const variables = new Map(
-    (definition.variableDefinitions ?? []).map((variable) => [
-      variable.variable.name.value,
+    (definition.variableDefinitions ?? []).map(({ variable: { name }, type, defaultValue }) => [
+      name.value,
       {
-        type: typeFromAST(schema, variable.type) as GraphQLInputType,
-        required: variable.type.kind === Kind.NON_NULL_TYPE && !variable.defaultValue,
+        type: limitedType(places.get(name.value)?.at, typeFromAST(schema, type) as GraphQLInputType),
+        required: type.kind === Kind.NON_NULL_TYPE && !defaultValue,
       },
     ]),
   )
@@ -84,7 +86,7 @@ export interface VariablePlace {
 }
 
 /** The places of the variables of an operation, by name. */
-export function placesOf({ schema, document }: DeclaredOperation): Map<string, VariablePlace> {
+export function placesOf({ schema, document }: Pick<DeclaredOperation, "schema" | "document">): Map<string, VariablePlace> {
   const places = new Map<string, VariablePlace>()
   const types = new TypeInfo(schema)
   visit(

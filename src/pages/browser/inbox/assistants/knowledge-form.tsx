@@ -25,10 +25,10 @@ export function KnowledgeForm({ assistant, question, added }: Props) {
       const fileId = file instanceof File ? await upload(assistant.companyId, file, crypto.randomUUID()) : undefined
       const content = kind === "TEXT" ? { resourceContent } : kind === "URL" ? { resourceUrl: resourceUrl! } : { fileId: fileId! }
       const isVector = kind !== "TEXT" || use !== "whole"
-      const input = { assistantId: assistant.id, name: name || (file as File | null)?.name, kind, isVector, ...content }
+      const input = { assistantId: assistant.id, name: name || (file as File).name, kind, isVector, ...content }
       if (!(await mutate(createKnowledge, { input }))) return
       form.reset()
-      notice(t("Added: {name}", { name: input.name! }))
+      notice(t("Added: {name}", { name: input.name }))
       added()
     } catch (error) {
       notice((error as Error).message)

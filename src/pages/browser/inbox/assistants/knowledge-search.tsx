@@ -13,7 +13,7 @@ export function KnowledgeSearch({ assistantId }: { assistantId: string }) {
   const [matches, setMatches] = useState<Match[] | null>(null)
   async function search(event: FormEvent<HTMLFormElement>) {
     const { query } = textsOf(event)
-    const found = await mutate(queryKnowledge, { input: { assistantId, query } })
+    const found = await mutate(queryKnowledge, { input: { assistantId, query: query! } })
     if (found) setMatches(found.queryKnowledge.data)
   }
   return (

@@ -20,8 +20,8 @@ export function ToolForm({ tool, assistantId, saved }: Props) {
     const schema = readJson(params!)
     if ("reason" in schema) return
     const input = {
-      name,
-      description,
+      name: name!,
+      description: description!,
       type: type as Tool["type"],
       params: schema.value,
       timeoutSeconds: Number(timeoutSeconds),

@@ -6,5 +6,5 @@ export const graphql = initGraphQLTada<{
   introspection: introspection
   // Fragments are read where they are selected: the components are few.
   disableMasking: true
-  scalars: { UUID: string; Timestamp: string; JSON: unknown; HexColor: string; PhoneNumber: string; TextUpTo16000: string }
+  scalars: { UUID: string; DateTime: string; JSON: unknown; HexColor: string; PhoneNumber: string; URL: string }
 }>()

@@ -86,7 +86,7 @@ export const assignManager = graphql(
   `mutation AssignManager($id: UUID!, $managerId: UUID) { assignManager(id: $id, managerId: $managerId) { id managerId manager { id name } } }`,
 )
 export const renameChat = graphql(
-  `mutation RenameChat($id: UUID!, $name: Text0to500) { updateChat(id: $id, input: { name: $name }) { id name } }`,
+  `mutation RenameChat($id: UUID!, $name: String) { updateChat(id: $id, input: { name: $name }) { id name } }`,
 )
 export const setChatFolder = graphql(
   `mutation SetChatFolder($id: UUID!, $folderId: UUID) { setChatFolder(id: $id, folderId: $folderId) { id folderId folder { id name } } }`,

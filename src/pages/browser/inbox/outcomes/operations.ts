@@ -17,7 +17,7 @@ export type OutcomeGroup = FragmentOf<typeof groupFields>
 
 /** The numbers of a period, by days or weeks; with whether the company has any stretch. */
 export const outcomesQuery = graphql(
-  `query Outcomes($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $timeZone: String!, $by: OutcomeGroupBy!) {
+  `query Outcomes($companyId: UUID!, $from: DateTime!, $to: DateTime!, $timeZone: String!, $by: OutcomeGroupBy!) {
     outcomes(companyId: $companyId, from: $from, to: $to, timeZone: $timeZone, by: $by) {
       from to before total { current { ...NumberFields } before { ...NumberFields } } groups { ...GroupFields }
     }
@@ -28,7 +28,7 @@ export const outcomesQuery = graphql(
 
 /** The same numbers by what can be compared. */
 export const breakdownsQuery = graphql(
-  `query OutcomeBreakdowns($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $timeZone: String!) {
+  `query OutcomeBreakdowns($companyId: UUID!, $from: DateTime!, $to: DateTime!, $timeZone: String!) {
     assistants: outcomes(companyId: $companyId, from: $from, to: $to, timeZone: $timeZone, by: ASSISTANT) { groups { ...GroupFields } }
     channels: outcomes(companyId: $companyId, from: $from, to: $to, timeZone: $timeZone, by: MESSENGER) { groups { ...GroupFields } }
     people: outcomes(companyId: $companyId, from: $from, to: $to, timeZone: $timeZone, by: PERSON) { groups { ...GroupFields } }
@@ -39,7 +39,7 @@ export const breakdownsQuery = graphql(
 
 /** The rows behind a number. */
 export const stretchesQuery = graphql(
-  `query Stretches($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $filter: String!, $first: Int, $after: String) {
+  `query Stretches($companyId: UUID!, $from: DateTime!, $to: DateTime!, $filter: String!, $first: Int, $after: String) {
     stretches(companyId: $companyId, from: $from, to: $to, filter: $filter, first: $first, after: $after) {
       nodes {
         id startedAt messenger outcome reopened handOffReason rating firstAnswerMs { ai people }
@@ -52,7 +52,7 @@ export const stretchesQuery = graphql(
 
 /** Questions to which the search of the knowledge found nothing, with their chats. */
 export const questionsQuery = graphql(
-  `query UnansweredQuestions($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $state: UnansweredQuestionState, $first: Int, $after: String) {
+  `query UnansweredQuestions($companyId: UUID!, $from: DateTime!, $to: DateTime!, $state: UnansweredQuestionState, $first: Int, $after: String) {
     unansweredQuestions(companyId: $companyId, from: $from, to: $to, state: $state, first: $first, after: $after) {
       nodes {
         id companyId question count lastAskedAt closedAt assistant { id name }
@@ -65,7 +65,7 @@ export const questionsQuery = graphql(
 
 /** What was asked most often of what the knowledge did not say, answered since or not, with how often it was asked in the period before. */
 export const missingAnswersQuery = graphql(
-  `query MissingAnswers($companyId: UUID!, $before: Timestamp!, $from: Timestamp!, $to: Timestamp!, $first: Int) {
+  `query MissingAnswers($companyId: UUID!, $before: DateTime!, $from: DateTime!, $to: DateTime!, $first: Int) {
     current: unansweredQuestions(companyId: $companyId, from: $from, to: $to, state: ALL, first: $first) { nodes { id question count closedAt } }
     before: unansweredQuestions(companyId: $companyId, from: $before, to: $from, state: ALL, first: $first) { nodes { id count } }
   }`,
@@ -76,7 +76,7 @@ export const reopenQuestion = graphql(`mutation ReopenUnansweredQuestion($id: UU
 
 /** What the guardrails of the assistants found. */
 export const hitsQuery = graphql(
-  `query GuardrailHits($companyId: UUID!, $from: Timestamp!, $to: Timestamp!, $first: Int, $after: String) {
+  `query GuardrailHits($companyId: UUID!, $from: DateTime!, $to: DateTime!, $first: Int, $after: String) {
     guardrailHits(companyId: $companyId, from: $from, to: $to, first: $first, after: $after) {
       nodes {
         id createdAt rule direction action excerpt messageId assistant { id name } chat { id name accountName username phoneNumber }

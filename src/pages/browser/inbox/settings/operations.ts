@@ -24,7 +24,7 @@ export const tokensQuery = graphql(
   `query Tokens($companyId: UUID!) { accessTokens(companyId: $companyId) { id name tokenPrefix readOnly createdAt lastUsedAt expiresAt } }`,
 )
 export const createToken = graphql(
-  `mutation CreateToken($companyId: UUID!, $name: String!, $readOnly: Boolean, $expiresAt: Timestamp) {
+  `mutation CreateToken($companyId: UUID!, $name: String!, $readOnly: Boolean, $expiresAt: DateTime) {
     createAccessToken(companyId: $companyId, name: $name, readOnly: $readOnly, expiresAt: $expiresAt) { id token }
   }`,
 )

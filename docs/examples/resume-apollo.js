@@ -1,0 +1,47 @@
+// The events of a company with Apollo Client, without a gap after a lost connection. Needs @apollo/client, rxjs and graphql-ws, and Node.js 22 or a browser:
+//   URL=ws://127.0.0.1:4000/graphql TOKEN=… node docs/examples/resume-apollo.js
+import { ApolloClient, ApolloLink, gql, InMemoryCache } from "@apollo/client"
+import { GraphQLWsLink } from "@apollo/client/link/subscriptions"
+import { createClient } from "graphql-ws"
+import { tap } from "rxjs"
+
+const { URL, TOKEN } = process.env
+
+const socket = createClient({
+  url: URL,
+  connectionParams: { accessToken: TOKEN },
+  // Also when nothing answers, as while a server restarts. Wrong credentials end it all the same.
+  shouldRetry: () => true,
+  retryAttempts: Number.POSITIVE_INFINITY,
+})
+
+// Apollo Client copies the variables of a subscription, so the cursor is written into the copy, which graphql-ws sends again after each connection.
+const resuming = new ApolloLink((operation, forward) =>
+  forward(operation).pipe(
+    tap(({ data }) => {
+      if (data?.events) operation.variables.after = data.events.id
+    }),
+  ),
+)
+
+const client = new ApolloClient({ link: ApolloLink.from([resuming, new GraphQLWsLink(socket)]), cache: new InMemoryCache() })
+
+const query = gql`
+  subscription ($after: String) {
+    events(after: $after) {
+      id
+      type
+      message {
+        text
+      }
+    }
+  }
+`
+
+client.subscribe({ query, fetchPolicy: "no-cache" }).subscribe({
+  next({ data }) {
+    const { id, type, message } = data.events
+    console.log(id, type, message?.text ?? "")
+  },
+  error: (error) => console.error(error),
+})

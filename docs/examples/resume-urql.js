@@ -1,0 +1,41 @@
+// The events of a company with urql, without a gap after a lost connection. Needs @urql/core and graphql-ws, and Node.js 22 or a browser:
+//   URL=ws://127.0.0.1:4000/graphql TOKEN=… node docs/examples/resume-urql.js
+import { Client, subscriptionExchange } from "@urql/core"
+import { createClient } from "graphql-ws"
+
+const { URL, TOKEN } = process.env
+
+const socket = createClient({
+  url: URL,
+  connectionParams: { accessToken: TOKEN },
+  // Also when nothing answers, as while a server restarts. Wrong credentials end it all the same.
+  shouldRetry: () => true,
+  retryAttempts: Number.POSITIVE_INFINITY,
+})
+
+const client = new Client({
+  url: URL.replace(/^ws/, "http"),
+  exchanges: [
+    subscriptionExchange({
+      forwardSubscription: ({ query, variables: given }) => ({
+        subscribe(sink) {
+          // urql keeps its variables; after each connection graphql-ws sends this object again.
+          const variables = { ...given }
+          const next = (result) => {
+            sink.next(result)
+            if (result.data?.events) variables.after = result.data.events.id
+          }
+          return { unsubscribe: socket.subscribe({ query, variables }, { ...sink, next }) }
+        },
+      }),
+    }),
+  ],
+})
+
+const query = "subscription ($after: String) { events(after: $after) { id type message { text } } }"
+
+client.subscription(query, {}).subscribe(({ data, error }) => {
+  if (error) return console.error(error)
+  const { id, type, message } = data.events
+  console.log(id, type, message?.text ?? "")
+})
