@@ -4,9 +4,9 @@ import { clock } from "../entities/kit/clock.js"
 import { appendSql, appendValues, deliveryOf } from "../messages/append.js"
 import { dueReply, type Inbound, isAnswered, repliesTo } from "../messages/inbound.js"
 import { oncePer } from "../once-per.js"
+import type { ClaimedTurn } from "./claim.js"
 import type { Guarded } from "./guarded.js"
 import { answerOf } from "./tool-loop.js"
-import type { Turn } from "./turn.js"
 
 /**
  * Appends the answer of a turn and ends it: `ChatTurn.holdsTurn()` and `endTurn()` in SQL, for a turn without open calls. A test compares the
@@ -30,7 +30,7 @@ const statementOf = oncePer(
 )
 
 /** Stores the answer and ends the turn by one statement; false, and nothing is stored, when the turn was lost or its end has other effects. */
-export async function storeAnswerAtOnce(context: RequestContext, turn: Turn, conclusion: Guarded): Promise<boolean> {
+export async function storeAnswerAtOnce(context: RequestContext, turn: ClaimedTurn, conclusion: Guarded): Promise<boolean> {
   const { text, handOver, isStopped, sources, findings } = conclusion
   const answer = answerOf(text)
   if (handOver || isStopped || findings.length > 0 || !answer) return false

@@ -1,5 +1,5 @@
 import type { Columns } from "../database/tables.js"
-import type { FunctionCall, FunctionCallOutput } from "../entities/message.js"
+import type { FunctionCall, FunctionCallOutput } from "../entities/kit/tool-frames.js"
 import type { HeardMessage } from "./tool-loop.js"
 
 /** A message as the statements of a turn read it: its role, its text, its tool call or output, and its ID if this turn answers it. */

@@ -22,7 +22,7 @@ import { runTool } from "./tool-run.js"
 import { handedOver } from "./tools.js"
 
 /** A running turn: what the model is given, and the progress that subscribers receive. */
-export interface Turn extends ClaimedTurn {
+interface Turn extends ClaimedTurn {
   configuration: AssistantConfiguration
   /** Sentences about hand-offs and returns. */
   notes: string[]

@@ -1,33 +1,16 @@
 import type { Lease } from "../context/lease.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Call } from "../entities/call.js"
-import type { CallVariables } from "../entities/call-row.js"
 import { clock } from "../entities/kit/clock.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import { type CallFacts, VoiceFailure, type VoiceProvider } from "../ports/voice.js"
 import { dial } from "./dial.js"
 import { endCall } from "./end-call.js"
+import { type ClaimedCall, requestSignal, storeFacts, waitForNextLook } from "./facts.js"
 import { callLimits } from "./limits.js"
 import { giveLines } from "./lines.js"
-import { endOf } from "./outcome.js"
 import { playCall } from "./play.js"
-import { namesAnother, takeProviderId } from "./provider-id.js"
-import { takeReports } from "./reports.js"
-
-/** A call on its line, as its worker claimed it. */
-export interface ClaimedCall {
-  runId: string
-  callId: string
-  assistantId: string | null
-  provider: string
-  providerCallId: string | null
-  phoneNumber: string
-  variables: CallVariables
-  dialedAt: Date | null
-  answeredAt: Date | null
-  maxDurationSeconds: number
-  conversation: unknown
-}
+import { namesAnother } from "./provider-id.js"
 
 /** Claims the next step of a call on its line; null when it has none. */
 export function beginCall(_tx: RequestContext, call: Call, runId: string): ClaimedCall | null {
@@ -60,9 +43,6 @@ export async function followCall(lease: Lease<Call>, call: ClaimedCall): Promise
 }
 
 export const providerOf = ({ services }: RequestContext, name: string) => services.voices.find((provider) => provider.name === name)
-
-/** The signal of a request to a provider. */
-export const requestSignal = (lease: Lease<Call>) => AbortSignal.any([lease.signal, AbortSignal.timeout(callLimits.providerMs)])
 
 /** Finds out whether a call in doubt was dialed: it is never dialed again unless its provider knows all calls and not this one. */
 async function findDialed(lease: Lease<Call>, call: ClaimedCall, provider: VoiceProvider): Promise<void> {
@@ -115,38 +95,12 @@ const unknown = ({ callId, providerCallId, answeredAt }: ClaimedCall): CallFacts
 
 const askLater = async (lease: Lease<Call>) => void (await lease.store(waitForNextLook))
 
-const waitForNextLook = (call: Call) => call.expectWork(call.line, new Date(clock.now().getTime() + callLimits.pollMs))
-
 /** Ends a call whose provider has not reported an end in time; a later report replaces that. */
 const presume = async (lease: Lease<Call>, status: "failed" | "no_answer", endedReason: "provider_error" | "no_answer") =>
   void (await lease.store(async (call, tx) => {
     await endCall(tx, call, { status, endedReason, duration: null, isPresumed: true })
     await giveLines(tx, call.companyId)
   }))
-
-/** Stores what the provider reports about a locked call: its answer, its end, and who gets its line. What it says of another call is not stored. */
-export async function storeFacts(tx: RequestContext, call: Call, facts: CallFacts): Promise<void> {
-  const { callId, providerCallId, reference } = facts
-  const isOfCall = !namesAnother({ callId }, call.id) && (!providerCallId || (await takeProviderId(tx, call, providerCallId, reference)))
-  if (!isOfCall) {
-    if (call.isOnLine) waitForNextLook(call)
-    return
-  }
-  if (facts.state === "in_progress") call.answered()
-  const end = endOf(facts, call)
-  if (!end) {
-    if (call.isOnLine) waitForNextLook(call)
-    return
-  }
-  if (facts.replies && call.hear(facts.replies) && call.isEnded) call.expectWork(call.record, clock.now())
-  if (await endCall(tx, call, end)) await giveLines(tx, call.companyId)
-}
-
-/** Stores that a provider dials, and what it reported before it said so. With an ID that another call has, it is in doubt whether it dials. */
-export async function dialAccepted(tx: RequestContext, call: Call, providerCallId: string, reference: string | null): Promise<void> {
-  if (!(await takeProviderId(tx, call, providerCallId, reference))) return waitForNextLook(call)
-  for (const facts of await takeReports(tx, call)) await storeFacts(tx, call, facts)
-}
 
 /** Logs why a step failed. A call whose provider is gone, or refuses for good, ends. */
 export function callFailure({ request: { log } }: RequestContext, error: unknown, { provider }: ClaimedCall): Failure {

@@ -5,7 +5,7 @@ import { ModelFailure } from "../ports/text-model.js"
 import type { CallFacts, VoiceProvider } from "../ports/voice.js"
 import { agentOfCall } from "./agent.js"
 import { assistantOfCall, CallConversation } from "./conversation.js"
-import { type ClaimedCall, storeFacts } from "./line.js"
+import { type ClaimedCall, storeFacts } from "./facts.js"
 
 /** Plays a call whose conversation this server leads, from what was said before to its end. */
 export async function playCall(lease: Lease<Call>, claimed: ClaimedCall, provider: VoiceProvider): Promise<void> {

@@ -10,8 +10,8 @@ import { clock } from "../entities/kit/clock.js"
 import { isUuid } from "../entities/kit/scalars.js"
 import { storableJson } from "../entities/kit/storable.js"
 import type { CallReportFacts } from "../ports/voice.js"
+import { storeFacts } from "./facts.js"
 import { callLimits } from "./limits.js"
-import { storeFacts } from "./line.js"
 import { lockProviderId } from "./provider-id.js"
 
 const find: Statement<RowOf<"Call", "id" | "company_id">> = {

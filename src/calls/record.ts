@@ -10,15 +10,11 @@ import { callReadModel } from "../schema/call.js"
 import { sendHooks } from "./hooks.js"
 import { callLimits } from "./limits.js"
 import { providerOf } from "./line.js"
-import { fetchRecording } from "./recording.js"
+import { fetchRecording, type RecordedCall } from "./recording.js"
 
 /** An ended call whose record is completed, as its worker claimed it. */
-export interface ClaimedRecord {
+export interface ClaimedRecord extends RecordedCall {
   runId: string
-  callId: string
-  companyId: string
-  provider: string
-  providerCallId: string | null
   isConnected: boolean
   isTranscribed: boolean
   /** What was said; null while the provider has not reported it. */

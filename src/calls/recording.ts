@@ -8,10 +8,17 @@ import { receiveContent } from "../media/upload.js"
 import { VoiceFailure } from "../ports/voice.js"
 import { callLimits } from "./limits.js"
 import { providerOf } from "./line.js"
-import type { ClaimedRecord } from "./record.js"
+
+/** A call whose recording is wanted. */
+export interface RecordedCall {
+  callId: string
+  companyId: string
+  provider: string
+  providerCallId: string | null
+}
 
 /** Fetches the recording of a call into the storage of files; null when there is none, and "failed" when another try may find it. */
-export async function fetchRecording(lease: Lease<Call>, record: ClaimedRecord, replies: CallReply[]): Promise<Media | "failed" | null> {
+export async function fetchRecording(lease: Lease<Call>, record: RecordedCall, replies: CallReply[]): Promise<Media | "failed" | null> {
   const { context } = lease
   const { callId, providerCallId, companyId } = record
   const { services, request } = context

@@ -19,7 +19,12 @@ import { appendToKnownChat } from "./known-customer.js"
 import { channelLimits } from "./limits.js"
 import { quotedRow } from "./quote.js"
 import { messageText, storableName } from "./text.js"
-import type { ProfileItem } from "./waiting-item.js"
+
+/** The name of a customer, which the channel does not send with messages. */
+export interface ProfileItem {
+  kind: "profile"
+  customer: string
+}
 
 /** A message that is stored already: in a chat of the customer, or ($6) in any chat of the connection. */
 const storedMessage: Statement<{ id: string; chat_id: string }> = {

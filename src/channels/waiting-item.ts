@@ -6,14 +6,9 @@ import { Chat } from "../entities/chat.js"
 import type { Failure } from "../entities/kit/work-state.js"
 import { ChannelFailure, type Incoming } from "../ports/channel.js"
 import { type HookConnection, hookConnectionOf } from "./hook-connection.js"
+import type { ProfileItem } from "./message.js"
 import { receive } from "./receive.js"
 import { storableName } from "./text.js"
-
-/** The name of a customer, which the channel does not send with messages. */
-export interface ProfileItem {
-  kind: "profile"
-  customer: string
-}
 
 /** An item whose content is asked for, or that has waited. */
 export interface WaitingItem {

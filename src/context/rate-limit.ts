@@ -9,7 +9,6 @@ import { rootLimits } from "../limits.js"
 import { reconnectWait } from "../reconnect.js"
 import { logOutages } from "../redis-outage.js"
 import { contextLimits } from "./limits.js"
-import type { RequestInfo } from "./request-context.js"
 
 /** What is limited per minute. */
 export interface RateLimits {
@@ -126,7 +125,7 @@ export function addressKey(address: string): string {
 export async function countNewChat(
   limits: RateLimits,
   connectionId: string,
-  { address, headers }: Pick<RequestInfo, "address" | "headers">,
+  { address, headers }: { address: string; headers: Record<string, string> },
 ) {
   await limits.newChatsOfAddress.count(addressKey(address), headers)
   await limits.newChatsOfConnection.count(connectionId, headers)

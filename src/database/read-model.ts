@@ -1,7 +1,7 @@
 import type { EntityMetadata, EntityProperty, MikroORM } from "@mikro-orm/postgresql"
 import type { Compilable, RawBuilder, SelectQueryBuilder } from "kysely"
 import { oncePer } from "../once-per.js"
-import type { Reader } from "./reader.js"
+import type { Connection } from "./run-query.js"
 import type { Columns, EntityName, Properties, Tables } from "./tables.js"
 
 /** The fields that an operation selects of a type, each with its own selection. */
@@ -24,12 +24,27 @@ export type Query<N extends EntityName, O = PlannedRow<N>> = SelectQueryBuilder<
 /** Adds conditions, an order or limits to a query. */
 export type Narrow<N extends EntityName> = <O>(query: Query<N, O>) => Query<N, O>
 
+/** The reads with which the relations of a row are loaded; `Reader` has them. */
+export interface RelationReader extends Connection {
+  readonly companyIds: string[]
+  /** Returns the signed URL of a file. */
+  readonly mediaUrl: (id: string) => string
+  byIds<N extends EntityName>(model: ReadModel<N>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<N>>>
+  manyOf<T extends EntityName>(relation: HasMany<T>, ids: readonly string[], selection: Selection): Promise<Map<string, PlannedRow<T>[]>>
+  list<N extends EntityName>(
+    model: ReadModel<N>,
+    selection: Selection,
+    query: (query: Query<N>) => Compilable<PlannedRow<N>>,
+    companyIds?: string[],
+  ): Promise<PlannedRow<N>[]>
+}
+
 /** A field that is not a column of its type. */
 export interface Relation<N extends EntityName = EntityName> {
   /** Columns of the row that the field is loaded from. */
   needs: readonly string[]
   /** Returns the value for each row, in their order. `selection` is the selection of the field, `ofRow` that of the row. */
-  load(rows: PlannedRow<N>[], reader: Reader, selection: Selection, ofRow: Selection): unknown[] | Promise<unknown[]>
+  load(rows: PlannedRow<N>[], reader: RelationReader, selection: Selection, ofRow: Selection): unknown[] | Promise<unknown[]>
 }
 
 /** Declares how the rows of an entity's GraphQL type are read. */

@@ -3,6 +3,7 @@ import DataLoader from "dataloader"
 import { type Compilable, type RawBuilder, sql } from "kysely"
 import { oncePer } from "../once-per.js"
 import type { Database, Sql } from "./connect.js"
+import type { QueryTemplate } from "./kit/compiled-once.js"
 import { pipelined } from "./kit/pipelined.js"
 import {
   columnsOf,
@@ -16,7 +17,7 @@ import {
   type ReadModel,
   type Selection,
 } from "./read-model.js"
-import { type Connection, type QueryTemplate, type ReadMeter, runQuery } from "./run-query.js"
+import { type Connection, type ReadMeter, runQuery } from "./run-query.js"
 import type { EntityName } from "./tables.js"
 
 /** The part of a query after the condition on the company; its text depends only on `key`. */

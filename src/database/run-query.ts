@@ -1,5 +1,5 @@
 import type { Compilable } from "kysely"
-import { compiledOnce } from "./kit/compiled-once.js"
+import { compiledOnce, type QueryTemplate } from "./kit/compiled-once.js"
 import { prepared } from "./kit/prepared.js"
 
 /** Counts the bytes of rows as they arrive; throws when there are too many. */
@@ -11,14 +11,6 @@ export interface ReadMeter {
 export interface Connection {
   /** Sends a statement and returns its rows, which have undefined fields for `laterFields`. */
   send(statement: { name?: string; text: string }, values: readonly unknown[], laterFields?: string[]): Promise<unknown[]>
-}
-
-/** A query whose text depends only on `key`: it is compiled once for all `values`. */
-export interface QueryTemplate<R, V extends unknown[] = unknown[]> {
-  key: string
-  values: V
-  /** Builds the query; `values` are placeholders and can be used only as parameters. */
-  build(values: V): Compilable<R>
 }
 
 /** A compiled query, or SQL text with its parameters. */

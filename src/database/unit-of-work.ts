@@ -1,7 +1,7 @@
 import type { EntityManager } from "@mikro-orm/postgresql"
 import { Event } from "../entities/event.js"
 import { type DomainEvent, Row, type ScheduledJob, takeEffects } from "../entities/kit/row.js"
-import type { OutputFrame } from "../entities/message.js"
+import type { OutputFrame } from "../entities/kit/tool-frames.js"
 import { AuditTrail, type Origin } from "./audit-trail.js"
 import { constraintError } from "./conflicts.js"
 import type { Database } from "./connect.js"

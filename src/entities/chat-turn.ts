@@ -4,7 +4,7 @@ import { ChatRow } from "./chat-row.js"
 import type { Actor } from "./control-change.js"
 import type { AiDisableReason, HandOffReason } from "./kit/chat-words.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
-import { outputFrame } from "./message.js"
+import { outputFrame } from "./kit/tool-frames.js"
 import { resultLost } from "./tool-call.js"
 
 /** Reply scheduling of a chat: bursts of customer messages, turns of the assistant, and their fencing. */

@@ -1,5 +1,5 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
-import { ObjectType } from "type-graphql"
+import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
 import { BadUserInput } from "../errors.js"
 import type { Assistant } from "./assistant.js"
@@ -9,6 +9,7 @@ import type { AiDisableReason, HandOffReason } from "./kit/chat-words.js"
 import { clock } from "./kit/clock.js"
 import type { ReplyTiming } from "./kit/reply-timing.js"
 import { entityLimits } from "./limits.js"
+import { Message } from "./message.js"
 import { withdrawQueuedAnswers } from "./withdraw.js"
 
 @ObjectType({ description: "A conversation with a customer, or a group, on a channel." })
@@ -194,3 +195,6 @@ export class Chat extends ChatTurn {
     this.changed()
   }
 }
+
+// Declared here, because a chat refers to its last message, which refers to its chat.
+Field(() => Chat, { nullable: true, description: "Chat of the message." })(Message.prototype, "chat")

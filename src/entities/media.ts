@@ -1,14 +1,13 @@
 import { Embedded, Entity, Filter, Index, PrimaryKey, Property, Unique } from "@mikro-orm/decorators/legacy"
 import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
-import { v7 } from "uuid"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned, type DomainEvent } from "./kit/row.js"
-import { UUID } from "./kit/scalars.js"
 import { words } from "./kit/words.js"
 import { type WorkState, workState } from "./kit/work-state.js"
 import { entityLimits } from "./limits.js"
 import { Message, messageTypeOf } from "./message.js"
+import { MessageMedia } from "./message-media.js"
 
 /** An uploaded file: the type, size and digest of its content, and the sender's file name. */
 export interface ArrivedFile {
@@ -154,33 +153,8 @@ export class MediaTally {
   bytes: number = 0
 }
 
-@ObjectType({ description: "A file attached to a message." })
-@Entity()
-@Index({ properties: ["mediaId"] })
-@Unique({ properties: ["messageId", "position"] })
-@Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
-export class MessageMedia {
-  @Field(() => UUID, { description: "Unique ID." })
-  @PrimaryKey({ type: "uuid" })
-  id: string = v7()
-
-  @Property({ type: "uuid" })
-  companyId!: string
-
-  @Property({ type: "uuid" })
-  messageId!: string
-
-  @Field(() => UUID, { description: "ID of the uploaded file." })
-  @Property({ type: "uuid" })
-  mediaId!: string
-
-  /** Position among the files of the message: 1, 2, 3 … */
-  @Property({ type: "integer" })
-  position!: number
-
-  @Field(() => Media, { description: "The uploaded file." })
-  media?: Media
-}
+// Declared here, because a file refers to messages, which have files.
+Field(() => Media, { description: "The uploaded file." })(MessageMedia.prototype, "media")
 
 /** The storage key of a file; it contains no text from clients. */
 const storageKeyOf = (companyId: string, mediaId: string) => `${companyId}/${mediaId}`

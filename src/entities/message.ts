@@ -1,14 +1,14 @@
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
-import type { EntityManager, Rel } from "@mikro-orm/postgresql"
+import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, Int, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import { Chat } from "./chat.js"
 import { clock } from "./kit/clock.js"
 import { type DeliveryErrorCode, DeliveryErrorCodeEnum } from "./kit/delivery-error.js"
 import { CompanyOwned } from "./kit/row.js"
-import { DateTime, JSONValue, UUID } from "./kit/scalars.js"
+import { DateTime, UUID } from "./kit/scalars.js"
+import { FunctionCall, FunctionCallOutput } from "./kit/tool-frames.js"
 import { words } from "./kit/words.js"
-import { MessageMedia } from "./media.js"
+import { MessageMedia } from "./message-media.js"
 import { User } from "./user.js"
 
 /** Author of a message. */
@@ -49,46 +49,6 @@ export const MessageStatusEnum = words("MessageStatus", "Delivery status of a me
   cancelled: "Not sent, because AI was turned off before the delivery.",
 })
 export type MessageStatus = (typeof MessageStatusEnum)[string]
-
-@ObjectType({ description: "A tool call by the assistant." })
-export class FunctionCall {
-  @Field(() => UUID, { description: "ID of the tool call; its output has the same ID." })
-  callId!: string
-
-  @Field(() => String, { description: "Name of the tool." })
-  name!: string
-
-  @Field(() => JSONValue, { nullable: true, description: "Arguments of the tool call." })
-  arguments!: unknown
-}
-
-@ObjectType({ description: "The output of a tool call." })
-export class FunctionCallOutput {
-  @Field(() => UUID, { description: "ID of the tool call." })
-  callId!: string
-
-  @Field(() => JSONValue, { nullable: true, description: "Response of the tool." })
-  output!: unknown
-
-  @Field(() => String, { description: "Result of the tool call: success, error or cancelled." })
-  status!: "success" | "error" | "cancelled"
-}
-
-/** The message with the output of a tool call, before it has a position in the chat. */
-export interface OutputFrame {
-  chatId: string
-  role: "Assistant"
-  type: "FunctionCallOutput"
-  functionCallOutput: FunctionCallOutput
-}
-
-/** Creates the message with the output of a tool call. */
-export const outputFrame = (chatId: string, callId: string, status: FunctionCallOutput["status"], output: unknown): OutputFrame => ({
-  chatId,
-  role: "Assistant",
-  type: "FunctionCallOutput",
-  functionCallOutput: { callId, output, status },
-})
 
 @ObjectType({ description: "A source that an answer of the assistant is based on." })
 export class MessageSource {
@@ -207,9 +167,6 @@ export class Message extends CompanyOwned {
   })
   @Property({ type: "uuid", nullable: true })
   contextId: string | null = null
-
-  @Field(() => Chat, { nullable: true, description: "Chat of the message." })
-  chat?: Rel<Chat> | null
 
   @Field(() => UUID, { nullable: true, description: "ID of the quoted message, an earlier message of the same chat." })
   @Property({ type: "uuid", nullable: true })

@@ -2,7 +2,7 @@ import type { Services } from "../context/services.js"
 import type { PageVersion } from "../ports/crawler.js"
 import { type DocumentBytes, ExtractionFailure } from "../ports/extractor.js"
 import { fileText } from "./files.js"
-import type { Indexing } from "./indexing.js"
+import type { Indexing } from "./index-store.js"
 
 /** An item cannot be indexed; `message` is a sentence for its owner. */
 export class IndexingFailure extends Error {

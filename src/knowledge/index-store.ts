@@ -3,8 +3,18 @@ import { v7 } from "uuid"
 import type { RequestContext } from "../context/request-context.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
+import type { Knowledge } from "../entities/knowledge.js"
+import type { Media } from "../entities/media.js"
 import { fullText } from "./full-text.js"
-import type { Indexing } from "./indexing.js"
+
+/** A run that this worker has claimed, and the item at that time. */
+export interface Indexing {
+  /** ID of the run, its fencing token. */
+  run: string
+  item: Knowledge
+  /** The file with the content of the item. */
+  media: Media | null
+}
 
 /** A chunk of an index that is being built. */
 export interface Chunk {

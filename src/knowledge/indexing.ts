@@ -11,17 +11,8 @@ import { CrawlFailure } from "../ports/crawler.js"
 import { EmbeddingFailure } from "../ports/embedding.js"
 import { FairSlots } from "../ports/kit/fair-slots.js"
 import { type Content, IndexingFailure, readItem } from "./content.js"
-import { type Chunk, hashedChunks, missingVectors, storeChunks, swapIndex, VectorLost } from "./index-store.js"
+import { type Chunk, hashedChunks, type Indexing, missingVectors, storeChunks, swapIndex, VectorLost } from "./index-store.js"
 import { knowledgeLimits } from "./limits.js"
-
-/** A run that this worker has claimed, and the item at that time. */
-export interface Indexing {
-  /** ID of the run, its fencing token. */
-  run: string
-  item: Knowledge
-  /** The file with the content of the item. */
-  media: Media | null
-}
 
 const staleModel = {
   name: "stale-embedding-model",

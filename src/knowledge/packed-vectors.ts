@@ -7,7 +7,7 @@ import { runQuery } from "../database/run-query.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
 import { Best, cosineSimilarity, type Near } from "./similarity.js"
-import type { VectorSearch } from "./vectors.js"
+import type { VectorSearch } from "./vector-search.js"
 
 /** The vectors of one generation, concatenated, and the ids of their chunks. */
 interface Block {

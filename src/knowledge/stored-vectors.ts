@@ -6,7 +6,7 @@ import { distance, type IndexVectors } from "../database/vector-index.js"
 import { chunkReadModel, type IndexedItem } from "./indexed-items.js"
 import { knowledgeLimits } from "./limits.js"
 import type { Near } from "./similarity.js"
-import type { VectorSearch } from "./vectors.js"
+import type { VectorSearch } from "./vector-search.js"
 
 /** Search by pgvector, in the database. */
 export class StoredVectors implements VectorSearch {

@@ -1,17 +1,9 @@
 import type { Logger } from "pino"
-import type { RequestContext } from "../context/request-context.js"
 import type { Database } from "../database/connect.js"
 import { vectorExtension } from "../database/vector-index.js"
-import type { IndexedItem } from "./indexed-items.js"
 import { PackedVectors } from "./packed-vectors.js"
-import type { Near } from "./similarity.js"
 import { StoredVectors } from "./stored-vectors.js"
-
-/** Search by vectors. */
-export interface VectorSearch {
-  /** The chunks of these items closest to a vector, best first; those with a negative similarity are left out. */
-  nearest(context: RequestContext, assistantId: string, items: IndexedItem[], vector: Float32Array): Promise<Near[]>
-}
+import type { VectorSearch } from "./vector-search.js"
 
 declare module "../context/services.js" {
   interface Services {

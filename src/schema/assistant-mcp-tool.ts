@@ -1,5 +1,4 @@
-import { hasMany, type PlannedRow, type Relation, type Selection } from "../database/read-model.js"
-import type { Reader } from "../database/reader.js"
+import { hasMany, type PlannedRow, type Relation, type RelationReader, type Selection } from "../database/read-model.js"
 import type { McpToolState } from "../entities/assistant-tool.js"
 import { assistantToolReadModel } from "./assistant-tool.js"
 import { mcpServerReadModel } from "./mcp-server.js"
@@ -42,7 +41,7 @@ export const assistantMcpTools: Relation<"Assistant"> = {
 
 const keyOf = (serverId: string, name: string) => `${serverId} ${name}`
 
-const serversOf = (reader: Reader, companyIds: string[], selection: Selection) =>
+const serversOf = (reader: RelationReader, companyIds: string[], selection: Selection) =>
   reader.list(
     mcpServerReadModel,
     { ...selection, tools: { ...selection["tools"], ...ofListed } },

@@ -8,10 +8,10 @@ import {
   type Owners,
   type PlainRow,
   type ReadModel,
+  type RelationReader,
   readModel,
   type Selection,
 } from "../database/read-model.js"
-import type { Reader } from "../database/reader.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
 import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
@@ -45,7 +45,7 @@ const chatTags = hasMany(
 )
 
 /** Tags are selected as `tags` and as `meta.labels`: one selection for both reads them once. */
-const loadTags = (rows: PlainRow[], reader: Reader, ofChat: Selection) =>
+const loadTags = (rows: PlainRow[], reader: RelationReader, ofChat: Selection) =>
   reader.manyOf(
     chatTags,
     rows.map(({ id }) => id),

@@ -1,6 +1,13 @@
 import { idsOf, type WithFiles, withUrls } from "../context/snapshot.js"
-import { belongsTo, hasMany, type PlannedRow, type Relation, readModel, type Selection } from "../database/read-model.js"
-import type { Reader } from "../database/reader.js"
+import {
+  belongsTo,
+  hasMany,
+  type PlannedRow,
+  type Relation,
+  type RelationReader,
+  readModel,
+  type Selection,
+} from "../database/read-model.js"
 
 export const mediaReadModel = readModel("Media", {
   url: { needs: ["status"], load: (rows, reader) => rows.map(({ id, status }) => (status === "ready" ? reader.mediaUrl(id) : null)) },
@@ -20,7 +27,7 @@ const mayHaveMedia = ({ type }: MessageRow) =>
   type !== undefined && ["Photo", "Video", "Audio", "Document", "FunctionCallOutput"].includes(type)
 
 /** Reads files once although they are selected as `messageMedia` and as `mediaIds`. Texts have none; snapshots contain theirs. */
-const loadLinks = (rows: MessageRow[], reader: Reader, ofMessage: Selection) =>
+const loadLinks = (rows: MessageRow[], reader: RelationReader, ofMessage: Selection) =>
   reader.manyOf(
     links,
     rows.filter((row) => !row.messageMedia && mayHaveMedia(row)).map(({ id }) => id),

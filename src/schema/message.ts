@@ -1,9 +1,8 @@
 import { Field, InputType } from "type-graphql"
-import { belongsTo, type PlannedRow, type ReadModel, readModel } from "../database/read-model.js"
+import { belongsTo, type PlannedRow, type ReadModel, readModel, readModelOf } from "../database/read-model.js"
 import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
 import { Message, type MessageRole, MessageRoleEnum, type MessageType, MessageTypeEnum } from "../entities/message.js"
-import { chatReadModel } from "./chat.js"
 import { userReadModel } from "./company.js"
 import { InCompanyOnce } from "./kit/input.js"
 import { connectionOf } from "./kit/page.js"
@@ -12,7 +11,8 @@ import { mediaIds, messageMedia } from "./media.js"
 
 export const messageReadModel: ReadModel<"Message"> = readModel("Message", {
   replyTo: belongsTo(() => messageReadModel, "replyToMessageId"),
-  chat: belongsTo(() => chatReadModel, "chatId"),
+  // By its name: the read model of chats refers to this one.
+  chat: belongsTo(() => readModelOf("Chat")!, "chatId"),
   author: belongsTo(() => userReadModel, "authorId"),
   messageMedia,
   mediaIds,

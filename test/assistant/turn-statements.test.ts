@@ -1,9 +1,8 @@
 import { v7 } from "uuid"
 import { storeAnswerAtOnce } from "../../src/assistant/answer.js"
-import { claimTurns } from "../../src/assistant/claim.js"
+import { type ClaimedTurn, claimTurns } from "../../src/assistant/claim.js"
 import { open, record } from "../../src/assistant/tool-log.js"
 import { openAtOnce, recordAtOnce } from "../../src/assistant/tool-statements.js"
-import type { Turn } from "../../src/assistant/turn.js"
 import { Usage } from "../../src/assistant/usage.js"
 import { systemContext } from "../../src/context/request-context.js"
 import { AssistantTurn } from "../../src/entities/assistant-turn.js"
@@ -153,7 +152,7 @@ it("the statement that stores an answer ends the turn as the chat's rules say, i
   })
   const conclusion = { text: "An answer", handOver: null, sources: [], isStopped: false, findings: [] }
   const store = async ({ chat }: { chat: Chat }) => {
-    const turn = { id: chat.turn.runId!, chatId: chat.id, usage: new Usage() } as Turn
+    const turn = { id: chat.turn.runId!, chatId: chat.id, usage: new Usage() } as ClaimedTurn
     const tries = [{ ...turn, id: v7() }, turn, turn].map((each) => storeAnswerAtOnce(context(), each, conclusion))
     return Promise.all(tries)
   }

@@ -1,7 +1,14 @@
-import type { CompiledQuery } from "kysely"
+import type { Compilable, CompiledQuery } from "kysely"
 import { LRUCache } from "lru-cache"
 import { databaseLimits } from "../limits.js"
-import type { QueryTemplate } from "../run-query.js"
+
+/** A query whose text depends only on `key`: it is compiled once for all `values`. */
+export interface QueryTemplate<R, V extends unknown[] = unknown[]> {
+  key: string
+  values: V
+  /** Builds the query; `values` are placeholders and can be used only as parameters. */
+  build(values: V): Compilable<R>
+}
 
 /** Placeholder of a value while a template is compiled. */
 class Placeholder {

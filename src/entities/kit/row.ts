@@ -2,9 +2,9 @@ import { Filter, PrimaryKey, Property } from "@mikro-orm/decorators/legacy"
 import type { EntityManager } from "@mikro-orm/postgresql"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import type { OutputFrame } from "../message.js"
 import { clock } from "./clock.js"
 import { DateTime, UUID } from "./scalars.js"
+import type { OutputFrame } from "./tool-frames.js"
 import type { WorkState } from "./work-state.js"
 
 /** A change that is reported to the company's clients; stored as an event row in the same transaction. */

@@ -1,6 +1,7 @@
 import type { Services } from "../../context/services.js"
 import { clock } from "../../entities/kit/clock.js"
-import type { Work, WorkCounts } from "./work.js"
+import type { Work } from "./work.js"
+import type { WorkCounts } from "./work-declaration.js"
 
 const states = ["due", "overdue", "running", "failed"] as const
 

@@ -12,7 +12,7 @@ import { jobLimits } from "../limits.js"
 import { Claims } from "./claims.js"
 import { Renewals } from "./renewals.js"
 import { Slots } from "./slots.js"
-import type { WorkCounts, WorkDeclaration } from "./work.js"
+import type { WorkCounts, WorkDeclaration } from "./work-declaration.js"
 import { type WorkStatements, workStatements } from "./work-statements.js"
 
 /** A due row, found by a sweep or at its due time. */

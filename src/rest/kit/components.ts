@@ -53,6 +53,3 @@ export class Components {
     return Object.fromEntries([...used].sort().map((name) => [name, this.#schemas.get(name)!]))
   }
 }
-
-/** A name in the style of types: `getChats` is `GetChats`. */
-export const asTypeName = (name: string) => name[0]!.toUpperCase() + name.slice(1)

@@ -12,7 +12,6 @@ import {
   type SelectionSetNode,
 } from "graphql"
 import { limitedType } from "../../graphql/texts.js"
-import { asTypeName, type Components } from "./components.js"
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type JsonSchema = Record<string, unknown>
@@ -31,8 +30,13 @@ const builtIn: Record<string, JsonSchema> = {
 const leaf = (type: GraphQLNamedType): JsonSchema =>
   (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
 
-/** Gives the schemas of objects their place: as components of a document, by name, or where they are used. */
-export type ObjectSchemas = Pick<Components, "reference">
+/** Gives the schemas of objects their place: as components of a document, under one of the names, or where they are used. */
+export interface ObjectSchemas {
+  reference(names: readonly string[], schema: JsonSchema): JsonSchema
+}
+
+/** A name in the style of types: `getChats` is `GetChats`. */
+export const asTypeName = (name: string) => name[0]!.toUpperCase() + name.slice(1)
 
 /** Leaves the schemas of objects where they are used. */
 export const inPlace: ObjectSchemas = { reference: (_names, schema) => schema }

@@ -15,9 +15,9 @@ import {
 import { contextLimits } from "../../context/limits.js"
 import { oncePer } from "../../once-per.js"
 import { resources } from "../resources.js"
-import { asTypeName, Components } from "./components.js"
+import { Components } from "./components.js"
 import { resourceOf, withFields } from "./fragments.js"
-import { descriptionOf, inputSchema, type JsonSchema, objectSchema, outputSchema } from "./json-schema.js"
+import { asTypeName, descriptionOf, inputSchema, type JsonSchema, objectSchema, outputSchema } from "./json-schema.js"
 import { type Operation, placesOf } from "./operation.js"
 import { isBesideFile } from "./variables.js"
 
