@@ -53,11 +53,7 @@ export async function runAttack(bed: TestBed, attack: Attack, report: Report) {
     await report.pace("the other company's median, of its median at rest", timesAtRest(before, meanwhile), limits.slower, "times")
   }
   if (!attack.isLoad) return
-  await report.reached(
-    "queries of the other company a second, of a fifth of those at rest",
-    Math.round(rate),
-    Math.round(quietRate * limits.share),
-  )
+  await report.pace("a fifth of the other company's rate at rest, of that meanwhile", (quietRate * limits.share) / rate, 1, "times")
   await report.pace("its longest answer", slowest, limits.answerMs)
   report.promise(`memory returns to ${limits.moreMemory} MB above the level before`, memory.faults)
 }

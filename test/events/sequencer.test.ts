@@ -5,6 +5,7 @@ import { startSequencer } from "../../src/events/sequencer.js"
 import { appendStatement, appendValues } from "../../src/messages/append.js"
 import { promised } from "../kit/promise.js"
 import { openTransaction } from "../kit/transaction.js"
+import { stopScheduler } from "../kit/turns.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -21,13 +22,16 @@ async function sentDuring(work: () => Promise<unknown>): Promise<string[]> {
   await work()
   const texts = sent.mock.calls.map(([one]) => (typeof one === "string" ? one : (one as unknown as { text: string }).text))
   sent.mockRestore()
-  return texts.flatMap((text) => /update event_log|pg_advisory_xact_lock|pg_notify|begin|commit/.exec(text)?.[0] ?? [])
+  return texts.flatMap((text) => /update event_log set last_position|pg_advisory_xact_lock|pg_notify|begin|commit/.exec(text)?.[0] ?? [])
 }
 
 describe("the sequencer", () => {
   // A new one for each test, instead of the server's: its next poll is a second away.
   let sequencer: ReturnType<typeof startSequencer>
-  beforeAll(() => (w.services.sequencer as typeof sequencer).stop())
+  beforeAll(async () => {
+    await stopScheduler(w)
+    await (w.services.sequencer as typeof sequencer).stop()
+  })
   beforeEach(async () => {
     sequencer = startSequencer(w.services.database, w.services.wakeUp, w.services.log)
     await sequencer.poke()

@@ -1,3 +1,4 @@
+import { agendaStore } from "../../src/jobs/kit/agenda-store.js"
 import { makeScheduler } from "../../src/jobs/kit/scheduler.js"
 import { jobLimits } from "../../src/jobs/limits.js"
 import { storedJobs, storeJob } from "../kit/stored-jobs.js"
@@ -46,4 +47,21 @@ it("a start removes the due times that earlier versions kept in the job store", 
   const server = await w.another()
   await stopScheduler(server)
   expect((await storedJobs(w)).filter(({ name }) => name === "reply")).toEqual([])
+})
+
+it("a search for due jobs of a name does not queue behind the search before, on a slow database", async () => {
+  const { config, database, log } = w.services
+  await storeJob(w, "search")
+  await storeJob(w, "search")
+  const { backend, close } = await agendaStore(config, database, log)
+  const inTwoHours = new Date(Date.now() + 2 * 3_600_000)
+  const search = () => backend.repository.getNextJobToRun("search", inTwoHours, new Date(0), undefined, undefined)
+  try {
+    const [first, meanwhile] = await Promise.all([search(), search()])
+    const after = await search()
+    expect([first?.name, meanwhile, after?.name]).toEqual(["search", undefined, "search"])
+    expect(after?._id).not.toEqual(first?._id)
+  } finally {
+    await close()
+  }
 })

@@ -154,14 +154,14 @@ export const places: Record<string, [happens: string, file?: string, title?: str
     "bytes that are not HTTP, and requests that are cut, do no harm",
   ],
   "src/ports/voice/simulated.ts: Readable.from": ["Bytes in memory, which the storage of the recording reads."],
-  "src/jobs/kit/scheduler.ts: new Pool": [
+  "src/jobs/kit/agenda-store.ts: new Pool": [
     "The pool replaces the connection.",
     "test/http/health.test.ts",
     "recovers when the database ends every connection",
   ],
-  "src/jobs/kit/scheduler.ts: new PostgresBackend": ["Uses the pool above, and no LISTEN."],
-  "src/jobs/kit/scheduler.ts: new MongoClient": ["Asks once at the start, which fails."],
-  "src/jobs/kit/scheduler.ts: new MongoBackend": ["Its commands fail, which Agenda emits; the driver connects again."],
+  "src/jobs/kit/agenda-store.ts: new PostgresBackend": ["Uses the pool above, and no LISTEN."],
+  "src/jobs/kit/agenda-store.ts: new MongoClient": ["Asks once at the start, which fails."],
+  "src/jobs/kit/agenda-store.ts: new MongoBackend": ["Its commands fail, which Agenda emits; the driver connects again."],
   "src/jobs/kit/scheduler.ts: new Agenda": [
     "A line is logged; the next sweep repeats the work.",
     "test/system/database-away.test.ts",

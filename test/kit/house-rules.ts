@@ -212,7 +212,7 @@ export const rawAccess: Record<string, string> = {
   "src/events/sequencer.ts": "gives positions in the log, reads no payload",
   "src/event-webhooks/fan-out.ts": "makes deliveries of the events of all companies: … on w.company_id = e.company_id",
   "src/events/wake-up.ts": "LISTEN and NOTIFY, no rows",
-  "src/jobs/kit/scheduler.ts": "Agenda's own pool on its own table, no rows of companies",
+  "src/jobs/kit/agenda-store.ts": "Agenda's own pool on its own table, no rows of companies",
 }
 
 export const queriesRunInOnePlace = words(

@@ -6,8 +6,11 @@ const defaultFactor = 4
 /** How many times its bound a pace may take before it fails. */
 export const paceFactor = (): number => Number(process.env["PACE_FACTOR"] ?? defaultFactor)
 
-/** A unit of what a pace measures. Times are compared with the machine's speed; a ratio of two times contains it already. */
-export type PaceUnit = "ms" | "s" | "times"
+/**
+ * A unit of what a pace measures. Times are compared with the machine's speed, and so is how many times less than wanted came about; a ratio of
+ * two times contains it already.
+ */
+export type PaceUnit = "ms" | "s" | "times" | "times less"
 
 /** A measured pace: its value, the speed of the machine, and how many times its bound it takes there. */
 export interface Pace {

@@ -113,6 +113,12 @@ describe("a pace", () => {
     expect(await ratioOf((report) => report.reached("kills in a call", 1, 2))).toBe(0)
     expect(await ratioOf((report) => report.reached("kills in a call", 0, 0))).toBe(0)
   })
+
+  it("of what came about in a given time is compared with the speed of the machine", async () => {
+    const { slowdown } = await measureAgain()
+    expect(await ratioOf((report) => report.reached("questions before the kill", 100, 200 * slowdown))).toBe(0)
+    expect(await ratioOf((report) => report.reached("questions before the kill", 1, 1_000 * slowdown))).toBe(1)
+  })
 })
 
 it("a deadline is that of a quiet machine", async () => {

@@ -1,13 +1,10 @@
-import { PostgresBackend } from "@agendajs/postgres-backend"
-import { Agenda, type AgendaBackend, type Job as AgendaJob } from "agenda"
-import { Pool } from "pg"
+import { Agenda, type Job as AgendaJob } from "agenda"
 import type { Logger } from "pino"
 import type { Config } from "../../config.js"
 import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
-import { rootLimits } from "../../limits.js"
-import { operatorError } from "../../operator-error.js"
 import { jobLimits } from "../limits.js"
+import { agendaStore } from "./agenda-store.js"
 import { DueTimes } from "./due-times.js"
 
 /** A job on a row of one company; the row stores what is due, the scheduler only starts the job at that time. */
@@ -45,50 +42,9 @@ export interface RunningScheduler extends JobScheduler {
   stop(): Promise<void>
 }
 
-interface Store {
-  backend: AgendaBackend
-  /** Called when the server has started: from then on a statement waits for a connection as long as those of requests. */
-  started(): void
-  close(): Promise<void>
-}
-
-/** The store of Agenda: MongoDB when it is configured, otherwise the database of the server. */
-async function backendOf(config: Config, database: Database): Promise<Store> {
-  if (!config.mongodbUrl) {
-    // A separate pool, because MikroORM's returns times as text and Agenda needs Dates.
-    const options = {
-      connectionString: database.url,
-      max: jobLimits.agendaConnections,
-      connectionTimeoutMillis: jobLimits.agendaStartWaitMs,
-    }
-    const pool = database.guard.watch(new Pool(options))
-    // The pool replaces an idle connection that the database has ended; without a listener its error would end the process.
-    pool.on("error", () => {})
-    const backend = new PostgresBackend({ pool, ensureSchema: false, disableNotifications: true })
-    return {
-      backend,
-      started: () => void Object.assign(pool.options, { connectionTimeoutMillis: rootLimits.databaseWaitMs }),
-      close: async () => void (pool.ending || (await pool.end())),
-    }
-  }
-  // Loaded on demand, because MongoDB's client is large.
-  const [{ MongoClient }, { MongoBackend }] = await Promise.all([import("mongodb"), import("@agendajs/mongo-backend")])
-  // A client of our own, because Agenda's would wait half a minute for a server that is lost.
-  const client = new MongoClient(config.mongodbUrl, { serverSelectionTimeoutMS: jobLimits.mongoConnectMs })
-  try {
-    // Checked first, because without a server Agenda's start never resolves.
-    await client.db().command({ ping: 1 })
-  } catch {
-    await client.close()
-    throw operatorError("MONGODB_URL: no MongoDB answers there")
-  }
-  return { backend: new MongoBackend({ mongo: client.db() }), started: () => {}, close: () => client.close() }
-}
-
 /** Creates the job scheduler; nothing runs before `start`. */
 export async function makeScheduler(config: Config, database: Database, log: Logger, jobs: Jobs): Promise<RunningScheduler> {
-  const { backend, started, close } = await backendOf(config, database)
-  releaseLocksSafely(backend, log)
+  const { backend, started, close } = await agendaStore(config, database, log)
   const agenda = new Agenda({
     backend,
     processEvery: jobLimits.agendaPollMs,
@@ -163,12 +119,6 @@ async function holding(job: AgendaJob, log: Logger, work: Promise<void>) {
   const renew = () => void job.touch().catch((error) => log.warn({ err: error }, "the lock of a job was not renewed"))
   const timer = setInterval(renew, jobLimits.agendaLockMs / 3)
   await work.finally(() => clearInterval(timer))
-}
-
-/** Handles errors of releasing a lock, which Agenda does not await: they would end the process. The lock expires. */
-function releaseLocksSafely({ repository }: AgendaBackend, log: Logger) {
-  const release = repository.unlockJob.bind(repository)
-  repository.unlockJob = (job) => release(job).catch((error) => log.warn({ err: error }, "the lock of a job was not released"))
 }
 
 /** Logs a failed job; the sweep repeats it, because the row still stores what is due. */

@@ -40,9 +40,9 @@ export class Report {
     this.#find({ kind: "pace", name, faults: [line] })
   }
 
-  /** Records how much of something came about in the time that it had, as a pace: on a slow machine there is less of it, but never nothing. */
+  /** Records how much of something came about in the time that it had, as a pace: on a slow machine there may be less of it, but never nothing. */
   reached(name: string, count: number, wanted: number) {
-    return this.pace(`${name} (${count} of ${wanted})`, wanted === 0 ? 0 : wanted / Math.max(count, 0), 1, "times")
+    return this.pace(`${name} (${count} of ${wanted})`, wanted === 0 ? 0 : wanted / Math.max(count, 0), 1, "times less")
   }
 
   get failed(): Finding[] {
