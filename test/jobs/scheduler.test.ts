@@ -56,6 +56,7 @@ it("a search for due jobs of a name does not queue behind the search before, on 
   const { backend, close } = await agendaStore(config, database, log)
   const inTwoHours = new Date(Date.now() + 2 * 3_600_000)
   const search = () => backend.repository.getNextJobToRun("search", inTwoHours, new Date(0), undefined, undefined)
+  await backend.connect()
   try {
     const [first, meanwhile] = await Promise.all([search(), search()])
     const after = await search()
