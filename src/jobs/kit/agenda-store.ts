@@ -73,6 +73,10 @@ function lookOnceAtATime({ repository }: AgendaBackend) {
   repository.getNextJobToRun = async (name, ...times) => {
     if (looking.has(name)) return undefined
     looking.add(name)
-    return look(name, ...times).finally(() => looking.delete(name))
+    try {
+      return await look(name, ...times)
+    } finally {
+      looking.delete(name)
+    }
   }
 }
