@@ -4,23 +4,31 @@ import { minifyIntrospection, outputIntrospectionFile } from "@gql.tada/internal
 import { type EntityMetadata, MikroORM } from "@mikro-orm/postgresql"
 import { introspectionFromSchema } from "graphql"
 import mapper from "../mikro-orm.config.js"
-import { apiVersion } from "../src/app.js"
 import { entities } from "../src/database/options.js"
 import { storedProperties } from "../src/database/read-model.js"
 import { OperationEngine } from "../src/graphql/engine.js"
 import { printedSchema } from "../src/graphql/printed-schema.js"
 import { buildPlatformSchema, inRestWords } from "../src/graphql/schema.js"
 import { prepareRoutes } from "../src/http/rest.js"
-import { openApiDocument } from "../src/rest/kit/openapi.js"
+import { newRecording } from "./examples/demo-server.js"
+import type { Recording } from "./examples/player.js"
+import { openApiDocument } from "./openapi/document.js"
+import { httpFile, postmanCollection } from "./openapi/requests.js"
 import { brokenSeals, sealMigrations } from "./sealed-migrations.js"
 
+/** What a server with the demo answered to a request of each route. */
+const recordingFile = "scripts/examples/recording.generated.json"
+
 /** The generated files, by name, with their content; they are committed, so that a review shows changes of the contract. */
-function generated(orm: MikroORM): Record<string, string> {
+function generated(orm: MikroORM, recording: Recording): Record<string, string> {
   const schema = buildPlatformSchema(orm)
-  const openapi = openApiDocument(prepareRoutes(new OperationEngine(), inRestWords(schema)), apiVersion)
+  const openapi = openApiDocument(prepareRoutes(new OperationEngine(), inRestWords(schema)), recording)
   return {
     "schema.graphql": printedSchema(schema),
-    "openapi.json": `${JSON.stringify(openapi, null, 2)}\n`,
+    [recordingFile]: asFile(recording),
+    "openapi.json": asFile(openapi),
+    "docs/api/platform.http": httpFile(openapi),
+    "docs/api/platform.postman_collection.json": asFile(postmanCollection(openapi)),
     "src/database/tables.generated.ts": storedEntities(orm),
     "src/pages/browser/inbox/kit/schema.generated.d.ts": outputIntrospectionFile(
       minifyIntrospection(introspectionFromSchema(schema, { descriptions: false })),
@@ -28,6 +36,8 @@ function generated(orm: MikroORM): Record<string, string> {
     ),
   }
 }
+
+const asFile = (value: object) => `${JSON.stringify(value, null, 2)}\n`
 
 /** The table and the stored properties of every entity, as a type. `texts` are numbers that the driver returns as text, `embedded` columns of a property's own properties. */
 function storedEntities(orm: MikroORM): string {
@@ -49,7 +59,8 @@ const place = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.
 /** Sentences about committed files that no longer match the code. */
 async function staleness(orm: MikroORM): Promise<string[]> {
   const stale: string[] = []
-  for (const [name, content] of Object.entries(generated(orm))) {
+  const recording: Recording = JSON.parse(await readFile(place(recordingFile), "utf8"))
+  for (const [name, content] of Object.entries(generated(orm, recording))) {
     const committed = await readFile(place(name), "utf8").catch(() => "")
     if (committed !== content) stale.push(`${name} is stale: run \`npm run generate\` and commit it`)
   }
@@ -65,7 +76,7 @@ if (process.argv.includes("--check")) {
   for (const sentence of stale) process.stderr.write(`${sentence}\n`)
   process.exitCode = stale.length > 0 ? 1 : 0
 } else {
-  for (const [name, content] of Object.entries(generated(orm))) await writeFile(place(name), content)
+  for (const [name, content] of Object.entries(generated(orm, await newRecording()))) await writeFile(place(name), content)
   await sealMigrations(place("migrations"))
 }
 await orm.close()

@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
+import { fileURLToPath } from "node:url"
 import cors from "@koa/cors"
 import Router from "@koa/router"
 import type { GraphQLSchema } from "graphql"
@@ -33,8 +35,6 @@ import { SampledLog } from "./observability/sampled-log.js"
 import { operatorError } from "./operator-error.js"
 import { type DemoAccess, pages } from "./pages/pages.js"
 import type { StartPageFacts } from "./pages/start-page.js"
-import { openApiDocument } from "./rest/kit/openapi.js"
-import type { Operation } from "./rest/kit/operation.js"
 
 /** Path of Socket.IO, as its clients write it. */
 const socketIoPath = "/socket.io/"
@@ -55,7 +55,7 @@ export async function createApp(
   const operations = prepareRoutes(engine, restSchema)
   const server = await startApollo(schema, engine)
   const rest = restRouter(operations, contexts, services)
-  const documents = documentRouter(config.graphqlIntrospection ? schema : null, operations)
+  const documents = documentRouter(config.graphqlIntrospection ? schema : null)
   const health = healthRouter(services)
   const hooks = hookRouter(services)
   const media = mediaRouter(services)
@@ -138,13 +138,15 @@ function crossOrigin(origins: readonly string[]) {
   })
 }
 
+/** The OpenAPI document, which `npm run generate` writes and `npm run build` copies. */
+const openApiFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
+
 /** Routes for SDL, unless the schema is hidden, and OpenAPI, from which clients generate code. */
-function documentRouter(schema: GraphQLSchema | null, operations: Operation[]): Router {
-  const openapi = JSON.stringify(openApiDocument(operations, apiVersion))
-  const router = new Router().get("/api/openapi.json", (ctx) => {
+function documentRouter(schema: GraphQLSchema | null): Router {
+  const router = new Router().get("/api/openapi.json", async (ctx) => {
     ctx.set("Cache-Control", "no-cache")
     ctx.type = "application/json"
-    ctx.body = openapi
+    ctx.body = await readFile(openApiFile)
   })
   if (!schema) return router
   const sdl = printedSchema(schema)
@@ -154,9 +156,6 @@ function documentRouter(schema: GraphQLSchema | null, operations: Operation[]): 
     ctx.body = sdl
   })
 }
-
-/** Version of the API in its OpenAPI document. */
-export const apiVersion = "1.0"
 
 /** Starts listening and returns the port. */
 export function listen(http: Server, port: number, host: string): Promise<number> {

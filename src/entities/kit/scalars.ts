@@ -119,7 +119,7 @@ export const HexColor = new GraphQLScalarType({
   name: "HexColor",
   specifiedByURL: "https://www.w3.org/TR/css-color-4/#hex-notation",
   description: "A color, #rgb or #rrggbb, stored in lower case.",
-  extensions: { jsonSchema: { type: "string", pattern: "^#([0-9a-f]{3}|[0-9a-f]{6})$" } },
+  extensions: { jsonSchema: { type: "string", pattern: "^\\s*#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})\\s*$" } },
   serialize: (value) => value,
   ...fromString("HexColor", (value) => {
     const color = typeof value === "string" ? value.trim().toLowerCase() : ""

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "./json-schema.js"
+import type { JsonSchema } from "../../src/rest/kit/json-schema.js"
 
 const prefix = "#/components/schemas/"
 

@@ -12,93 +12,35 @@ import {
   type OperationDefinitionNode,
   parse,
 } from "graphql"
-import { contextLimits } from "../../context/limits.js"
-import { oncePer } from "../../once-per.js"
-import { resources } from "../resources.js"
+import { contextLimits } from "../../src/context/limits.js"
+import { oncePer } from "../../src/once-per.js"
+import { resourceOf, withFields } from "../../src/rest/kit/fragments.js"
+import { asTypeName, descriptionOf, inputSchema, type JsonSchema, objectSchema, outputSchema } from "../../src/rest/kit/json-schema.js"
+import { type Operation, placesOf } from "../../src/rest/kit/operation.js"
+import { isBesideFile } from "../../src/rest/kit/variables.js"
+import { resources } from "../../src/rest/resources.js"
+import type { Recording } from "../examples/player.js"
 import { Components } from "./components.js"
-import { resourceOf, withFields } from "./fragments.js"
-import { asTypeName, descriptionOf, inputSchema, type JsonSchema, objectSchema, outputSchema } from "./json-schema.js"
-import { type Operation, placesOf } from "./operation.js"
-import { isBesideFile } from "./variables.js"
+import { addExamples } from "./examples.js"
+import { answerHeaders, errorDetail, errorSchema, headers, refusalOf, refusals, securitySchemes, versionOperation } from "./shared.js"
 
-const errorDetail: JsonSchema = {
-  type: "object",
-  description: "A field of the request, and what is wrong with it.",
-  properties: { path: { type: "string" }, message: { type: "string" } },
-  required: ["path", "message"],
-}
+/** Version of the API. */
+const version = "1.0"
 
-const error: JsonSchema = {
-  type: "object",
-  description: "Error of a request; the message says how to correct it.",
-  properties: {
-    statusCode: { type: "integer" },
-    error: { type: "string" },
-    message: { type: "string" },
-    code: { type: "string" },
-    details: {
-      type: "array",
-      items: { $ref: "#/components/schemas/ErrorDetail" },
-    },
-    requestId: { type: "string" },
-  },
-  required: ["statusCode", "error", "message", "code", "details", "requestId"],
-}
-
-/** What any route can answer: the database, or another service that the request needs, does not answer. */
-const unavailable: JsonSchema = {
-  description: STATUS_CODES[503],
-  headers: {
-    "Retry-After": {
-      description: "Seconds to wait before the request is sent again.",
-      required: true,
-      schema: { type: "integer", minimum: 1 },
-    },
-  },
-  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-}
-
-const securitySchemes = {
-  "jwt-auth": { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "JWT of a signed-in user." },
-  "access-token": { type: "apiKey", in: "header", name: "X-Access-Token", description: "Long-lived token of one company." },
-}
-
-const serverVersion: JsonSchema = {
-  type: "object",
-  properties: {
-    version: { type: "string", description: "Version of the server." },
-    node: { type: "string", description: "Version of Node.js." },
-    migration: { type: "string", description: "Name of the last migration of the database." },
-  },
-  required: ["version", "node", "migration"],
-  additionalProperties: false,
-}
-
-/** `GET /version`, which is served without the schema. */
-const versionOperation = (schema: JsonSchema) => ({
-  tags: ["Server"],
-  summary: "Returns the versions of the server, of Node.js and of the database's schema.",
-  description: "Returns the versions of the server, of Node.js and of the database's schema.",
-  operationId: "getVersion",
-  security: [],
-  parameters: [],
-  responses: { 200: { description: STATUS_CODES[200], content: json(schema) } },
-})
-
-/** Generates the OpenAPI 3.1 document from the table and the types that serve the requests. */
-export function openApiDocument(operations: Operation[], version: string): JsonSchema {
+/** Generates the OpenAPI 3.1 document from the table and the types that serve the requests, with what a server answered as examples. */
+export function openApiDocument(operations: Operation[], recording: Recording): JsonSchema {
   const { schema } = operations[0]!
   const components = new Components(Object.keys(resources))
   components.reference(["ErrorDetail"], errorDetail)
-  components.reference(["Error"], error)
+  components.reference(["Error"], errorSchema)
   for (const type of Object.keys(resources)) defineResource(components, schema, type)
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
     const { method, path } = operation.route
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation, components) }
   }
-  paths["/version"] = { get: versionOperation(components.reference(["ServerVersion"], serverVersion)) }
-  return {
+  paths["/version"] = { get: versionOperation(components) }
+  const document = {
     openapi: "3.1.0",
     info: {
       title: "Assistant Messaging Platform",
@@ -110,8 +52,10 @@ export function openApiDocument(operations: Operation[], version: string): JsonS
     tags: [...new Set([...operations.map(({ route }) => route.tag), "Server"])].map((name) => ({ name })),
     servers: [{ url: "/" }],
     paths,
-    components: { securitySchemes, schemas: components.usedBy([paths, unavailable]), responses: { ServiceUnavailable: unavailable } },
+    components: { securitySchemes, schemas: components.usedBy([paths, refusals]), responses: refusals, headers },
   }
+  addExamples(document, recording)
+  return document
 }
 
 /** Defines the component of a resource, and before it those of the resources in it. */
@@ -135,10 +79,9 @@ function operationObject(operation: Operation, components: Components): JsonSche
     ...(route.body || route.multipart ? [413, 415] : []),
     ...(route.errorStatuses ?? []),
     429,
+    // The database, or another service that the request needs, does not answer.
+    503,
   ])
-  const refusals = [...failures]
-    .sort()
-    .map((code) => [code, { description: STATUS_CODES[code], content: json({ $ref: "#/components/schemas/Error" }) }])
   const security =
     rule === "public" ? [] : rule === "user" || rule === "manager" ? [{ "jwt-auth": [] }] : [{ "jwt-auth": [] }, { "access-token": [] }]
   return {
@@ -151,9 +94,12 @@ function operationObject(operation: Operation, components: Components): JsonSche
     ...(route.multipart && { requestBody: { required: true, content: fileForm(route.multipart) } }),
     ...(route.body && { requestBody: { required: true, content: json(bodySchema(operation, components)) } }),
     responses: {
-      [status]: { description: STATUS_CODES[status], content: { ...json(responseSchema(operation, components)), ...(route.csv && csv) } },
-      ...Object.fromEntries(refusals),
-      503: { $ref: "#/components/responses/ServiceUnavailable" },
+      [status]: {
+        description: STATUS_CODES[status],
+        headers: answerHeaders(route),
+        content: { ...json(responseSchema(operation, components)), ...(route.csv && csv) },
+      },
+      ...Object.fromEntries([...failures].sort().map((code) => [code, refusalOf(code)])),
     },
   }
 }
