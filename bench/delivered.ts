@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
+import { parseEncryptionKey } from "../src/config/environment.js"
 import { seal } from "../src/entities/kit/sealed.js"
-import { parseEncryptionKey } from "../src/environment.js"
 import { type Program, secrets, startProgram } from "./contestants.js"
 import { type BenchDatabase, type BenchDatabases, databaseOf } from "./database.js"
 import { underLoad } from "./measure.js"

@@ -1,9 +1,9 @@
 import { prepareDemo } from "./admin/demo.js"
 import { welcome } from "./admin/welcome.js"
-import { ConfigError, publicUrl, readConfig } from "./config.js"
+import { ConfigError, publicUrl, readConfig } from "./config/config.js"
+import { loadEnvironmentFile } from "./config/env-file.js"
+import { misspelt } from "./config/misspelt.js"
 import { openEmbedded } from "./database/embedded/open.js"
-import { loadEnvironmentFile } from "./env-file.js"
-import { misspelt } from "./misspelt.js"
 import { makeLog } from "./observability/log.js"
 import { startServer } from "./server.js"
 

@@ -1,8 +1,8 @@
 import type { Demo } from "../../src/admin/demo.js"
 import type { Caller, Player } from "./player.js"
 
-/** Who and what takes part in the story. */
-export interface Cast {
+/** The demo, and the servers that it calls. */
+export interface Participants {
   demo: Demo
   /** The address of a server of the company's own, which takes requests of tools and events. */
   shopUrl: string
@@ -10,7 +10,7 @@ export interface Cast {
   orderBookUrl: string
 }
 
-interface Scene extends Cast {
+interface Session extends Participants {
   player: Player
   token: Caller
   owner: Caller
@@ -19,27 +19,27 @@ interface Scene extends Cast {
 const onceOnly = { "Idempotency-Key": "delivery-of-4711" }
 
 /** Uses each route of the API once, as a company would that sets up its assistant and answers its customers. */
-export async function play(player: Player, cast: Cast): Promise<void> {
-  const { demo } = cast
+export async function play(player: Player, participants: Participants): Promise<void> {
+  const { demo } = participants
   const signedIn = await player.ask("POST /api/auth/sign-in", {}, { body: { email: demo.email, password: demo.password } })
   const renewed = await player.ask("POST /api/auth/refresh", {}, { body: { refreshToken: signedIn.refreshToken } })
-  const scene = {
-    ...cast,
+  const session = {
+    ...participants,
     player,
     owner: { Authorization: `Bearer ${renewed.accessToken}` },
     token: { "X-Access-Token": demo.token },
   }
-  await setsUp(scene)
-  await buildsAssistant(scene)
-  const chat = await chats(scene)
-  await sortsChats(scene, chat)
-  await calls(scene)
-  await looksBack(scene, chat)
-  await refusals(scene, chat)
-  await tidiesUp(scene, chat)
+  await setsUp(session)
+  await buildsAssistant(session)
+  const chat = await chats(session)
+  await sortsChats(session, chat)
+  await calls(session)
+  await looksBack(session, chat)
+  await refusals(session, chat)
+  await tidiesUp(session, chat)
 }
 
-async function setsUp({ player, owner, token, demo, shopUrl }: Scene) {
+async function setsUp({ player, owner, token, demo, shopUrl }: Session) {
   await player.ask("GET /api/auth/me", owner)
   await player.ask("GET /api/companies/my", owner)
   await player.ask("GET /api/companies/{id}", token, { ids: [demo.companyId] })
@@ -60,7 +60,7 @@ async function setsUp({ player, owner, token, demo, shopUrl }: Scene) {
   await player.ask(`GET ${webhooks}`, token)
 }
 
-async function buildsAssistant({ player, token, demo, shopUrl, orderBookUrl }: Scene) {
+async function buildsAssistant({ player, token, demo, shopUrl, orderBookUrl }: Session) {
   const made = await player.ask("POST /api/assistants-new", token, {
     body: {
       name: "Returns desk",
@@ -134,8 +134,8 @@ async function buildsAssistant({ player, token, demo, shopUrl, orderBookUrl }: S
 }
 
 /** A customer writes in the widget, the assistant answers, and a person takes over; returns the ID of the chat. */
-async function chats(scene: Scene): Promise<string> {
-  const { player, token, owner, demo } = scene
+async function chats(session: Session): Promise<string> {
+  const { player, token, owner, demo } = session
   const written = await fetch(`${player.url}/hooks/widget/${demo.widgetId}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -145,7 +145,7 @@ async function chats(scene: Scene): Promise<string> {
   const newest = { query: { chatId, take: "2" } }
   const { data } = await player.askUntil("the assistant has answered", "GET /api/messages", token, newest, (page) => page.data.length === 2)
   const question = data.find(({ role }: { role: string }) => role === "Customer")
-  await delivered(scene, 2)
+  await delivered(session, 2)
 
   const ids = [chatId]
   await player.ask("PATCH /api/chats/{id}/ai-control", owner, { ids, body: { isUnderAiControl: false, aiDisableReason: "manual" } })
@@ -154,7 +154,7 @@ async function chats(scene: Scene): Promise<string> {
     body: { chatId, text: "The details are in this file.", mediaIds: [media.id], replyToMessageId: question.id },
     headers: onceOnly,
   })
-  await delivered(scene, 3)
+  await delivered(session, 3)
   await player.ask("GET /api/messages/{id}", token, { ids: [message.id] })
   await player.ask("GET /api/messages", token, newest)
 
@@ -168,7 +168,7 @@ async function chats(scene: Scene): Promise<string> {
   return chatId
 }
 
-async function sortsChats({ player, token }: Scene, chatId: string) {
+async function sortsChats({ player, token }: Session, chatId: string) {
   const ids = [chatId]
   const folder = await player.ask("POST /api/chat-folders", token, { body: { name: "Deliveries", color: "#3B82F6" } })
   await player.ask("PATCH /api/chat-folders/{id}", token, { ids: [folder.id], body: { name: "Delivery" } })
@@ -196,7 +196,7 @@ async function sortsChats({ player, token }: Scene, chatId: string) {
   await player.ask("DELETE /api/chat-folders/{id}", token, { ids: [folder.id] })
 }
 
-async function calls({ player, token, demo }: Scene) {
+async function calls({ player, token, demo }: Session) {
   const body = { phoneNumber: "+380 44 123 45 67", dynamicVariables: { name: "Olena" } }
   const { workflowId } = await player.ask("POST /api/assistants/{id}/originate", token, { ids: [demo.assistantId], body })
   const call = { ids: [workflowId] }
@@ -206,7 +206,7 @@ async function calls({ player, token, demo }: Scene) {
 }
 
 /** Reads what the demo's past has: stretches, outcomes, unanswered questions, hits and deliveries. */
-async function looksBack({ player, token, demo }: Scene, chatId: string) {
+async function looksBack({ player, token, demo }: Session, chatId: string) {
   const past = { from: "2026-01-19T00:00:00.000Z", to: "2026-01-26T00:00:00.000Z" }
   const { data: stretches } = await player.ask("GET /api/stretches", token, { query: { ...past, take: "2" } })
   await player.ask("PUT /api/stretches/{id}/rating", token, { ids: [stretches[0].id], body: { rating: 5, text: "Quick and friendly" } })
@@ -224,18 +224,18 @@ const webhook = "/api/event-webhooks/{id}"
 const webhookIn = ({ recording }: Player) => recording.routes["GET /api/event-webhooks"]!.answer[0].id
 
 /** Waits until the endpoint has received so many messages as events; returns the newest deliveries. */
-function delivered({ player, token }: Scene, count: number) {
+function delivered({ player, token }: Session, count: number) {
   const newest = { ids: [webhookIn(player)], query: { type: "MESSAGE_CREATED", take: "2" } }
   const areSent = ({ data, totalCount }: { data: { status: string }[]; totalCount: number }) =>
     totalCount >= count && data.every(({ status }) => status === "succeeded")
   return player.askUntil("the events are delivered", `GET ${webhook}/deliveries`, token, newest, areSent)
 }
 
-async function tidiesUp(scene: Scene, chatId: string) {
-  const { player, token } = scene
+async function tidiesUp(session: Session, chatId: string) {
+  const { player, token } = session
   const id = webhookIn(player)
   await player.ask(`POST ${webhook}/test`, token, { ids: [id] })
-  const { data } = await delivered(scene, 3)
+  const { data } = await delivered(session, 3)
   await player.ask(`POST ${webhook}/deliveries/{deliveryId}/redeliver`, token, { ids: [id, data[0].id] })
   const since = "2026-01-30T09:00:00.000Z"
   await player.ask(`POST ${webhook}/redeliver`, token, { ids: [id], body: { since, onlyFailed: true } })
@@ -244,7 +244,7 @@ async function tidiesUp(scene: Scene, chatId: string) {
 }
 
 /** Errors, one of each status that does not need a server in distress; those of 403 and 409 are above. */
-async function refusals({ player, token, owner, demo }: Scene, chatId: string) {
+async function refusals({ player, token, owner, demo }: Session, chatId: string) {
   const wrong = { body: { email: demo.email, password: "not the password" } }
   for (let left = 20; left > 0 && !player.recording.errors[429]; left -= 1)
     await player.refused(401, "POST /api/auth/sign-in", {}, wrong).catch(() => player.refused(429, "POST /api/auth/sign-in", {}, wrong))

@@ -1,7 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql"
 import { accountOf } from "../channels/account.js"
 import { isPolled } from "../channels/poll.js"
-import { publicUrl } from "../config.js"
+import { publicUrl } from "../config/config.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"

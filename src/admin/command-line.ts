@@ -1,6 +1,6 @@
 import "reflect-metadata"
-import { ConfigError, readConfig } from "../config.js"
-import { ApiError } from "../errors.js"
+import { ConfigError, readConfig } from "../config/config.js"
+import { ApiError } from "../errors/errors.js"
 import { serverVersion } from "../http/version.js"
 import { auditCommands } from "./audit.js"
 import { channelCommands } from "./channels.js"

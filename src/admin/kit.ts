@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import type { Config } from "../config.js"
+import type { Config } from "../config/config.js"
 import type { Database } from "../database/connect.js"
 import { commitUnit, type Statement, UnitOfWork, type UnitServices } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"

@@ -1,5 +1,6 @@
 import pino from "pino"
-import type { Config } from "../config.js"
+import type { Config } from "../config/config.js"
+import { loadSecrets } from "../config/secrets.js"
 import { connect } from "../database/connect.js"
 import { openEmbedded } from "../database/embedded/open.js"
 import { migrate } from "../database/migrate.js"
@@ -7,7 +8,6 @@ import { embeddedPlaceOf, placeOf } from "../database/place.js"
 import { postgresPublisher, redisWakeUp } from "../events/wake-up.js"
 import { append } from "../messages/append.js"
 import { snapshotOf } from "../rest/kit/representation.js"
-import { loadSecrets } from "../secrets.js"
 import type { CommandContext } from "./kit.js"
 
 /** Names the database that a command works on, without its password. */

@@ -1,4 +1,4 @@
-import { loadEnvironmentFile } from "../env-file.js"
+import { loadEnvironmentFile } from "../config/env-file.js"
 import { execute } from "./command-line.js"
 
 // Runs the command of this process.

@@ -1,4 +1,4 @@
-import type { Config } from "../config.js"
+import type { Config } from "../config/config.js"
 import type { Services } from "../context/services.js"
 import type { DemoCommand, StartPageFacts } from "../pages/start-page.js"
 import type { Demo } from "./demo.js"

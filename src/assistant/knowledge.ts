@@ -1,7 +1,7 @@
 import type { RequestContext } from "../context/request-context.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { Assistant } from "../entities/assistant.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { type Found, searchChunks } from "../knowledge/search.js"
 
 /** Searches an assistant's knowledge for one embedding credit of its company, which is returned when the search fails. */

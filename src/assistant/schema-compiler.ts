@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import type { Detail } from "../errors.js"
+import type { Detail } from "../errors/errors.js"
 import { assistantLimits } from "./limits.js"
 import type { Schema } from "./schema-bounds.js"
 

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv"
 import { LRUCache } from "lru-cache"
-import type { Detail } from "../errors.js"
+import type { Detail } from "../errors/errors.js"
 import { performTasks } from "../ports/kit/task-program.js"
 import { assistantLimits } from "./limits.js"
 import { compile, detailsOf, faultOfSchema } from "./schema-compiler.js"

@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from "p-limit"
 import type { Logger } from "pino"
 import { RateLimiterMemory } from "rate-limiter-flexible"
-import { ApiError, type Detail, RateLimited } from "../errors.js"
+import { ApiError, type Detail, RateLimited } from "../errors/errors.js"
 import { TaskLost, TaskProcesses } from "../ports/kit/task-processes.js"
 import { assistantLimits } from "./limits.js"
 

@@ -2,7 +2,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { storableJson } from "../entities/kit/storable.js"
 import { ToolCall, type ToolOutcome } from "../entities/tool-call.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { execute } from "./execute.js"
 import type { ToolArguments } from "./webhook.js"
 

@@ -1,6 +1,6 @@
 import type { RequestContext } from "../context/request-context.js"
 import type { Statement } from "../database/unit-of-work.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { assistantLimits } from "./limits.js"
 
 const lockAssistant: Statement = {

@@ -9,7 +9,7 @@ import { unscoped } from "../database/unscoped.js"
 import { AssistantTool } from "../entities/assistant-tool.js"
 import { Call } from "../entities/call.js"
 import { isUuid } from "../entities/kit/scalars.js"
-import { NotFound, Unauthenticated } from "../errors.js"
+import { NotFound, Unauthenticated } from "../errors/errors.js"
 import { runToolOnCall } from "./tool-call.js"
 
 const find: Statement<RowOf<"AssistantTool", "id" | "company_id" | "assistant_id">> = {

@@ -1,7 +1,7 @@
 import type { CallVariables } from "../entities/call-row.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import { storableText } from "../entities/kit/storable.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { callLimits } from "./limits.js"
 
 const nameOf = /^(?!system__)[A-Za-z_][A-Za-z0-9_]{0,63}$/

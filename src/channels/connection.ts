@@ -4,7 +4,7 @@ import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { Assistant } from "../entities/assistant.js"
 import { isUuid } from "../entities/kit/scalars.js"
-import { NotFound } from "../errors.js"
+import { NotFound } from "../errors/errors.js"
 
 type Found = RowOf<"Channel", "id" | "company_id" | "external_id"> & {
   assistant: Pick<Assistant, "id" | "isDraft" | "voiceAgentStatus"> | null

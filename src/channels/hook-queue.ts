@@ -1,6 +1,6 @@
 import { Lanes } from "../context/lanes.js"
 import type { Services } from "../context/services.js"
-import { RateLimited } from "../errors.js"
+import { RateLimited } from "../errors/errors.js"
 import { oncePer } from "../once-per.js"
 import { channelLimits } from "./limits.js"
 

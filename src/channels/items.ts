@@ -3,7 +3,7 @@ import { type RequestContext, systemContext } from "../context/request-context.j
 import type { Services } from "../context/services.js"
 import { ChannelItem } from "../entities/channel-item.js"
 import { Chat } from "../entities/chat.js"
-import { Conflict } from "../errors.js"
+import { Conflict } from "../errors/errors.js"
 import type { Incoming } from "../ports/channel.js"
 import { applyChange } from "./changes.js"
 import { addIdentities, idsOf, lockedChat, type Stored } from "./customer-chat.js"

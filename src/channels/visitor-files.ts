@@ -3,7 +3,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { type ArrivedFile, Media } from "../entities/media.js"
-import { BadUserInput, PayloadTooLarge, RateLimited, Unauthenticated, UnsupportedMediaType } from "../errors.js"
+import { BadUserInput, PayloadTooLarge, RateLimited, Unauthenticated, UnsupportedMediaType } from "../errors/errors.js"
 import type { QuotaLeft } from "../media/upload.js"
 import { channelLimits } from "./limits.js"
 

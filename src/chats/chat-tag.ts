@@ -9,7 +9,7 @@ import { Assistant } from "../entities/assistant.js"
 import type { Chat } from "../entities/chat.js"
 import type { ChatTag } from "../entities/chat-tag.js"
 import { clock } from "../entities/kit/clock.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { chatLimits } from "./limits.js"
 
 const makeTag = {

@@ -4,7 +4,7 @@ import { Assistant } from "../entities/assistant.js"
 import type { Chat } from "../entities/chat.js"
 import { Member, Subscription } from "../entities/company.js"
 import { clock } from "../entities/kit/clock.js"
-import { BadUserInput, Forbidden } from "../errors.js"
+import { BadUserInput, Forbidden } from "../errors/errors.js"
 
 /** Throws when the manager is no member of the company. */
 export async function mustBeMember(context: RequestContext, companyId: string, userId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { pageOffset, pageSize } from "../schema/kit/page.js"
 import type { Paging } from "../schema/kit/paging.js"
 import { chatLimits } from "./limits.js"

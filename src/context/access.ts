@@ -1,5 +1,5 @@
 import { Extensions } from "type-graphql"
-import { Forbidden, Unauthenticated } from "../errors.js"
+import { Forbidden, Unauthenticated } from "../errors/errors.js"
 import type { Identity } from "./identity.js"
 import type { RequestContext } from "./request-context.js"
 

@@ -1,4 +1,4 @@
-import { Unauthenticated } from "../errors.js"
+import { Unauthenticated } from "../errors/errors.js"
 import { authenticate, type Credentials } from "./authenticate.js"
 import { turnOf } from "./fair-turns.js"
 import { credentialOf, type Identity } from "./identity.js"

@@ -1,6 +1,6 @@
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
-import { MediaQuotaExceeded } from "../errors.js"
+import { MediaQuotaExceeded } from "../errors/errors.js"
 import type { ArrivingForm, QuotaLeft } from "../media/upload.js"
 import type { RequestContext } from "./request-context.js"
 

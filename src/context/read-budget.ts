@@ -1,5 +1,5 @@
 import type { ReadMeter } from "../database/run-query.js"
-import { BadUserInput, RateLimited } from "../errors.js"
+import { BadUserInput, RateLimited } from "../errors/errors.js"
 import type { TurnKind } from "./fair-turns.js"
 import { contextLimits } from "./limits.js"
 

@@ -1,4 +1,4 @@
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { contextLimits } from "./limits.js"
 
 /** Throws when a text anywhere in a value holds U+0000, and when the value is nested more deeply than `inputDepth`. */

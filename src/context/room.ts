@@ -1,7 +1,7 @@
 import type { EntityClass, FilterQuery } from "@mikro-orm/postgresql"
 import type { Statement } from "../database/unit-of-work.js"
 import type { CompanyOwned } from "../entities/kit/row.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { contextLimits } from "./limits.js"
 import type { RequestContext } from "./request-context.js"
 

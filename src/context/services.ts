@@ -1,5 +1,5 @@
 import type { Logger } from "pino"
-import type { Config } from "../config.js"
+import type { Config } from "../config/config.js"
 import type { Database } from "../database/connect.js"
 import type { Replica } from "../database/replica.js"
 import type { UnitServices } from "../database/unit-of-work.js"

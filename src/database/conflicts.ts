@@ -1,4 +1,4 @@
-import { BadUserInput, Conflict } from "../errors.js"
+import { BadUserInput, Conflict } from "../errors/errors.js"
 
 /** Error messages for violated unique indexes. The index decides, because a read before the write could race. */
 const sentences: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { MikroORM } from "@mikro-orm/postgresql"
 import type { Kysely } from "kysely"
 import type { Pool } from "pg"
-import { operatorError } from "../operator-error.js"
+import { operatorError } from "../errors/operator-error.js"
 import { ormOptions } from "./options.js"
 import { partsOf } from "./place.js"
 import { PoolGuard } from "./pool-guard.js"

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { Pool } from "pg"
-import { operatorError } from "../operator-error.js"
+import { operatorError } from "../errors/operator-error.js"
 import type { Database } from "./connect.js"
 import { partsOf } from "./place.js"
 

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { operatorError } from "../operator-error.js"
+import { operatorError } from "../errors/operator-error.js"
 
 /** The name of a database and the address of its server, as the driver reads them from its URL; throws when it cannot. */
 export function partsOf(url: string): { database: string; server: string } {

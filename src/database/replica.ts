@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg"
 import pg from "pg"
 import type { Logger } from "pino"
-import { operatorError } from "../operator-error.js"
+import { operatorError } from "../errors/operator-error.js"
 import type { Database } from "./connect.js"
 import { pipelined } from "./kit/pipelined.js"
 import { databaseLimits } from "./limits.js"

@@ -1,6 +1,6 @@
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, Int, ObjectType } from "type-graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { Audited } from "./kit/audited.js"
 import { CompanyOwned } from "./kit/row.js"
 import { JSONValue, UUID } from "./kit/scalars.js"

@@ -1,6 +1,6 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { AssistantMcpTool } from "./assistant-mcp-tool.js"
 import { AssistantRow, type VoiceAgentStatus } from "./assistant-row.js"
 import { AssistantTool } from "./assistant-tool.js"

@@ -1,7 +1,7 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
 import { v7 } from "uuid"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import type { Assistant } from "./assistant.js"
 import { ChatTurn } from "./chat-turn.js"
 import { type Actor, ControlChange, handOffReasonOf } from "./control-change.js"

@@ -1,6 +1,6 @@
 import { Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ID, Int, ObjectType } from "type-graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { type EventType, EventTypeEnum } from "./event.js"
 import { clock } from "./kit/clock.js"
 import { CompanyOwned } from "./kit/row.js"

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Embedded, Entity, Index, Property, Unique } from "@mikro-orm/decorators/legacy"
 import { Field, ObjectType } from "type-graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { type EventType, EventTypeEnum } from "./event.js"
 import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"

@@ -1,6 +1,6 @@
 import { Entity, Index, Unique } from "@mikro-orm/decorators/legacy"
 import { ObjectType } from "type-graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { Audited } from "./kit/audited.js"
 import { clock } from "./kit/clock.js"
 import { codePoints } from "./kit/scalars.js"

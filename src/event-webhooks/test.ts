@@ -3,7 +3,7 @@ import type { RequestContext } from "../context/request-context.js"
 import { EventDelivery } from "../entities/event-delivery.js"
 import { EventWebhook } from "../entities/event-webhook.js"
 import { clock } from "../entities/kit/clock.js"
-import { NotFound } from "../errors.js"
+import { NotFound } from "../errors/errors.js"
 import { shownDelivery } from "./redeliver.js"
 import { sendEvent } from "./request.js"
 

@@ -2,7 +2,7 @@ import type { PlainRow } from "../database/read-model.js"
 import { readSnapshot, type Snapshot } from "../database/snapshot.js"
 import type { Columns } from "../database/tables.js"
 import type { EventType } from "../entities/event.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 
 /** Returns the REST representation of a row. */
 export type Representer = (type: string, row: PlainRow) => unknown

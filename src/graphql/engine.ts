@@ -15,7 +15,7 @@ import {
 import { OperationReads } from "../context/read-budget.js"
 import { refuseUnstorable } from "../context/refuse-nul.js"
 import type { RequestContext, RequestInfo } from "../context/request-context.js"
-import { ApiError, BadUserInput, DocumentNotTrusted, describe, NotFound, toGraphQLError } from "../errors.js"
+import { ApiError, BadUserInput, DocumentNotTrusted, describe, NotFound, toGraphQLError } from "../errors/errors.js"
 import { timed } from "../observability/longest-turns.js"
 import { oncePer } from "../once-per.js"
 import { withCurrentNames } from "./earlier-names.js"

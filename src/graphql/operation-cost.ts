@@ -17,7 +17,7 @@ import {
   valueFromASTUntyped,
   visit,
 } from "graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { schemaLimits } from "../schema/limits.js"
 import { graphqlLimits } from "./limits.js"
 import { fragmentsOf, onceEach } from "./operation-limits.js"

@@ -11,7 +11,7 @@ import {
   visit,
 } from "graphql"
 import { refuseUnstorable } from "../context/refuse-nul.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { rootLimits } from "../limits.js"
 import { graphqlLimits } from "./limits.js"
 

@@ -10,7 +10,7 @@ import {
   type ValidationContext,
   valueFromASTUntyped,
 } from "graphql"
-import type { Detail } from "../errors.js"
+import type { Detail } from "../errors/errors.js"
 import type { Variables } from "./operation-cost.js"
 import { mayHaveTexts, readText, textsRefused } from "./texts.js"
 

@@ -20,7 +20,7 @@ import {
   isScalarType,
 } from "graphql"
 import type { TextLength } from "../entities/kit/scalars.js"
-import { BadUserInput, type Detail } from "../errors.js"
+import { BadUserInput, type Detail } from "../errors/errors.js"
 import { oncePer } from "../once-per.js"
 
 /** What has a text: an argument or a field of an input. */

@@ -10,7 +10,7 @@ import {
   type SelectionSetNode,
   validate,
 } from "graphql"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { rootLimits } from "../limits.js"
 import { timed } from "../observability/longest-turns.js"
 import { withCurrentNames } from "./earlier-names.js"

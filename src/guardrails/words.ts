@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { fold } from "./folded.js"
 import { guardrailLimits } from "./limits.js"
 import type { Finder, Match } from "./rule.js"

@@ -1,6 +1,6 @@
 import type { Context, Middleware } from "koa"
 import { HttpMethodEnum, koaBody } from "koa-body"
-import { BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
+import { BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors/errors.js"
 import { rootLimits } from "../limits.js"
 
 const read: Middleware = koaBody({

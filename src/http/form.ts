@@ -3,7 +3,7 @@ import { finished, PassThrough, type TransformCallback, type Writable } from "no
 import busboy, { type Busboy } from "busboy"
 import { type FileUpload, Upload } from "graphql-upload-minimal"
 import type { Context } from "koa"
-import { ApiError, BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors.js"
+import { ApiError, BadUserInput, PayloadTooLarge, UnsupportedMediaType } from "../errors/errors.js"
 import { rootLimits } from "../limits.js"
 import type { ArrivingForm } from "../media/upload.js"
 import { httpLimits } from "./limits.js"

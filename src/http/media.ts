@@ -4,7 +4,7 @@ import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { isUuid } from "../entities/kit/scalars.js"
-import { Forbidden, NotFound, RangeNotSatisfiable } from "../errors.js"
+import { Forbidden, NotFound, RangeNotSatisfiable } from "../errors/errors.js"
 import type { ByteRange } from "../ports/storage.js"
 
 type StoredFile = RowOf<"Media", "filename" | "mime_type" | "size" | "sha256" | "storage_key">

@@ -7,7 +7,7 @@ import { Registry } from "prom-client"
 import type { RequestInfo } from "../context/request-context.js"
 import { looksLikeToken } from "../entities/access-token.js"
 import { entityLimits } from "../entities/limits.js"
-import { Forbidden, Unauthenticated } from "../errors.js"
+import { Forbidden, Unauthenticated } from "../errors/errors.js"
 import type { Metrics } from "../observability/metrics.js"
 import { describeSpan, isTracing, tracedRequest } from "../observability/tracing.js"
 

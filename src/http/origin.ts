@@ -1,6 +1,6 @@
 import type { Context } from "koa"
-import { type Config, isLoopback, publicUrl } from "../config.js"
-import { Forbidden } from "../errors.js"
+import { type Config, isLoopback, publicUrl } from "../config/config.js"
+import { Forbidden } from "../errors/errors.js"
 
 /**
  * Throws for a request from a page of an origin that is neither this server's nor in `CORS_ORIGINS`. The header Host proves nothing: a page

@@ -1,5 +1,5 @@
 import type { Context } from "koa"
-import { BadUserInput, PayloadTooLarge } from "../errors.js"
+import { BadUserInput, PayloadTooLarge } from "../errors/errors.js"
 
 /** Reads the bytes of a body; throws 413 as soon as they are known to be more than `most`. */
 export async function readRaw(ctx: Context, most: number): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { maxHeaderSize, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { v7 } from "uuid"
-import { ApiError, BadUserInput, toRestBody } from "../errors.js"
+import { ApiError, BadUserInput, toRestBody } from "../errors/errors.js"
 import { httpLimits } from "./limits.js"
 
 /** An error of Node's parser, with the piece of the connection in which it was found. */

@@ -6,7 +6,7 @@ import { admit, beginOperation } from "../context/admission.js"
 import type { OperationReads } from "../context/read-budget.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import { BadUserInput, describe, toRestBody } from "../errors.js"
+import { BadUserInput, describe, toRestBody } from "../errors/errors.js"
 import { httpLimits } from "./limits.js"
 
 /** The current request, for code that has no parameter for it. */

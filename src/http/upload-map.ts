@@ -1,5 +1,5 @@
 import type { Busboy } from "busboy"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 
 type FieldListener = Parameters<Busboy["on"]>[1] & ((name: string, value: string, info: { valueTruncated: boolean }) => void)
 

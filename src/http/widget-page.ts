@@ -2,7 +2,7 @@ import { connectionOf } from "../channels/connection.js"
 import { addressKey } from "../context/rate-limit.js"
 import type { RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
-import { NotFound } from "../errors.js"
+import { NotFound } from "../errors/errors.js"
 import type { FindWidget } from "../pages/widget-pages.js"
 
 /** Returns whether there is a widget with a connection's id; counted like other requests without credentials. */

@@ -1,5 +1,5 @@
 import { returnToAi } from "../chats/ai-return.js"
-import type { Config } from "../config.js"
+import type { Config } from "../config/config.js"
 import type { RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"

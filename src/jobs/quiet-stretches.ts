@@ -1,4 +1,4 @@
-import type { Config } from "../config.js"
+import type { Config } from "../config/config.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { clock } from "../entities/kit/clock.js"

@@ -4,7 +4,7 @@ import type { RequestContext } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import type { Knowledge } from "../entities/knowledge.js"
 import { Media } from "../entities/media.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { ExtractionFailure, unreadable } from "../ports/extractor.js"
 
 const bad = (message: string) => new BadUserInput(`fileId: the file ${message}`, [{ path: "fileId", message: `the file ${message}` }])

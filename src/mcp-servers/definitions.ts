@@ -2,7 +2,7 @@ import type { Services } from "../context/services.js"
 import { codePoints } from "../entities/kit/scalars.js"
 import { storableJson, storableText } from "../entities/kit/storable.js"
 import { digestOf, type McpTool, type McpToolDefinition } from "../entities/mcp-tool.js"
-import { RateLimited } from "../errors.js"
+import { RateLimited } from "../errors/errors.js"
 import { type ListedTool, McpFailure } from "../ports/mcp.js"
 import { mcpServerLimits } from "./limits.js"
 

@@ -2,7 +2,7 @@ import { Readable } from "node:stream"
 import { mustBeWithinQuota, quotaLeft } from "../context/media-quota.js"
 import type { RequestContext } from "../context/request-context.js"
 import { Media } from "../entities/media.js"
-import { ApiError } from "../errors.js"
+import { ApiError } from "../errors/errors.js"
 import { receiveContent } from "../media/upload.js"
 import type { McpPicture } from "../ports/mcp.js"
 

@@ -1,5 +1,5 @@
 import { FileTypeParser } from "file-type"
-import { UnsupportedMediaType } from "../errors.js"
+import { UnsupportedMediaType } from "../errors/errors.js"
 import { markupOf } from "./markup.js"
 import { officeBinaryType } from "./office-binary.js"
 

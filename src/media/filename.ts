@@ -1,4 +1,4 @@
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { mediaLimits } from "./limits.js"
 
 /** Bidirectional control characters, which make a name read as another, and characters that no name may hold. */

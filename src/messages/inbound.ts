@@ -8,7 +8,7 @@ import { replyJob } from "../entities/kit/chat-jobs.js"
 import { clock } from "../entities/kit/clock.js"
 import type { ReplyTiming } from "../entities/kit/reply-timing.js"
 import type { ScheduledJob } from "../entities/kit/row.js"
-import { Conflict } from "../errors.js"
+import { Conflict } from "../errors/errors.js"
 import { oncePer } from "../once-per.js"
 import { append, appendSql, appendValues, type MessageDraft } from "./append.js"
 

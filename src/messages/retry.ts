@@ -4,7 +4,7 @@ import { Chat } from "../entities/chat.js"
 import { clock } from "../entities/kit/clock.js"
 import { Message } from "../entities/message.js"
 import { MessagePart } from "../entities/message-part.js"
-import { BadUserInput, NotFound } from "../errors.js"
+import { BadUserInput, NotFound } from "../errors/errors.js"
 
 /**
  * Queues a failed message again: all attempts start again, after the parts that the channel has taken. One that the channel took whole, and

@@ -2,7 +2,7 @@ import { endStretchOf } from "../chats/stretch.js"
 import type { RequestContext } from "../context/request-context.js"
 import type { PlannedRow, Selection } from "../database/read-model.js"
 import { Chat } from "../entities/chat.js"
-import { NotFound } from "../errors.js"
+import { NotFound } from "../errors/errors.js"
 import { stretchReadModel } from "../schema/stretch.js"
 import { askForRating } from "./rating.js"
 

@@ -2,7 +2,7 @@ import { sql } from "kysely"
 import type { RequestContext } from "../context/request-context.js"
 import { runQuery } from "../database/run-query.js"
 import { clock } from "../entities/kit/clock.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import type { GroupBy } from "../schema/outcome.js"
 import { outcomeLimits } from "./limits.js"
 

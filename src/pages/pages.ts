@@ -1,6 +1,6 @@
 import type { Context, Middleware } from "koa"
-import { isLoopback } from "../config.js"
-import { MethodNotAllowed, NotFound } from "../errors.js"
+import { isLoopback } from "../config/config.js"
+import { MethodNotAllowed, NotFound } from "../errors/errors.js"
 import { type Asset, assetOf, ownText, readAssets } from "./assets.js"
 import { demoOwner, type StartPageFacts, startPage } from "./start-page.js"
 import { strictHeaders } from "./strict-headers.js"

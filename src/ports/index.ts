@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { Logger } from "pino"
-import type { Config, ModelService } from "../config.js"
+import type { Config, ModelService } from "../config/config.js"
 import { bridge } from "./channel/bridge.js"
 import { eventCapabilities } from "./channel/built-in.js"
 import { gmail } from "./channel/gmail.js"

@@ -7,7 +7,7 @@ import { selectionOf } from "../context/selection.js"
 import { AccessToken } from "../entities/access-token.js"
 import { DateTime, Trimmed, UUID } from "../entities/kit/scalars.js"
 import { entityLimits } from "../entities/limits.js"
-import { NotFound } from "../errors.js"
+import { NotFound } from "../errors/errors.js"
 import { accessTokenReadModel } from "../schema/access-token.js"
 import { IdArg } from "../schema/kit/arguments.js"
 

@@ -8,7 +8,7 @@ import { type Narrow, type PlannedRow, readModelOf, type Selection } from "../da
 import { fieldOf } from "../database/snapshot.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { UUID } from "../entities/kit/scalars.js"
-import { Forbidden, NotFound } from "../errors.js"
+import { Forbidden, NotFound } from "../errors/errors.js"
 import type { LoggedEvent } from "../events/logged-event.js"
 import { chatReadModel } from "../schema/chat.js"
 import { EventShape, eventReadModel } from "../schema/event.js"

@@ -3,7 +3,7 @@ import { searchKnowledge } from "../assistant/knowledge.js"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { entityLimits } from "../entities/limits.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { KnowledgeMatches, QueryKnowledgeInput } from "../schema/knowledge.js"
 import { schemaLimits } from "../schema/limits.js"
 

@@ -1,6 +1,6 @@
 import type { Services } from "../context/services.js"
 import type { VaRegistration } from "../entities/kit/va-registration.js"
-import { BadUserInput, type Detail } from "../errors.js"
+import { BadUserInput, type Detail } from "../errors/errors.js"
 import type { AssistantFields, VaRegistrationInput } from "./assistant.js"
 import { schemaLimits } from "./limits.js"
 

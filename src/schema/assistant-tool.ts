@@ -8,7 +8,7 @@ import {
   HttpMethodEnum,
 } from "../entities/assistant-tool.js"
 import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
-import { BadUserInput, type Detail } from "../errors.js"
+import { BadUserInput, type Detail } from "../errors/errors.js"
 import { pageOf } from "./kit/page.js"
 import { schemaLimits } from "./limits.js"
 

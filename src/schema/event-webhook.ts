@@ -3,7 +3,7 @@ import { computed, readModel } from "../database/read-model.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { Trimmed } from "../entities/kit/scalars.js"
 import { WebAddress } from "../entities/kit/web-address.js"
-import { BadUserInput } from "../errors.js"
+import { BadUserInput } from "../errors/errors.js"
 import { InCompany } from "./kit/input.js"
 import { schemaLimits } from "./limits.js"
 

@@ -2,7 +2,7 @@ import { Field, InputType } from "type-graphql"
 import { computed, hasMany, readModel } from "../database/read-model.js"
 import { JSONValue, Trimmed, UUID, Verbatim } from "../entities/kit/scalars.js"
 import { WebAddress } from "../entities/kit/web-address.js"
-import { BadUserInput, type Detail } from "../errors.js"
+import { BadUserInput, type Detail } from "../errors/errors.js"
 import { schemaLimits } from "./limits.js"
 
 export const mcpToolReadModel = readModel("McpTool")

@@ -1,6 +1,6 @@
 import { assistantLimits } from "../../src/assistant/limits.js"
 import { entityLimits } from "../../src/entities/limits.js"
-import { RateLimited } from "../../src/errors.js"
+import { RateLimited } from "../../src/errors/errors.js"
 import { jobLimits } from "../../src/jobs/limits.js"
 import { lostToolCalls } from "../../src/jobs/lost-tool-calls.js"
 import { reply } from "../../src/jobs/reply.js"

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { v7 } from "uuid"
 import { messengers } from "../../src/entities/channel.js"
-import { BadUserInput } from "../../src/errors.js"
+import { BadUserInput } from "../../src/errors/errors.js"
 import { chatFilterFields } from "../../src/schema/chat-filter.js"
 import { type Condition, formatFilter, parseFilter, whereConditions } from "../../src/schema/kit/filter.js"
 import { bothProtocols } from "../kit/both-protocols.js"

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { ConfigError, publicUrl, readConfig } from "../../src/config.js"
-import { readEnvironment, variableNames } from "../../src/environment.js"
-import { misspelt } from "../../src/misspelt.js"
-import { loadSecrets } from "../../src/secrets.js"
-import { startWarnings } from "../../src/start-warnings.js"
+import { ConfigError, publicUrl, readConfig } from "../../src/config/config.js"
+import { readEnvironment, variableNames } from "../../src/config/environment.js"
+import { misspelt } from "../../src/config/misspelt.js"
+import { loadSecrets } from "../../src/config/secrets.js"
+import { startWarnings } from "../../src/config/start-warnings.js"
 
 const secret = "a secret of more than thirty-two characters"
 const key = Buffer.alloc(32, 7)

@@ -1,7 +1,7 @@
 import { ApolloServer } from "@apollo/server"
 import { buildSchema, type ExecutionResult, type GraphQLSchema } from "graphql"
 import { v7 } from "uuid"
-import { NotFound } from "../../src/errors.js"
+import { NotFound } from "../../src/errors/errors.js"
 import { OperationEngine, operationCache, type StartedSubscription } from "../../src/graphql/engine.js"
 import { graphqlLimits } from "../../src/graphql/limits.js"
 import { promised } from "../kit/promise.js"

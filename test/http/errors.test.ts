@@ -19,7 +19,7 @@ import {
   toRestBody,
   Unauthenticated,
   UnsupportedMediaType,
-} from "../../src/errors.js"
+} from "../../src/errors/errors.js"
 import { rootLimits } from "../../src/limits.js"
 
 const schema = buildSchema(`

@@ -42,7 +42,7 @@ const changeOfChat = `
   import "reflect-metadata"
   import { change } from "./dist/src/admin/kit.js"
   import { openCommandContext } from "./dist/src/admin/open.js"
-  import { readConfig } from "./dist/src/config.js"
+  import { readConfig } from "./dist/src/config/config.js"
   import { Chat } from "./dist/src/entities/chat.js"
   const [companyId, id, name] = process.argv.slice(1)
   await using stack = new AsyncDisposableStack()

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import pg from "pg"
 import pino from "pino"
-import { readConfig } from "../../src/config.js"
+import { readConfig } from "../../src/config/config.js"
 import { SERVER_ROLE } from "../../src/database/embedded/roles.js"
 import { type RunningServer, startServer } from "../../src/server.js"
 

@@ -91,7 +91,7 @@ const words = (folder: string, teaches: string, patterns: RegExp[], isExcused: (
 export const entitiesStandAlone = imports(
   "src/entities/",
   "An entity imports errors and other entities only; its methods get everything else as arguments.",
-  (imported) => isOurs(imported) && !/^src\/(entities\/|errors\.ts$)/.test(imported),
+  (imported) => isOurs(imported) && !/^src\/(entities\/|errors\/errors\.ts$)/.test(imported),
 )
 
 export const restKnowsDocuments = imports(
@@ -99,7 +99,7 @@ export const restKnowsDocuments = imports(
   "A REST route is data: an address and a GraphQL document. Its behaviour is a root field of the schema; add or change that instead.",
   (imported) =>
     isOurs(imported) &&
-    !/^src\/(rest\/|graphql\/|context\/(limits|access|refuse-nul)\.ts$|errors\.ts$|once-per\.ts$|observability\/longest-turns\.ts$)/.test(
+    !/^src\/(rest\/|graphql\/|context\/(limits|access|refuse-nul)\.ts$|errors\/errors\.ts$|once-per\.ts$|observability\/longest-turns\.ts$)/.test(
       imported,
     ),
 )
@@ -109,7 +109,7 @@ export const mcpKnowsDocuments = imports(
   "A tool of the MCP server is data: a name, a description and a GraphQL document. It has no other access to data than its operation.",
   (imported) =>
     isOurs(imported) &&
-    !/^src\/(mcp\/|rest\/kit\/|graphql\/|context\/(limits|access|request-context)\.ts$|errors\.ts$|once-per\.ts$)/.test(imported),
+    !/^src\/(mcp\/|rest\/kit\/|graphql\/|context\/(limits|access|request-context)\.ts$|errors\/errors\.ts$|once-per\.ts$)/.test(imported),
 )
 
 const transactions = [/\.(begin|commit|rollback|transactional)\(/g, /\brunInTransaction\(/g, /\bnew UnitOfWork\(/g, /\binTransaction\(/g]
@@ -175,7 +175,7 @@ export const adaptersKnowTheirInterface: Rule = {
       isOurs(imported)
         ? imported === `src/ports/${kind}.ts` ||
           kindOf(imported) === kind ||
-          /^src\/(errors\.ts$|ports\/limits\.ts$|ports\/kit\/)/.test(imported)
+          /^src\/(errors\/errors\.ts$|ports\/limits\.ts$|ports\/kit\/)/.test(imported)
         : !/^(@mikro-orm\/|kysely$|pg$|type-graphql$|agenda$)/.test(imported)
     return importsOf(source)
       .filter((imported) => !isAllowed(imported))
@@ -450,7 +450,7 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/pages/browser/widget/live": /^4401$/,
   "src/pages/browser/inbox/kit/socket": /^4401$/,
   // Bounds of environment variables, and the default port.
-  "src/environment": /^(65535|4000|1_000_000|100_000_000)$/,
+  "src/config/environment": /^(65535|4000|1_000_000|100_000_000)$/,
   // Weights and lengths of the offline model.
   "src/ports/text-model/offline.*": /./,
   // Hashing and cache of the offline embedding.

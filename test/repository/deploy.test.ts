@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { parse, parseAllDocuments } from "yaml"
 import { startArguments, startEnvironment } from "../../scripts/start-arguments.js"
 import { execute } from "../../src/admin/command-line.js"
-import { readConfig } from "../../src/config.js"
+import { readConfig } from "../../src/config/config.js"
 import { world } from "../kit/world.js"
 
 const w = world()

@@ -58,7 +58,7 @@ describe("directions", () => {
         "src/rest/kit/operation.ts",
         'import { routes } from "./routes.js"',
         'import { accessOf } from "../../graphql/access.js"',
-        'import { BadUserInput } from "../../errors.js"',
+        'import { BadUserInput } from "../../errors/errors.js"',
       ),
     ],
   })

@@ -10,9 +10,9 @@ const firstCells = (name: string) => [...page(name).matchAll(/^\| `([^`]+)`/gm)]
 
 describe("the pages for integrators", () => {
   it("explain every code of an error", () => {
-    const inSources = [...readFileSync("src/errors.ts", "utf8").matchAll(/"([A-Z]+(?:_[A-Z]+)+|FORBIDDEN|CONFLICT|UNAUTHENTICATED)"/g)].map(
-      ([, code]) => code!,
-    )
+    const inSources = [
+      ...readFileSync("src/errors/errors.ts", "utf8").matchAll(/"([A-Z]+(?:_[A-Z]+)+|FORBIDDEN|CONFLICT|UNAUTHENTICATED)"/g),
+    ].map(([, code]) => code!)
     expect(inSources.length).toBeGreaterThan(10)
     expect(firstCells("errors.md")).toEqual(expect.arrayContaining([...new Set(inSources)]))
   })

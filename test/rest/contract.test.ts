@@ -1,6 +1,6 @@
 import { type GraphQLScalarType, isEnumType, isObjectType, printType } from "graphql"
 import { v7 } from "uuid"
-import { BadUserInput } from "../../src/errors.js"
+import { BadUserInput } from "../../src/errors/errors.js"
 import { inRestWords } from "../../src/graphql/schema.js"
 import type { Route } from "../../src/rest/kit/routes.js"
 import { routeTable } from "../../src/rest/table.js"

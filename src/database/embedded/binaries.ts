@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, join } from "node:path"
-import { operatorError } from "../../operator-error.js"
+import { operatorError } from "../../errors/operator-error.js"
 import { takeLock } from "./locks.js"
 
 const PATIENCE_MS = 30_000

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { operatorError } from "../../operator-error.js"
+import { operatorError } from "../../errors/operator-error.js"
 import { giveToOwner } from "./locks.js"
 
 /** Where root puts the files that PostgreSQL's user must be able to read. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { operatorError } from "../../operator-error.js"
+import { operatorError } from "../../errors/operator-error.js"
 import { type Home, runAs } from "./home.js"
 import { SUPERUSER } from "./roles.js"
 

@@ -2,7 +2,7 @@ import { chownSync, closeSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
-import { operatorError } from "../../operator-error.js"
+import { operatorError } from "../../errors/operator-error.js"
 
 /** A lock on a file that ends with its process. */
 export interface Lock {

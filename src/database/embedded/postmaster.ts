@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { operatorError } from "../../operator-error.js"
+import { operatorError } from "../../errors/operator-error.js"
 import { type Home, runAs } from "./home.js"
 import { giveToOwner, until } from "./locks.js"
 

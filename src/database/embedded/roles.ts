@@ -1,5 +1,5 @@
 import pg from "pg"
-import { operatorError } from "../../operator-error.js"
+import { operatorError } from "../../errors/operator-error.js"
 import type { Home, Memory } from "./home.js"
 
 /** The role that initdb creates, which cannot stop being a superuser; only this folder connects as it. */

@@ -1,7 +1,7 @@
 import { GraphQLScalarType, Kind, type ValueNode } from "graphql"
 import { GraphQLJSON } from "graphql-scalars"
 import { GraphQLUpload } from "graphql-upload-minimal"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

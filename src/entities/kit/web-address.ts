@@ -1,5 +1,5 @@
 import { GraphQLScalarType, Kind } from "graphql"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 import { entityLimits } from "../limits.js"
 
 function webAddress(value: unknown): string {

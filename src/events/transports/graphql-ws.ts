@@ -9,7 +9,7 @@ import { cacheOwnerOf, companiesOf, credentialOf, type Identity } from "../../co
 import { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"
 import { isUuid } from "../../entities/kit/scalars.js"
-import { ApiError, describe } from "../../errors.js"
+import { ApiError, describe } from "../../errors/errors.js"
 import { type OperationEngine, type PreparedOperation, shownErrors } from "../../graphql/engine.js"
 import { rootLimits } from "../../limits.js"
 import { timed } from "../../observability/longest-turns.js"

@@ -2,7 +2,7 @@ import type { Socket } from "socket.io"
 import type { Credentials } from "../../context/authenticate.js"
 import { companiesOf, type Identity } from "../../context/identity.js"
 import { isUuid } from "../../entities/kit/scalars.js"
-import { BadUserInput, Forbidden } from "../../errors.js"
+import { BadUserInput, Forbidden } from "../../errors/errors.js"
 import { readEventCursor } from "../logged-event.js"
 
 /** What a client sent to connect. */

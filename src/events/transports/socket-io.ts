@@ -7,7 +7,16 @@ import { admit } from "../../context/admission.js"
 import { credentialOf, type Identity } from "../../context/identity.js"
 import { addressKey } from "../../context/rate-limit.js"
 import type { Services } from "../../context/services.js"
-import { ApiError, BadUserInput, describe, Forbidden, MethodNotAllowed, RateLimited, toRestBody, Unauthenticated } from "../../errors.js"
+import {
+  ApiError,
+  BadUserInput,
+  describe,
+  Forbidden,
+  MethodNotAllowed,
+  RateLimited,
+  toRestBody,
+  Unauthenticated,
+} from "../../errors/errors.js"
 import { SampledLog } from "../../observability/sampled-log.js"
 import { eventLimits } from "../limits.js"
 import type { LoggedEvent } from "../logged-event.js"

@@ -1,7 +1,7 @@
 import type { OperationTypeNode } from "graphql"
 import { credentialOf, type Identity } from "../../context/identity.js"
 import { Lanes } from "../../context/lanes.js"
-import { RateLimited } from "../../errors.js"
+import { RateLimited } from "../../errors/errors.js"
 import { eventLimits } from "../limits.js"
 
 /** Counts an operation of a socket until the returned function is called; throws RateLimited when too many run. */

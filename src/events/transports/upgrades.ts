@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from "node:http"
 import type { Duplex } from "node:stream"
-import { type ApiError, NotFound, toRestBody } from "../../errors.js"
+import { type ApiError, NotFound, toRestBody } from "../../errors/errors.js"
 import type { SampledLog } from "../../observability/sampled-log.js"
 
 /** A protocol that takes over upgraded connections. */

@@ -2,10 +2,10 @@ import { PostgresBackend } from "@agendajs/postgres-backend"
 import type { AgendaBackend } from "agenda"
 import { Pool } from "pg"
 import type { Logger } from "pino"
-import type { Config } from "../../config.js"
+import type { Config } from "../../config/config.js"
 import type { Database } from "../../database/connect.js"
+import { operatorError } from "../../errors/operator-error.js"
 import { rootLimits } from "../../limits.js"
-import { operatorError } from "../../operator-error.js"
 import { jobLimits } from "../limits.js"
 
 /** Where Agenda stores its jobs. */

@@ -1,6 +1,6 @@
 import { Agenda, type Job as AgendaJob } from "agenda"
 import type { Logger } from "pino"
-import type { Config } from "../../config.js"
+import type { Config } from "../../config/config.js"
 import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
 import { jobLimits } from "../limits.js"

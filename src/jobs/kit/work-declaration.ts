@@ -1,5 +1,5 @@
 import type { EntityClass } from "@mikro-orm/postgresql"
-import type { Config } from "../../config.js"
+import type { Config } from "../../config/config.js"
 import type { Lease } from "../../context/lease.js"
 import type { RequestContext } from "../../context/request-context.js"
 import type { Services } from "../../context/services.js"

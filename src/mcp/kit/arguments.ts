@@ -1,4 +1,4 @@
-import type { Detail } from "../../errors.js"
+import type { Detail } from "../../errors/errors.js"
 import { checkInput, refuseDetails } from "../../rest/kit/check-input.js"
 import { mcpLimits } from "../limits.js"
 import { keyVariable, type Tool } from "./tool.js"

@@ -1,6 +1,6 @@
 import { hash, verify } from "@node-rs/argon2"
 import { codePoints } from "../../entities/kit/scalars.js"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 import { resolverLimits } from "../limits.js"
 
 let dummyHash: Promise<string> | undefined

@@ -9,7 +9,7 @@ import {
   isNonNullType,
   isScalarType,
 } from "graphql"
-import { BadUserInput, type Detail, missingField } from "../../errors.js"
+import { BadUserInput, type Detail, missingField } from "../../errors/errors.js"
 import { readText } from "../../graphql/texts.js"
 
 /** Throws one BadUserInput with all details, if there are any. */

@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from "graphql"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 import type { OperationEngine } from "../../graphql/engine.js"
 import { InvalidDocument, parseDocument } from "../../graphql/validation.js"
 import { oncePer } from "../../once-per.js"

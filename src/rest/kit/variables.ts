@@ -1,6 +1,6 @@
 import { type GraphQLInputType, getNamedType, getNullableType, isInputObjectType, isListType } from "graphql"
 import { contextLimits } from "../../context/limits.js"
-import type { Detail } from "../../errors.js"
+import type { Detail } from "../../errors/errors.js"
 import { checkInput, refuseDetails } from "./check-input.js"
 import type { Operation } from "./operation.js"
 import type { Route } from "./routes.js"

@@ -1,5 +1,5 @@
 import { isUuid } from "../../entities/kit/scalars.js"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 import { schemaLimits } from "../limits.js"
 
 /** The operators of the filter grammar (specification, Calls). */

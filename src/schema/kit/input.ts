@@ -3,7 +3,7 @@ import { Field, InputType, ObjectType } from "type-graphql"
 import type { RequestContext } from "../../context/request-context.js"
 import type { Row } from "../../entities/kit/row.js"
 import { UUID } from "../../entities/kit/scalars.js"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 
 /** An input that may name the company of the new object. */
 @InputType()

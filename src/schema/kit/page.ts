@@ -5,7 +5,7 @@ import { nodesOf } from "../../context/selection.js"
 import type { Narrow, PlainRow, PlannedRow, Query, ReadModel, Selection } from "../../database/read-model.js"
 import type { FilterTemplate, Reader } from "../../database/reader.js"
 import type { EntityName } from "../../database/tables.js"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 import { cursorOf, cursorValues, ordered, type Paging, pageQuery, pageTemplate } from "./paging.js"
 
 @ObjectType({ description: "Position of a page in its list." })

@@ -3,7 +3,7 @@ import type { Query } from "../../database/read-model.js"
 import type { FilterTemplate, ListTemplate } from "../../database/reader.js"
 import type { EntityName } from "../../database/tables.js"
 import { isUuid } from "../../entities/kit/scalars.js"
-import { BadUserInput } from "../../errors.js"
+import { BadUserInput } from "../../errors/errors.js"
 
 /** Pagination of a list: its sort keys, direction, size and start. */
 export interface Paging {

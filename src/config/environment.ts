@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { rootLimits } from "./limits.js"
+import { rootLimits } from "../limits.js"
 
 /** Longest delay of a Node timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1

@@ -1,4 +1,4 @@
-import { rootLimits } from "./limits.js"
+import { rootLimits } from "../limits.js"
 
 /** The caller's error for an error that a library threw. */
 export interface ForeignAnswer {

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http"
 import { isNativeError } from "node:util/types"
 import { GraphQLError, Kind } from "graphql"
+import { rootLimits } from "../limits.js"
 import { foreignAnswer } from "./library-errors.js"
-import { rootLimits } from "./limits.js"
 
 /** One error of the input: the dotted path of the value, and what the value must be. */
 export interface Detail {

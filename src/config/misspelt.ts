@@ -1,5 +1,5 @@
+import { rootLimits } from "../limits.js"
 import { variableNames } from "./environment.js"
-import { rootLimits } from "./limits.js"
 
 /** The first words of our variables, with which a name has to begin: others belong to other programs. */
 const prefixes = new Set(variableNames.map((name) => name.split("_")[0]!))

@@ -1,4 +1,4 @@
-import { operatorError } from "./operator-error.js"
+import { operatorError } from "../errors/operator-error.js"
 
 /** Adds the variables of the file `.env` in the working directory, if there is one; those of the real environment win. */
 export function loadEnvironmentFile(): void {

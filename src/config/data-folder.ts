@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { operatorError } from "./operator-error.js"
+import { operatorError } from "../errors/operator-error.js"
 
 /** Creates a folder for data unless it exists; throws an error for the operator when it cannot be written. */
 export function dataFolder(path: string): void {

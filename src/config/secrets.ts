@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto"
 import { constants, copyFile, link, open, readFile, unlink } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { operatorError } from "../errors/operator-error.js"
+import { rootLimits } from "../limits.js"
 import type { Config } from "./config.js"
 import { dataFolder } from "./data-folder.js"
 import { parseEncryptionKey } from "./environment.js"
-import { rootLimits } from "./limits.js"
-import { operatorError } from "./operator-error.js"
 
 /** The key that signs sessions and URLs, and the key that encrypts stored secrets (32 bytes, AES-256). */
 export interface Secrets {
