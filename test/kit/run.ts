@@ -36,13 +36,13 @@ const compiled = { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") }
 
 const tryAgain = "--second-try"
 
-/** The tests that start processes, browsers and copies of the repository: `npm run test:system`. */
-const system = "test/system/"
+/** The tests with a command of their own: `npm run test:system`, `npm run test:clients`. */
+const separate = "/test/(system|clients)/"
 
-/** Jest's arguments: without names of files, those of all tests but of the system. */
+/** Jest's arguments: without names of files, those of all tests but these. */
 function jestArguments(): string[] {
   const args = process.argv.slice(2).filter((arg) => arg !== tryAgain)
-  return args.some((arg) => !arg.startsWith("-")) ? args : [...args, `--testPathIgnorePatterns=/${system}`]
+  return args.some((arg) => !arg.startsWith("-")) ? args : [...args, `--testPathIgnorePatterns=${separate}`]
 }
 
 /** Runs Jest as it was asked for, and reports its outcome. */

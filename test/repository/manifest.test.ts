@@ -9,7 +9,9 @@ const development = Object.keys(manifest.devDependencies)
 const declared = [...production, ...development]
 
 const sources = committedSources()
-const code = sources.filter(({ path }) => /\.[jt]sx?$/.test(path))
+/** The folders of examples that have a manifest of their own. */
+const examples = sources.flatMap(({ path }) => /^(docs\/examples\/.+\/)package\.json$/.exec(path)?.[1] ?? [])
+const code = sources.filter(({ path }) => /\.[jt]sx?$/.test(path) && !examples.some((folder) => path.startsWith(folder)))
 /** Imports of the code in these folders: the importing files by package. */
 function importers(isIn: (path: string) => boolean) {
   const found = new Map<string, string[]>()
