@@ -11,7 +11,7 @@ import { operatorError } from "./errors/operator-error.js"
 import { serveGraphqlWs } from "./events/transports/graphql-ws.js"
 import type { OpenSockets } from "./events/transports/open-sockets.js"
 import { SocketIo } from "./events/transports/socket-io.js"
-import { serveUpgrades } from "./events/transports/upgrades.js"
+import { isWebSocketUpgrade, serveUpgrades } from "./events/transports/upgrades.js"
 import type { OperationEngine } from "./graphql/engine.js"
 import { printedSchema } from "./graphql/printed-schema.js"
 import { graphqlHandler, startApollo } from "./http/graphql.js"
@@ -92,7 +92,7 @@ export async function createApp(
   const socketIo = new SocketIo(services, sockets, addressOf, httpLimits.crossOriginSeconds)
   // A request without Host is refused like others, by requestMiddleware().
   const http = createServer(
-    { requireHostHeader: false },
+    { requireHostHeader: false, shouldUpgradeCallback: isWebSocketUpgrade },
     oneAtATime((request, response) => {
       responses.add(response)
       if (request.url?.split("?")[0] === socketIoPath) socketIo.handle(request, response)

@@ -120,6 +120,24 @@ describe("opening", () => {
   })
 })
 
+describe("a request that asks for another protocol", () => {
+  it("is answered over HTTP/1.1: Java's HttpClient sends Upgrade: h2c with each request", async () => {
+    const body = JSON.stringify({ messenger: "playground", fromId: "java", externalId: "h2c" })
+    const socket = connect(Number(new URL(w.url).port), "127.0.0.1")
+    socket.setEncoding("utf8")
+    socket.write(
+      `POST /api/chats HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n` +
+        `X-Access-Token: ${acme.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    let answer = ""
+    for await (const part of socket) {
+      answer += part
+      if (answer.includes('"externalId"')) socket.end()
+    }
+    expect(answer).toMatch(/^HTTP\/1.1 201 /)
+  })
+})
+
 describe("closing", () => {
   promised(
     "a revoked token and an ended session close their sockets with 4401 within a second, on every instance, and no others",

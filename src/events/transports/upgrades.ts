@@ -10,6 +10,14 @@ export interface UpgradeHandler {
   close(): Promise<void>
 }
 
+/**
+ * Whether a request asks for a protocol that a handler speaks. Another one, such as the h2c of Java's HttpClient, is ignored, and the request is
+ * answered over HTTP/1.1 (RFC 9110, section 7.8). An option of the HTTP server, `shouldUpgradeCallback`.
+ */
+export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket"
+}
+
 /** Passes each upgrade to the handler of its path; an unknown path is 404. */
 export function serveUpgrades(http: Server, handlers: Readonly<Record<string, UpgradeHandler>>, log: SampledLog) {
   const byPath = new Map(Object.entries(handlers))
