@@ -177,7 +177,7 @@ function responseSchema(operation: Operation, components: Components): JsonSchem
   const selected = (name: string) =>
     field.selectionSet!.selections.find((node): node is FieldNode => node.kind === "Field" && node.name.value === name)
   if (!route.page) {
-    const place = { components, names: [`${of}Response`], nulls }
+    const place = { components, names: [`${of}Result`], nulls }
     const schema = route.field
       ? outputSchema(fieldTypeOf(root.type, route.field), selected(route.field)!.selectionSet, place)
       : outputSchema(root.type, field.selectionSet, place)

@@ -24,7 +24,11 @@ export function addExamples(document: Document, { routes, errors }: Recording) {
     for (const [method, operation] of Object.entries<Document>(methods)) {
       const name = `${method.toUpperCase()} ${path}`
       const recorded = routes[name]
-      for (const parameter of operation.parameters) parameter.example = exampleOf(name, parameter, recorded)
+      for (const parameter of operation.parameters) {
+        const { $ref } = parameter.schema
+        const schema = $ref ? document.components.schemas[$ref.split("/").at(-1)] : parameter.schema
+        parameter.example = exampleOf(name, { ...parameter, schema }, recorded)
+      }
       if (name === "GET /version") continue
       if (!recorded) throw new Error(`scripts/examples/story.ts sends no request of ${name}`)
       if (recorded.body) ofBody(operation.requestBody.content[json], recorded.body)
@@ -71,7 +75,7 @@ class ComponentExamples {
   place() {
     for (const [name, schema] of Object.entries<Document>(this.document.components.schemas)) {
       if (schema.examples) continue
-      const example = this.#best.get(name)?.value ?? componentExamples[name]
+      const example = this.#best.get(name)?.value ?? schema.enum?.[0] ?? componentExamples[name]
       if (example === undefined)
         throw new Error(`Neither scripts/examples/story.ts nor scripts/openapi/component-examples.ts has a ${name}`)
       schema.examples = [example]

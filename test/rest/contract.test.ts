@@ -279,7 +279,7 @@ describe("openapi.json", () => {
   it("names every object, each with a type of its own, and all names are used", () => {
     const { schemas } = w.openapi.components
     expect(Object.keys(schemas)).toEqual(
-      expect.arrayContaining(["Chat", "ChatSummaryPage", "CreateChatInput", "Error", "Message", "MessageReplyTo"]),
+      expect.arrayContaining(["Chat", "ChatPage", "CreateChatInput", "Error", "Message", "MessageReplyTo", "Messenger"]),
     )
     const anonymous = JSON.stringify(
       [w.openapi.paths, ...Object.values(schemas).map((schema) => (schema as { properties?: object }).properties ?? {})],

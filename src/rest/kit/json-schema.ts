@@ -30,7 +30,7 @@ const builtIn: Record<string, JsonSchema> = {
 const leaf = (type: GraphQLNamedType): JsonSchema =>
   (type.extensions["jsonSchema"] as JsonSchema | undefined) ?? builtIn[type.name] ?? { type: "string" }
 
-/** Gives the schemas of objects their place: as components of a document, under one of the names, or where they are used. */
+/** Gives the schemas of objects and enums their place: as components of a document, under one of the names, or where they are used. */
 export interface ObjectSchemas {
   reference(names: readonly string[], schema: JsonSchema): JsonSchema
 }
@@ -38,7 +38,7 @@ export interface ObjectSchemas {
 /** A name in the style of types: `getChats` is `GetChats`. */
 export const asTypeName = (name: string) => name[0]!.toUpperCase() + name.slice(1)
 
-/** Leaves the schemas of objects where they are used. */
+/** Leaves the schemas of objects and enums where they are used. */
 export const inPlace: ObjectSchemas = { reference: (_names, schema) => schema }
 
 interface Described {
@@ -47,6 +47,12 @@ interface Described {
 }
 
 const wordsOf = ({ type }: Described) => getNamedType(type).extensions["restWords"] as Record<string, string> | undefined
+
+/** The schema of a type without fields; that of an enum has a place. */
+function leafIn(components: ObjectSchemas, type: GraphQLNamedType): JsonSchema {
+  const schema = leaf(type)
+  return schema["enum"] ? components.reference([type.name], schema) : schema
+}
 
 /** A description with the words of REST for the enum values of its own type and of those beside it: descriptions have the names of GraphQL. */
 export function descriptionOf(described: Described, beside: readonly Described[]): string | undefined {
@@ -70,7 +76,7 @@ export function inputSchema(type: GraphQLInputType, components: ObjectSchemas): 
 function bareInput(type: GraphQLInputType, components: ObjectSchemas): JsonSchema {
   if (isNonNullType(type)) return bareInput(type.ofType, components)
   if (isListType(type)) return { type: "array", items: inputSchema(type.ofType, components) }
-  if (!isInputObjectType(type)) return leaf(type)
+  if (!isInputObjectType(type)) return leafIn(components, type)
   const fields = Object.values(type.getFields()).filter(({ name }) => name !== "idempotencyKey")
   const properties = Object.fromEntries(
     fields.map((field) => [field.name, { ...inputSchema(limitedType(field), components), description: descriptionOf(field, fields) }]),
@@ -85,7 +91,7 @@ function bareInput(type: GraphQLInputType, components: ObjectSchemas): JsonSchem
   })
 }
 
-/** Where a selection is: the components, names for a selection other than the type's resource, and fields that are always null. */
+/** Where a selection is: the components, names for a selection other than the type's resource, and fields of objects that are null where they are not selected. */
 export interface OutputPlace {
   components: ObjectSchemas
   names?: string[]
@@ -101,7 +107,7 @@ export function outputSchema(type: GraphQLOutputType, selection: SelectionSetNod
 function bareOutput(type: GraphQLOutputType, selection: SelectionSetNode | undefined, place: OutputPlace): JsonSchema {
   if (isNonNullType(type)) return bareOutput(type.ofType, selection, place)
   if (isListType(type)) return { type: "array", items: outputSchema(type.ofType, selection, place) }
-  if (!isObjectType(type)) return leaf(type)
+  if (!isObjectType(type)) return leafIn(place.components, type)
   return place.components.reference([type.name, ...(place.names ?? [])], objectSchema(type, selection, place))
 }
 
@@ -115,8 +121,13 @@ export function objectSchema(type: GraphQLObjectType, selection: SelectionSetNod
     const schema = outputSchema(field.type, node.selectionSet, { components, names: [`${type.name}${asTypeName(field.name)}`] })
     properties[field.name] = { ...schema, description: descriptionOf(field, beside) }
   }
+  // Typed on every route, also where it is null: generators know one type of an object then. At the end, so that each selection gives the same schema.
   for (const name of nulls) {
-    if (!properties[name]) properties[name] = { type: "null", description: descriptionOf(type.getFields()[name]!, beside) }
+    const field = type.getFields()[name]!
+    const typed = orNull({ $ref: `#/components/schemas/${getNamedType(field.type).name}` })
+    const schema = properties[name] ?? { ...typed, description: descriptionOf(field, beside) }
+    delete properties[name]
+    properties[name] = schema
   }
   const conditional = fields.filter((node) => node.directives?.length && !nulls.includes(node.name.value)).map((node) => node.name.value)
   const { description } = type
