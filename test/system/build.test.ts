@@ -25,7 +25,7 @@ const scripts = readFileSync(".dockerignore", "utf8")
   .map((line) => line.slice(1))
 
 /** What a build needs, without tests, as in an image; the pages are the real ones. */
-const sources = ["package.json", "package-lock.json", "tsconfig.json", "src/pages/browser", ...scripts]
+const sources = ["package.json", "package-lock.json", "tsconfig.json", "openapi.json", "src/pages/browser", ...scripts]
 
 /** Small programs: compiling those of the server four times takes half a minute of CPU. */
 const programs = {
