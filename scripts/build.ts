@@ -60,11 +60,11 @@ async function build(): Promise<number> {
   return 0
 }
 
-/** The SHA-256 of files and folders: names and contents. */
+/** The SHA-256 of files and folders: names and contents; without documentation, which is not built. */
 function hashOf(paths: string[]): string {
   const hash = createHash("sha256")
   for (const path of paths) {
-    const files = fs.statSync(path).isDirectory() ? filesBelow(path) : [path]
+    const files = fs.statSync(path).isDirectory() ? filesBelow(path).filter((file) => !file.endsWith(".md")) : [path]
     for (const file of files.sort()) hash.update(`${file}\0`).update(fs.readFileSync(file)).update("\0")
   }
   return hash.digest("hex").slice(0, 12)
