@@ -1,10 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { dirname, join, relative, resolve } from "node:path"
+import { basename, dirname, join, relative, resolve } from "node:path"
 
-/** The Markdown files whose links are checked: those of a repository's root, and all below docs/. */
+/** Paths of the files below a folder of a repository; none where there is no such folder. */
+const below = (root: string, folder: string): string[] =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
+    : []
+
+/** The Markdown files whose links are checked: those of a repository's root, all below docs/, and each README.md of the code. */
 function pages(root: string): string[] {
-  const below = existsSync(join(root, "docs")) ? readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }) : []
-  return [...readdirSync(root), ...below.map((name) => join("docs", name))].filter((name) => name.endsWith(".md")).sort()
+  const ofCode = ["src", "test", "scripts"].flatMap((folder) => below(root, folder)).filter((path) => basename(path) === "README.md")
+  return [...readdirSync(root), ...below(root, "docs"), ...ofCode].filter((name) => name.endsWith(".md")).sort()
 }
 
 /** One sentence for each relative link to a file, or to a heading of a file, that does not exist. Links to other sites are not followed. */

@@ -49,6 +49,8 @@ it("each link that leads nowhere is reported with its line", async () => {
     "[d](../x.md)",
   )
   await page("docs/a.md", "# A", "```sh", "# no heading", "```", "[e](#no-heading) [f](../LICENSE#part) [g](%zz.md)")
+  await mkdir(join(root, "src", "chats"), { recursive: true })
+  await page("src/chats/README.md", "[h](../../docs/a.md) [i](../docs/a.md)")
   expect(brokenLinks(root)).toEqual([
     "README.md:2: the link docs/none.md leads to a file that does not exist",
     "README.md:2: the link docs/a.md#none names a heading that does not exist",
@@ -58,6 +60,7 @@ it("each link that leads nowhere is reported with its line", async () => {
     "docs/a.md:5: the link #no-heading names a heading that does not exist",
     "docs/a.md:5: the link ../LICENSE#part names a heading of a file that is no Markdown",
     "docs/a.md:5: the link %zz.md is not correctly percent-encoded",
+    "src/chats/README.md:1: the link ../docs/a.md leads to a file that does not exist",
   ])
 })
 
