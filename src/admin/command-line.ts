@@ -6,15 +6,16 @@ import { auditCommands } from "./audit.js"
 import { channelCommands } from "./channels.js"
 import { checkCommands } from "./checks.js"
 import { dataCommands } from "./data.js"
+import { embeddedCommands } from "./embedded.js"
 import { encryptionCommands } from "./encryption.js"
-import { type Command, Refusal, readOptions, UsageError } from "./kit.js"
+import { type Command, type OfflineCommand, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
 import { databaseOf, openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
 import { sessionCommands } from "./sessions.js"
 import { tokenCommands } from "./tokens.js"
 
-const commands: Record<string, Command> = {
+const commands: Record<string, Command | OfflineCommand> = {
   ...peopleCommands,
   ...sessionCommands,
   ...channelCommands,
@@ -23,11 +24,12 @@ const commands: Record<string, Command> = {
   ...encryptionCommands,
   ...auditCommands,
   ...checkCommands,
+  ...embeddedCommands,
   ...dataCommands,
 }
 
 /** One line of usage of a command, and what it does. */
-function usageOf(name: string, { options, does }: Command): string {
+function usageOf(name: string, { options, does }: Command | OfflineCommand): string {
   const words = Object.entries(options).map(([option, { required, flag }]) => {
     const usage = flag ? `--${option}` : `--${option} …`
     return required ? usage : `[${usage}]`
@@ -44,16 +46,23 @@ const usage = (): string =>
   ].join("\n")
 
 /** The usage of one command with its options. */
-const described = (name: string, command: Command): string =>
+const described = (name: string, command: Command | OfflineCommand): string =>
   [usageOf(name, command), ...Object.entries(command.options).map(([option, { description }]) => `      --${option}: ${description}`)].join(
     "\n",
   )
 
 /** Runs one command on the server's database. */
-async function run(name: string, command: Command, args: string[], environment: NodeJS.ProcessEnv, outcome: Outcome): Promise<object> {
+async function run(
+  name: string,
+  command: Command | OfflineCommand,
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  outcome: Outcome,
+): Promise<object> {
   const options = readOptions(command, args)
-  await using stack = new AsyncDisposableStack()
   const config = readConfig(environment)
+  if ("runOffline" in command) return command.runOffline(config, options)
+  await using stack = new AsyncDisposableStack()
   const desk = await openCommandContext(config, stack, name, (line) => outcome.warnings.push(line))
   outcome.database = databaseOf(config)
   // Awaited here: the stack is closed when the command has ended.

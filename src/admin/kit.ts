@@ -39,6 +39,11 @@ export interface Command {
   run(context: CommandContext, options: Record<string, string | undefined>): Promise<object>
 }
 
+/** A command that opens no database: it is about the embedded one itself. */
+export interface OfflineCommand extends Pick<Command, "does" | "options"> {
+  runOffline(config: Config, options: Record<string, string | undefined>): Promise<object>
+}
+
 /** Bad usage: exit code 2. */
 export class UsageError extends Error {}
 
@@ -46,7 +51,7 @@ export class UsageError extends Error {}
 export class Refusal extends Error {}
 
 /** Reads the options of a command; an unknown, missing or repeated one is bad usage. */
-export function readOptions(command: Command, args: string[]): Record<string, string | undefined> {
+export function readOptions(command: Pick<Command, "options">, args: string[]): Record<string, string | undefined> {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { flag }]) => [name, { type: flag ? ("boolean" as const) : "string", multiple: true }]),
   )

@@ -85,6 +85,11 @@ export const places: Record<string, [happens: string, file?: string, title?: str
     "test/http/health.test.ts",
     "recovers when the database ends every connection",
   ],
+  "src/database/embedded/idle-stop.ts: new pg.Client": [
+    "The start fails, or starts a database that was stopping.",
+    "test/system/embedded.test.ts",
+    "the database stops by itself within a minute",
+  ],
   "src/database/embedded/init.ts: spawn": ["The start fails with one line.", here, "a PostgreSQL that cannot be started"],
   "src/database/embedded/postmaster.ts: spawn": ["The start fails with one line.", here, "a PostgreSQL that cannot be started"],
   "src/database/embedded/roles.ts: new pg.Client": [

@@ -316,6 +316,48 @@ describe("after a kill -9", () => {
     expect(running(dataDir)).toBeUndefined()
   })
 
+  it("of the server, the database stops by itself within a minute, and the next start finds every row", async () => {
+    const cut = folder()
+    const { child, said } = hold(cut, "server")
+    await note(await said(), "kept")
+    await kill(child)
+    const { pid } = running(cut) as { pid: number }
+    await until(
+      "the database has stopped",
+      () => !running(cut),
+      () => readFileSync(join(cut, "postgres.log"), "utf8"),
+    )
+    expect(readFileSync(join(cut, "postgres.log"), "utf8")).toContain("nobody has used this database for 50 seconds: it stops")
+    const database = await open(cut)
+    expect(running(cut)).not.toMatchObject({ pid })
+    expect(await notes(database.url)).toEqual(["kept"])
+    await database.stop()
+  })
+
+  it("of the server, whose folder is then deleted, the database stops by itself, too", async () => {
+    const cut = folder()
+    const { child, said } = hold(cut, "server")
+    await said()
+    await kill(child)
+    const { pid } = running(cut) as { pid: number }
+    for (const each of [dataOf(cut), cut]) rmSync(each, { recursive: true })
+    await until("the database has stopped", () => !existsSync(`/proc/${pid}`))
+  })
+
+  it("of the server, the next one begins a new minute for the database that it finds", async () => {
+    const { child, said } = hold(dataDir, "server")
+    await said()
+    const watching = "select pid from pg_stat_activity where application_name = 'platform-idle-stop' and state = 'active'"
+    const admin = superuserUrl(memory(dataDir), memory(dataDir).port)
+    const before = await ask(admin, watching)
+    await kill(child)
+    const database = await open(dataDir)
+    const after = await ask(admin, watching)
+    expect([before, after]).toEqual([[{ pid: expect.any(Number) }], [{ pid: expect.any(Number) }]])
+    expect(after).not.toEqual(before)
+    await database.stop()
+  })
+
   it("of the server and of PostgreSQL, the next one waits for the recovery", async () => {
     const { child, said } = hold(dataDir, "server")
     const url = await said()

@@ -24,8 +24,7 @@ const PATIENCE_MS = 30_000
 /** Copies PostgreSQL out of node_modules, which `npm ci` may delete under a running database, and returns the copy's folder. */
 export async function installBinaries(parent: string): Promise<string> {
   const source = packageFolder()
-  const { version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { version: string }
-  const target = join(parent, `postgres-${version}-${process.platform}-${process.arch}`)
+  const target = join(parent, binariesName(source))
   if (existsSync(target)) return target
   const lock = await takeLock(`${target}.lock`, "exclusive", PATIENCE_MS)
   if (!lock) throw operatorError(`Another process has been copying PostgreSQL to ${target} for 30 seconds: end it and start again.`)
@@ -35,6 +34,12 @@ export async function installBinaries(parent: string): Promise<string> {
   } finally {
     lock.release()
   }
+}
+
+/** The name of the copy of this version's PostgreSQL. */
+export function binariesName(source = packageFolder()): string {
+  const { version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { version: string }
+  return `postgres-${version}-${process.platform}-${process.arch}`
 }
 
 function packageFolder(): string {

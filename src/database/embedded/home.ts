@@ -57,7 +57,8 @@ export function openHome(dataDir: string): Omit<Home, "binaries"> {
     memory.serverPassword = makePassword()
     remember(dataDir, memory)
   }
-  const data = memory.data ?? join(dataDir, "postgres")
+  const data = dataOf(dataDir, memory)
+  noteOwner(dataDir, memory)
   return { dataDir, data, memory, logFile: join(dataDir, "postgres.log"), account: accountFor(data) }
 }
 
@@ -85,7 +86,18 @@ export function recall(dataDir: string): Memory | undefined {
 /** Whether the database of a DATA_DIR was created; postgres.json alone is written before. */
 export function databaseExists(dataDir: string): boolean {
   const memory = recall(dataDir)
-  return memory !== undefined && existsSync(join(memory.data ?? join(dataDir, "postgres"), "PG_VERSION"))
+  return memory !== undefined && existsSync(join(dataOf(dataDir, memory), "PG_VERSION"))
+}
+
+/** The folder of the data of a DATA_DIR's database. */
+export const dataOf = (dataDir: string, memory = recall(dataDir)): string => memory?.data ?? join(dataDir, "postgres")
+
+/** The file in a folder below SHARED_FOLDER that names the DATA_DIR whose data is there. */
+export const OWNER_FILE = "data-dir"
+
+// Written at each start, because a DATA_DIR may have been moved.
+function noteOwner(dataDir: string, { data }: Memory): void {
+  if (data) writeFileSync(join(dirname(data), OWNER_FILE), `${dataDir}\n`)
 }
 
 /** Writes DATA_DIR/postgres.json atomically. */

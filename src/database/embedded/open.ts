@@ -3,10 +3,11 @@ import { join } from "node:path"
 import { dataFolder } from "../../config/data-folder.js"
 import { operatorError } from "../../errors/operator-error.js"
 import { installBinaries } from "./binaries.js"
-import { binariesFolder, databaseExists, type Home, openHome, recall, remember } from "./home.js"
+import { binariesFolder, databaseExists, dataOf, type Home, openHome, recall, remember } from "./home.js"
+import { stopWhenIdle } from "./idle-stop.js"
 import { initialise } from "./init.js"
 import { type Lock, takeLock } from "./locks.js"
-import { stopPostmaster } from "./postmaster.js"
+import { findPostmaster, stopPostmaster } from "./postmaster.js"
 import { prepareServerRole, serverUrl } from "./roles.js"
 import { findOrStart } from "./start.js"
 
@@ -60,6 +61,26 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   })
 }
 
+/**
+ * Stops the database of a DATA_DIR that no process of the platform uses, as after a server was killed; returns the process that was stopped, or
+ * null when none ran. Throws an error for the operator while a server or a command uses it.
+ */
+export async function stopEmbedded(folder: string): Promise<{ pid: number } | null> {
+  if (!databaseExists(folder)) throw missing(folder)
+  const dataDir = realpathSync(folder)
+  const serverLock = await takeServerLock(dataDir)
+  try {
+    return await inTurn(dataDir, async () => {
+      const running = findPostmaster(dataOf(dataDir))
+      if (!running) return null
+      if (await stopIfUnused(dataDir, COMMANDS_LEAVE_MS)) return { pid: running.pid }
+      throw operatorError(`A command uses the database in ${dataDir}: it stops the database when it has ended.`)
+    })
+  } finally {
+    serverLock.release()
+  }
+}
+
 function missing(dataDir: string): Error {
   return operatorError(
     `There is no database in ${dataDir}: set DATA_DIR or DATABASE_URL to that of the server; the first start of a server creates a database.`,
@@ -79,15 +100,18 @@ async function inTurn<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
 
 async function openSession(options: EmbeddedOptions): Promise<OpenSession> {
   const { dataDir, role } = options
-  const serverLock = role === "server" ? await takeLock(join(dataDir, "postgres.server.lock"), "exclusive", SERVER_LOCK_MS) : undefined
-  if (role === "server" && !serverLock) {
-    const pid = recall(dataDir)?.server ?? "unknown"
-    throw operatorError(`A server already runs on ${dataDir} (process ${pid}): stop it first, or give this one another DATA_DIR.`)
-  }
+  const serverLock = role === "server" ? await takeServerLock(dataDir) : undefined
   const userLock = await takeLock(usersFile(dataDir), "shared", SERVER_LOCK_MS)
   if (userLock) return { ...options, userLock, serverLock }
   serverLock?.release()
   throw operatorError(`The database in ${dataDir} is being stopped by another process: try again.`)
+}
+
+async function takeServerLock(dataDir: string): Promise<Lock> {
+  const lock = await takeLock(join(dataDir, "postgres.server.lock"), "exclusive", SERVER_LOCK_MS)
+  if (lock) return lock
+  const pid = recall(dataDir)?.server ?? "unknown"
+  throw operatorError(`A server already runs on ${dataDir} (process ${pid}): stop it first, or give this one another DATA_DIR.`)
 }
 
 async function open(session: OpenSession): Promise<string> {
@@ -95,14 +119,31 @@ async function open(session: OpenSession): Promise<string> {
   const found = openHome(session.dataDir)
   const home: Home = { ...found, binaries: await installBinaries(binariesFolder(found)) }
   const first = await initialise(home)
-  const { port, started } = await findOrStart(home)
-  await prepareServerRole(home, port)
+  const { port, started } = await findPrepared(home)
   if (session.role === "server") Object.assign(home.memory, { keeper: "server", server: process.pid })
   else if (started) home.memory.keeper = "command"
   remember(session.dataDir, home.memory)
   const how = first ? "created and started" : started ? "started" : "found running"
   session.log(`database ${how} on 127.0.0.1:${port} in ${Math.round(performance.now() - begin)} ms, data in ${home.data}`)
   return serverUrl(home.memory, port)
+}
+
+// A database that nobody has used for a minute may be stopping: then it is started.
+async function findPrepared(home: Home, attempts = 3): Promise<{ port: number; started: boolean }> {
+  try {
+    const found = await findOrStart(home)
+    await stopWhenIdle(home, found.port)
+    await prepareServerRole(home, found.port)
+    return found
+  } catch (error) {
+    if (attempts === 1 || !isStopping(error as Error)) throw error
+    return findPrepared(home, attempts - 1)
+  }
+}
+
+function isStopping(error: Error): boolean {
+  const { code = "", message } = (error.cause ?? error) as Error & { code?: string }
+  return /^(57P0[13]|ECONNREFUSED|ECONNRESET)$/.test(code) || message.startsWith("Connection terminated")
 }
 
 async function closeSession(session: OpenSession): Promise<void> {
@@ -116,7 +157,7 @@ async function closeSession(session: OpenSession): Promise<void> {
 }
 
 async function closeAsServer(session: OpenSession): Promise<void> {
-  if (await stopIfUnused(session, COMMANDS_LEAVE_MS)) return
+  if (await stopIfUnused(session.dataDir, COMMANDS_LEAVE_MS)) return
   const memory = recall(session.dataDir)
   if (memory) remember(session.dataDir, { ...memory, keeper: "command" })
   session.log("a command is still using the database and will stop it when it is done")
@@ -124,15 +165,14 @@ async function closeAsServer(session: OpenSession): Promise<void> {
 
 // A database that a server has used is stopped by a server only, even if that one was killed: other programs may be connected to it.
 async function closeAsCommand(session: OpenSession): Promise<void> {
-  if (recall(session.dataDir)?.keeper === "command") await stopIfUnused(session, 0)
+  if (recall(session.dataDir)?.keeper === "command") await stopIfUnused(session.dataDir, 0)
 }
 
-async function stopIfUnused(session: OpenSession, patienceMs: number): Promise<boolean> {
-  const alone = await takeLock(usersFile(session.dataDir), "exclusive", patienceMs)
+async function stopIfUnused(dataDir: string, patienceMs: number): Promise<boolean> {
+  const alone = await takeLock(usersFile(dataDir), "exclusive", patienceMs)
   if (!alone) return false
   try {
-    const memory = recall(session.dataDir)
-    await stopPostmaster(memory?.data ?? join(session.dataDir, "postgres"))
+    await stopPostmaster(dataOf(dataDir))
     return true
   } finally {
     alone.release()
