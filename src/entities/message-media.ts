@@ -9,6 +9,8 @@ import { UUID } from "./kit/scalars.js"
 @Unique({ properties: ["messageId", "position"] })
 @Filter({ name: "company", cond: (args) => ({ companyId: { $in: args["ids"] } }), default: true })
 export class MessageMedia {
+  // Its GraphQL field `media` is declared in media.ts.
+
   @Field(() => UUID, { description: "Unique ID." })
   @PrimaryKey({ type: "uuid" })
   id: string = v7()

@@ -89,6 +89,8 @@ export class MessageSender {
   expression: "create index message_queued on message (company_id, chat_id, sequence) where status = 'queued'",
 })
 export class Message extends CompanyOwned {
+  // Its GraphQL field `chat` is declared in chat.ts.
+
   @Field(() => UUID, { nullable: true, description: "ID of the chat; null for a message that is only stored." })
   @Property({ type: "uuid", nullable: true })
   chatId: string | null = null
