@@ -7,10 +7,14 @@ const below = (root: string, folder: string): string[] =>
     ? readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
     : []
 
+/** Folders of packages: an example was tried where it is. */
+const packages = /[\\/](node_modules|\.?venv)[\\/]/
+
 /** The Markdown files whose links are checked: those of a repository's root, all below docs/, and each README.md of the code. */
 function pages(root: string): string[] {
   const ofCode = ["src", "test", "scripts"].flatMap((folder) => below(root, folder)).filter((path) => basename(path) === "README.md")
-  return [...readdirSync(root), ...below(root, "docs"), ...ofCode].filter((name) => name.endsWith(".md")).sort()
+  const ofDocs = below(root, "docs").filter((path) => !packages.test(path))
+  return [...readdirSync(root), ...ofDocs, ...ofCode].filter((name) => name.endsWith(".md")).sort()
 }
 
 /** One sentence for each relative link to a file, or to a heading of a file, that does not exist. Links to other sites are not followed. */

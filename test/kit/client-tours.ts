@@ -22,10 +22,30 @@ export interface ClientExample {
 export interface ClientTour {
   /** ` (skipped: …)` where the language or the network is missing, otherwise empty: a part of the test's name. */
   skipped: string
-  /** `it`, or `it.skip` where the tour is skipped; adds the reason to the name. */
+  /** `describe` and `it`, or their `skip` where the tour is skipped; they add the reason to the name. */
+  describe(name: string, tests: () => void): void
   it(name: string, test: () => Promise<void>): void
   /** Runs the second block with these environment variables; returns the lines of its output. Fails when a command fails. */
-  run(env?: Record<string, string>): Promise<string[]>
+  run(env?: Environment): Promise<string[]>
+  /** The copy of the folder, for a test that changes it. */
+  folder: string
+  /** Runs other commands in it, as `run` does. */
+  paste(commands: string, env?: Environment): Promise<string[]>
+  /** Starts commands that go on until they are stopped. */
+  start(commands: string, env?: Environment): Running
+}
+
+type Environment = Record<string, string>
+
+/** What commands print. */
+export interface Running {
+  /** What was printed so far. */
+  said: string
+  complained: string
+  /** What was printed, and the exit code, when they have ended. */
+  ended: Promise<Ran>
+  /** Ends them, with all processes that they started. */
+  stop(): void
 }
 
 /**
@@ -38,7 +58,12 @@ export interface ClientTour {
 export async function clientTour({ page, section, folder, needs, unreachable = noNetwork }: ClientExample): Promise<ClientTour> {
   const [fetch, run] = blocksOf(readFileSync(page, "utf8"), section)
   const copy = join(mkdtempSync(join(tmpdir(), "client-")), "example")
-  afterAll(() => rmSync(dirname(copy), { recursive: true, force: true }))
+  const started: Running[] = []
+  afterAll(async () => {
+    for (const running of started) running.stop()
+    await Promise.all(started.map(({ ended }) => ended))
+    rmSync(dirname(copy), { recursive: true, force: true })
+  })
   const missing = needs.find((command) => spawnSync("bash", ["-c", command], { env: environment() }).status !== 0)
   let fetched: Ran | undefined
   if (!missing) {
@@ -47,15 +72,24 @@ export async function clientTour({ page, section, folder, needs, unreachable = n
   }
   const cannot = missing ? `${missing} fails here` : isUnreachable(fetched!, unreachable) ? "its packages cannot be fetched" : ""
   const skipped = cannot && ` (skipped: ${cannot})`
+  const startHere = (commands: string, env: Environment = {}) => {
+    succeeded(`the packages of ${folder} are fetched`, fetched!)
+    const running = start(commands, copy, env)
+    started.push(running)
+    return running
+  }
+  const pasteHere = async (commands: string, env?: Environment) =>
+    succeeded(`these commands run in a copy of ${folder}:\n${commands}`, await startHere(commands, env).ended)
+      .split("\n")
+      .slice(0, -1)
   return {
     skipped,
+    describe: (name, tests) => (skipped ? describe.skip : describe)(`${name}${skipped}`, tests),
     it: (name, test) => (skipped ? it.skip : it)(`${name}${skipped}`, test),
-    async run(env = {}) {
-      succeeded(`the packages of ${folder} are fetched`, fetched!)
-      return succeeded(`${folder} runs`, await paste(run, copy, env))
-        .split("\n")
-        .slice(0, -1)
-    },
+    run: (env) => pasteHere(run, env),
+    folder: copy,
+    paste: pasteHere,
+    start: startHere,
   }
 }
 
@@ -89,22 +123,36 @@ export interface Ran {
 }
 
 /** Runs commands in bash, each of which has to succeed. The event loop is free meanwhile: the server that they talk to may be in this process. */
-export async function paste(commands: string, folder: string, env: Record<string, string> = {}): Promise<Ran> {
-  const options = {
-    cwd: folder,
+export const paste = (commands: string, folder: string, env: Environment = {}): Promise<Ran> => start(commands, folder, env).ended
+
+function start(commands: string, cwd: string, env: Environment): Running {
+  const shell = spawn("bash", ["-euo", "pipefail", "-c", commands], {
+    cwd,
     env: { ...environment(), ...env },
+    // A process group of its own, so that all of its processes can be ended.
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const running: Running = { said: "", complained: "", ended: ended(), stop }
+  shell.stdout.on("data", (text) => (running.said += text))
+  shell.stderr.on("data", (text) => (running.complained += text))
+  let isOver = false
+  function stop() {
+    if (isOver) return
+    try {
+      process.kill(-shell.pid!, "SIGKILL")
+    } catch {
+      // They have just ended.
+    }
   }
-  const shell = spawn("bash", ["-euo", "pipefail", "-c", commands], options)
-  let [said, complained] = ["", ""]
-  shell.stdout.on("data", (text) => (said += text))
-  shell.stderr.on("data", (text) => (complained += text))
-  const stop = () => process.kill(-shell.pid!, "SIGKILL")
-  process.on("exit", stop)
-  const [code] = (await once(shell, "close")) as [number | null]
-  process.off("exit", stop)
-  return { code, said, complained }
+  async function ended(): Promise<Ran> {
+    process.on("exit", stop)
+    const [code] = (await once(shell, "close")) as [number | null]
+    isOver = true
+    process.off("exit", stop)
+    return { code, said: running.said, complained: running.complained }
+  }
+  return running
 }
 
 /** How package managers say that they reach no registry: npm, pip, Go, curl, and proxies that refuse. */
@@ -118,11 +166,13 @@ function succeeded(sentence: string, { code, said, complained }: Ran): string {
   return said
 }
 
-/** A user's environment: without the variables and the programs of this repository that npm and Jest add, but with this Node. */
+/** What npm and Jest add to the environment; of npm's settings, those of the network and the user stay. */
+const added =
+  /^(npm_(?!config_(registry|cache|userconfig|cafile|ca|(https?_?|no_?)?proxy)$)|JEST_|TEST_|NODE_(ENV|OPTIONS|PATH)$|INIT_CWD$)/i
+
+/** A user's environment: without the variables and the programs of this repository, but with this Node. */
 function environment(): NodeJS.ProcessEnv {
-  const entries = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_(?!config_)|JEST_|TEST_|NODE_(ENV|OPTIONS|PATH)$|INIT_CWD$)/.test(name),
-  )
+  const entries = Object.entries(process.env).filter(([name]) => !added.test(name))
   const own = resolve("node_modules")
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((each) => relative(own, each).startsWith(".."))
   return { ...Object.fromEntries(entries), PATH: [dirname(process.execPath), ...path].join(delimiter) }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { blocksOf, type ClientExample, clientTour, paste } from "../kit/client-tours.js"
+import { happens, until } from "../kit/wait.js"
 
 const folder = mkdtempSync(join(tmpdir(), "tours-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -33,6 +34,14 @@ const missing = await tour("works", { needs: ["true", "no-such-language --versio
 
 it("an example runs in a copy of its folder, with the environment of its test", async () => {
   expect(await works!.run({ GREETING: "hello" })).toEqual(["from the program: hello", "packages"])
+})
+
+it("what goes on until it is stopped can be stopped, with all of its processes", async () => {
+  const running = works!.start("sleep 1000 & echo started; wait")
+  await until("it has printed", () => running.said === "started\n")
+  running.stop()
+  // Its output ends only when no process can write to it any more.
+  expect((await happens("all have ended", running.ended)).code).toBeNull()
 })
 
 it("a fetch without a network is a skip, and so is a missing language", () => {
