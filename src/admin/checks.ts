@@ -1,4 +1,5 @@
 import { wrongCounts, wrongTaggings } from "../chats/kept-counts.js"
+import type { Database } from "../database/connect.js"
 import { unscoped } from "../database/unscoped.js"
 import type { Command } from "./kit.js"
 
@@ -15,6 +16,10 @@ const wrongCounters = {
 
 const migrations = { name: "executed-migrations", text: "select name from mikro_orm_migrations order by id" }
 
+/** The counters and kept numbers that differ from what they count; none when all is well. */
+export const differingCounters = async (database: Database): Promise<object[]> =>
+  (await Promise.all([wrongCounters, wrongCounts, wrongTaggings].map((each) => unscoped(database, each)))).flat()
+
 /** Commands about the database: its schema, and derived data such as tallies. */
 export const checkCommands: Record<string, Command> = {
   "database:migrate": {
@@ -26,7 +31,6 @@ export const checkCommands: Record<string, Command> = {
   "check:counters": {
     does: "Recounts every chat's unread messages and sequence from its messages, and the numbers by which lists of chats are filtered; lists what differs, nothing when all is well.",
     options: {},
-    run: async (desk) =>
-      (await Promise.all([wrongCounters, wrongCounts, wrongTaggings].map((each) => unscoped(desk.database, each)))).flat(),
+    run: (desk) => differingCounters(desk.database),
   },
 }

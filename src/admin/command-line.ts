@@ -3,6 +3,7 @@ import { ConfigError, readConfig } from "../config/config.js"
 import { ApiError } from "../errors/errors.js"
 import { serverVersion } from "../http/version.js"
 import { auditCommands } from "./audit.js"
+import { backupCommands } from "./backups.js"
 import { channelCommands } from "./channels.js"
 import { checkCommands } from "./checks.js"
 import { dataCommands } from "./data.js"
@@ -25,13 +26,14 @@ const commands: Record<string, Command | OfflineCommand> = {
   ...auditCommands,
   ...checkCommands,
   ...embeddedCommands,
+  ...backupCommands,
   ...dataCommands,
 }
 
 /** One line of usage of a command, and what it does. */
 function usageOf(name: string, { options, does }: Command | OfflineCommand): string {
-  const words = Object.entries(options).map(([option, { required, flag }]) => {
-    const usage = flag ? `--${option}` : `--${option} …`
+  const words = Object.entries(options).map(([option, { required, flag, positional }]) => {
+    const usage = positional ? option.toUpperCase() : flag ? `--${option}` : `--${option} …`
     return required ? usage : `[${usage}]`
   })
   return `  ${[name, ...words].join(" ")}\n      ${does}`

@@ -25,6 +25,8 @@ export interface OptionRule {
   required?: boolean
   /** Whether it takes no value; it is read as "true" when it is given. */
   flag?: boolean
+  /** Whether its value may also be given without the option's name; one option of a command. */
+  positional?: boolean
   /** Whether the value is kept as given; other values are trimmed. */
   verbatim?: boolean
   /** Longest value in characters. */
@@ -55,9 +57,18 @@ export function readOptions(command: Pick<Command, "options">, args: string[]): 
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { flag }]) => [name, { type: flag ? ("boolean" as const) : "string", multiple: true }]),
   )
+  const positional = Object.keys(command.options).find((name) => command.options[name]!.positional)
   let values: Record<string, unknown>
   try {
-    values = parseArgs({ args, options: { ...options, json: { type: "boolean" } }, strict: true, allowPositionals: false }).values
+    const parsed = parseArgs({
+      args,
+      options: { ...options, json: { type: "boolean" } },
+      strict: true,
+      allowPositionals: positional !== undefined,
+    })
+    values = parsed.values
+    if (positional && parsed.positionals.length > 0)
+      values = { ...values, [positional]: [...((values[positional] as string[] | undefined) ?? []), ...parsed.positionals] }
   } catch (error) {
     throw new UsageError((error as Error).message.split(". ")[0])
   }

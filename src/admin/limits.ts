@@ -10,6 +10,8 @@ export const adminLimits = {
   vendorMs: 60_000,
   /** Rows that an export reads, and writes, at once; ours. */
   exportBatch: 200,
+  /** Files that a backup looks for at once; ours. */
+  backupBatch: 1_000,
   /** Rows of a company that are deleted by one statement; ours. */
   deleteBatch: 200,
   /** Rows of a company that are looked for at once, to be deleted in batches; ours. */

@@ -12,7 +12,29 @@ const schemaLock = 7_304_211
 const shownTables = 5
 
 /** Migrates the schema, one process at a time; throws when the schema is newer than the code, or another program's. */
-export async function migrate(database: Database): Promise<void> {
+export const migrate = (database: Database): Promise<void> => locked(database, () => migrateLocked(database))
+
+/**
+ * Makes the tables of an older or equal version in a database without companies, for rows that are loaded into them; throws when the database has
+ * companies, is another program's, or when this version does not know the migrations.
+ */
+export const makeTablesOf = (database: Database, migrations: string[]): Promise<void> =>
+  locked(database, async () => {
+    const known = await knownMigrations(database)
+    const unknown = migrations.filter((name) => !known.includes(name))
+    if (unknown.length > 0) throw operatorError(`It is of a newer version, whose migrations this one does not know: ${unknown.join(", ")}`)
+    await refuseForeignSchema(database)
+    const tables = (await database.pool.query<{ name: string }>(tablesOfSchema)).rows.map(({ name }) => `"${name}"`)
+    if (tables.includes('"company"') && (await database.pool.query("select from company limit 1")).rowCount)
+      throw operatorError("The database has companies already: restore into an empty one")
+    // What a start without companies, or an interrupted restore, has made.
+    if (tables.length > 0) await database.pool.query(`drop table ${tables.join(", ")} cascade`)
+    for (const { drop } of (await database.pool.query<{ drop: string }>(functionsOfSchema)).rows) await database.pool.query(drop)
+    await database.orm.migrator.up({ migrations })
+  })
+
+/** Does something while no other process migrates. */
+async function locked(database: Database, work: () => Promise<void>): Promise<void> {
   // A separate connection holds the lock while the pool runs the migrations.
   const pool = new Pool({ connectionString: database.url, max: 1 })
   pool.on("error", () => {})
@@ -20,7 +42,7 @@ export async function migrate(database: Database): Promise<void> {
   // Without the connection the lock is lost. A listener is needed even so: without one the error would end the process at once.
   const lost = new Promise<never>((_resolve, reject) => client.on("error", reject))
   try {
-    await Promise.race([lost, client.query("select pg_advisory_lock($1)", [schemaLock]).then(() => migrateLocked(database))])
+    await Promise.race([lost, client.query("select pg_advisory_lock($1)", [schemaLock]).then(work)])
   } finally {
     client.release(true)
     await pool.end()
@@ -52,6 +74,12 @@ const tablesOfSchema = `
   where relnamespace = to_regnamespace(current_schema()::text) and relkind in ('r', 'p', 'f')
     and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
   order by relname`
+
+/** Statements that drop the functions of migrations. */
+const functionsOfSchema = `
+  select format('drop function %s cascade', oid::regprocedure) as drop from pg_proc
+  where pronamespace = to_regnamespace(current_schema()::text)
+    and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')`
 
 /** Throws, before anything is written, when the database has tables and no migration of this program created them. */
 async function refuseForeignSchema(database: Database) {

@@ -7,7 +7,8 @@ import { readConfig } from "../../src/config/config.js"
 import { SERVER_ROLE } from "../../src/database/embedded/roles.js"
 import { type RunningServer, startServer } from "../../src/server.js"
 
-const secrets = { JWT_SECRET: "a secret of the tests, long enough to sign", ENCRYPTION_KEY: "00".repeat(32) }
+/** The keys of its servers. */
+export const testSecrets = { JWT_SECRET: "a secret of the tests, long enough to sign", ENCRYPTION_KEY: "00".repeat(32) }
 
 /** An empty database and its servers; all are removed after the test file. */
 export interface EmptyDatabase {
@@ -60,7 +61,7 @@ export async function emptyDatabase(): Promise<EmptyDatabase> {
       await client.query(text, values).finally(() => client.end())
     },
     async start(env = {}) {
-      const config = readConfig({ DATABASE_URL: url.href, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "silent", ...secrets, ...env })
+      const config = readConfig({ DATABASE_URL: url.href, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "silent", ...testSecrets, ...env })
       const started = await startServer(config, url.href, pino({ level: "silent" }))
       closers.push(started.stop)
       return started

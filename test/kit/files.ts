@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync } from "node:fs"
+import { chmodSync, mkdtempSync, readdirSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -136,3 +136,10 @@ export const unsigned = (body: unknown) => JSON.parse(JSON.stringify(body).repla
 
 /** Path and query of a file's address. */
 export const pathOf = (url: string) => url.slice(url.indexOf("/media/"))
+
+/** A new folder in another that every user can enter: PostgreSQL does not run as root. */
+export function publicFolder(parent: string): string {
+  const made = mkdtempSync(join(parent, "data-"))
+  for (const each of [parent, made]) chmodSync(each, 0o755)
+  return made
+}

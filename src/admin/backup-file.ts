@@ -1,0 +1,126 @@
+import { createHmac } from "node:crypto"
+import { createWriteStream } from "node:fs"
+import { open, rename, rm } from "node:fs/promises"
+import type { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
+import { finished, pipeline } from "node:stream/promises"
+import { type Entry, type ZipFile as OpenZip, openPromise } from "yauzl"
+import { ZipFile } from "yazl"
+import { z } from "zod"
+import { Refusal } from "./kit.js"
+
+/** What a backup holds: the last entry of its file, without which it is not complete. */
+const manifestSchema = z.object({
+  format: z.literal(1),
+  /** Version of the server that wrote it. */
+  version: z.string(),
+  createdAt: z.string(),
+  /** The migrations that made the tables. */
+  migrations: z.array(z.string()),
+  /** The columns and the number of rows of each table. */
+  tables: z.record(z.string(), z.object({ columns: z.array(z.string()), rows: z.number() })),
+  /** The last value of each sequence. */
+  sequences: z.record(z.string(), z.string()),
+  media: z.object({ files: z.number(), bytes: z.number(), missing: z.array(z.string()) }),
+  /** A check value of the key that encrypts credentials. */
+  encryptionKeyCheck: z.string(),
+})
+export type Manifest = z.infer<typeof manifestSchema>
+
+const manifestName = "manifest.json"
+
+/** Tells whether two encryption keys are the same, without telling anything else of them. */
+export const checkOf = (encryptionKey: Buffer): string => createHmac("sha256", encryptionKey).update("backup").digest("base64url")
+
+/** A backup that is being written: a ZIP file, with one entry after the other. */
+export class BackupWriter {
+  readonly #zip = new ZipFile()
+  readonly #written: Promise<void>
+
+  /** Creates the file, which only its owner can read; refuses one that exists. */
+  static async create(path: string): Promise<BackupWriter> {
+    const handle = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+      throw new Refusal(error.code === "EEXIST" ? `${path} exists already` : `${path} cannot be written: ${error.message}`)
+    })
+    await handle.close()
+    return new BackupWriter(path)
+  }
+
+  private constructor(private readonly path: string) {
+    this.#written = pipeline(this.#zip.outputStream, createWriteStream(this.#draft, { mode: 0o600 }))
+    // Awaited by complete(); an entry that fails ends the command before.
+    this.#written.catch(() => {})
+  }
+
+  get #draft() {
+    return `${this.path}.part`
+  }
+
+  /** Adds an entry and waits until it was read. */
+  async add(name: string, content: Readable, compress = true): Promise<void> {
+    this.#zip.addReadStream(content, name, { compress })
+    await Promise.race([finished(content, { writable: false }), this.#written])
+  }
+
+  addText(name: string, text: string): void {
+    this.#zip.addBuffer(Buffer.from(text), name)
+  }
+
+  /** Adds the manifest, and writes everything to the disk. */
+  async complete(manifest: Manifest): Promise<void> {
+    this.addText(manifestName, JSON.stringify(manifest, null, 2))
+    this.#zip.end()
+    await this.#written
+    const file = await open(this.#draft, "r+")
+    await file.sync()
+    await file.close()
+    await rename(this.#draft, this.path)
+  }
+
+  /** Removes what was written. */
+  async abandon(): Promise<void> {
+    for (const path of [this.#draft, this.path]) await rm(path, { force: true })
+  }
+}
+
+/** A backup that is read. */
+export class BackupReader {
+  private constructor(
+    readonly manifest: Manifest,
+    private readonly zip: OpenZip,
+    private readonly entries: ReadonlyMap<string, Entry>,
+  ) {}
+
+  /** Opens a file; refuses one that is no complete backup. */
+  static async open(path: string): Promise<BackupReader> {
+    const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch((error: Error) => {
+      throw new Refusal(`${path} is no complete backup: ${error.message}`)
+    })
+    try {
+      const entries = new Map<string, Entry>()
+      for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry)
+      const last = entries.get(manifestName)
+      const manifest = manifestSchema.safeParse(last && JSON.parse((await buffer(await zip.openReadStreamPromise(last))).toString()))
+      if (!manifest.success) throw new Refusal(`${path} is no complete backup of this server`)
+      return new BackupReader(manifest.data, zip, entries)
+    } catch (error) {
+      zip.close()
+      throw error
+    }
+  }
+
+  /** The content of an entry; null when there is none. */
+  async read(name: string): Promise<Readable | null> {
+    const entry = this.entries.get(name)
+    return entry ? this.zip.openReadStreamPromise(entry) : null
+  }
+
+  /** The names of the entries of a folder, without it. */
+  namesIn(folder: string): string[] {
+    return [...this.entries.keys()].flatMap((name) => (name.startsWith(`${folder}/`) ? [name.slice(folder.length + 1)] : []))
+  }
+
+  close() {
+    this.zip.close()
+  }
+}
