@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
 import { fileURLToPath } from "node:url"
 import cors from "@koa/cors"
@@ -143,10 +143,12 @@ const openApiFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
 
 /** Routes for SDL, unless the schema is hidden, and OpenAPI, from which clients generate code. */
 function documentRouter(schema: GraphQLSchema | null): Router {
-  const router = new Router().get("/api/openapi.json", async (ctx) => {
+  // Once: a build that is replaced may be removed while this server runs.
+  const openapi = readFileSync(openApiFile)
+  const router = new Router().get("/api/openapi.json", (ctx) => {
     ctx.set("Cache-Control", "no-cache")
     ctx.type = "application/json"
-    ctx.body = await readFile(openApiFile)
+    ctx.body = openapi
   })
   if (!schema) return router
   const sdl = printedSchema(schema)

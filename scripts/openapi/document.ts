@@ -191,8 +191,8 @@ function responseSchema(operation: Operation, components: Components): JsonSchem
   const items = outputSchema(type.getFields()["nodes"]!.type, nodes.selectionSet, place)
   const properties = {
     data: items,
-    totalCount: { type: ["integer", "null"] },
-    nextCursor: { type: ["string", "null"] },
+    totalCount: { anyOf: [{ type: "integer" }, { type: "null" }] },
+    nextCursor: { anyOf: [{ type: "string" }, { type: "null" }] },
     ...(stats && { stats: outputSchema(type.getFields()["stats"]!.type, stats.selectionSet, { components }) }),
   }
   const page = { type: "object", properties, required: Object.keys(properties) }

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.js"
 import { stopEmbedded } from "../database/embedded/open.js"
-import { leftovers, prune } from "../database/embedded/prune.js"
+import { leftovers, remove } from "../database/embedded/prune.js"
 import { type OfflineCommand, Refusal } from "./kit.js"
 
 function mustBeEmbedded({ databaseUrl }: Config): void {
@@ -10,7 +10,7 @@ function mustBeEmbedded({ databaseUrl }: Config): void {
 /** Commands about the embedded PostgreSQL itself. */
 export const embeddedCommands: Record<string, OfflineCommand> = {
   "database:stop": {
-    does: "Stops the embedded database that a killed server has left running; refused while a server or another command uses it. Without it, the database stops by itself within a minute.",
+    does: "Stops the embedded database that a killed server has left running, and ends other sessions of it; refused while a server or another command uses it. Without it, the database stops within a minute of its last session (not on Windows).",
     options: {},
     async runOffline(config) {
       mustBeEmbedded(config)
@@ -19,13 +19,13 @@ export const embeddedCommands: Record<string, OfflineCommand> = {
     },
   },
   "database:prune": {
-    does: "Lists what earlier versions and deleted databases have left of the embedded PostgreSQL, with sizes in bytes; with --delete it deletes that.",
-    options: { delete: { flag: true, description: "delete what is listed" } },
+    does: "Lists what earlier versions and databases have left of the embedded PostgreSQL, with sizes in bytes; with --delete it deletes programs of other versions, never data.",
+    options: { delete: { flag: true, description: "delete the programs that are listed" } },
     async runOffline(config, options) {
       mustBeEmbedded(config)
       const found = leftovers(config.dataDir)
-      if (options["delete"]) for (const each of found) prune(each)
-      return found.map((each) => ({ ...each, deleted: Boolean(options["delete"]) }))
+      if (options["delete"]) for (const each of found) remove(each)
+      return found.map(({ path, bytes, why, isRemovable }) => ({ path, bytes, why, deleted: isRemovable && Boolean(options["delete"]) }))
     },
   },
 }

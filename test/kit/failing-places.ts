@@ -92,7 +92,12 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/database/embedded/idle-stop.ts: new pg.Client": [
     "The start fails, or starts a database that was stopping.",
     "test/system/embedded.test.ts",
-    "the database stops by itself within a minute",
+    "the database stops by itself, and the next start finds every row",
+  ],
+  "src/database/embedded/held-session.ts: new pg.Client": [
+    "It is opened again after a few seconds.",
+    "test/system/embedded.test.ts",
+    "of PostgreSQL's session that stops it, and of all others, the server has it again",
   ],
   "src/database/embedded/init.ts: spawn": ["The start fails with one line.", here, "a PostgreSQL that cannot be started"],
   "src/database/embedded/postmaster.ts: spawn": ["The start fails with one line.", here, "a PostgreSQL that cannot be started"],

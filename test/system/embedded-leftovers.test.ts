@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { execute } from "../../src/admin/command-line.js"
-import { dataOf, SHARED_FOLDER } from "../../src/database/embedded/home.js"
+import { dataOf } from "../../src/database/embedded/home.js"
 import { openEmbedded } from "../../src/database/embedded/open.js"
 import { findPostmaster } from "../../src/database/embedded/postmaster.js"
+import { leftovers, remove } from "../../src/database/embedded/prune.js"
 import { happens } from "../kit/wait.js"
 
 const asRoot = process.getuid?.() === 0 ? it : it.skip
@@ -77,33 +78,58 @@ describe("database:stop", () => {
 })
 
 describe("database:prune", () => {
-  it("deletes copies of PostgreSQL of other versions, and leaves this one's and everything else", async () => {
+  it("deletes copies of PostgreSQL of other versions, and leaves this one's, an operator's copies and everything else", async () => {
     const dataDir = folder()
     await (await openEmbedded({ dataDir, role: "server", log() {} })).stop()
-    const before = readdirSync(dataDir)
-    const older = join(dataDir, "postgres-16.4.0-linux-x64")
-    mkdirSync(join(older, "bin"), { recursive: true })
+    const older = join(dataDir, "postgres-16.4.0-beta.15-linux-x64")
+    for (const name of ["postgres-16.4.0-beta.15-linux-x64", "postgres-2026-01-02", "postgres-17-old-data", "postgres-16.4.0-linux-x64"])
+      mkdirSync(join(dataDir, name))
+    mkdirSync(join(older, "bin"))
     writeFileSync(join(older, "bin", "postgres"), "x".repeat(1_000))
+    const before = readdirSync(dataDir)
     const mine = ({ answer }: { answer: { path: string }[] }) => answer.filter(({ path }) => path.startsWith(dataDir))
     const found = { path: older, bytes: 1_000, why: "PostgreSQL of another version" }
     expect(mine(await admin(dataDir, "database:prune"))).toEqual([{ ...found, deleted: false }])
-    expect(existsSync(older)).toBe(true)
-    expect(mine(await admin(dataDir, "database:prune", "--delete"))).toEqual([{ ...found, deleted: true }])
-    expect(readdirSync(dataDir)).toEqual(before)
+    for (const each of leftovers(dataDir, null)) remove(each)
+    expect(readdirSync(dataDir)).toEqual(before.filter((name) => name !== basename(older)))
   })
 
-  asRoot("deletes the data below /var/lib whose DATA_DIR is gone, and no other", async () => {
-    const [gone, kept] = [folder(0o700), folder(0o700)]
-    for (const dataDir of [gone, kept]) await (await openEmbedded({ dataDir, role: "server", log() {} })).stop()
-    const [lost, found] = [gone, kept].map((dataDir) => dirname(dataOf(dataDir))) as [string, string]
-    expect(dirname(lost)).toBe(SHARED_FOLDER)
-    expect(readFileSync(join(lost, "data-dir"), "utf8")).toBe(`${gone}\n`)
-    rmSync(gone, { recursive: true })
-    const { answer } = await admin(kept, "database:prune", "--delete")
-    const why = `the data of ${gone}, which does not exist any more`
-    expect(answer).toContainEqual({ path: lost, bytes: expect.any(Number), why, deleted: true })
-    expect(answer).not.toContainEqual(expect.objectContaining({ path: found }))
-    expect([existsSync(lost), existsSync(found)]).toEqual([false, true])
-    rmSync(found, { recursive: true })
+  it("leaves a copy that a process runs from", async () => {
+    const dataDir = folder()
+    const copy = join(dataDir, "postgres-16.4.0-linux-x64", "bin")
+    mkdirSync(copy, { recursive: true })
+    copyFileSync(process.execPath, join(copy, "postgres"))
+    const child = spawn(join(copy, "postgres"), ["-e", "process.stdin.resume(); console.log(1)"], { stdio: ["pipe", "pipe", "inherit"] })
+    await once(child.stdout, "data")
+    expect(leftovers(dataDir, null)).toEqual([])
+    await kill(child)
+    expect(leftovers(dataDir, null)).toHaveLength(1)
+  })
+
+  it("lists data whose DATA_DIR cannot be found, and deletes none", () => {
+    const [shared, moved, lost] = [folder(), folder(), folder()]
+    const dataOfFolder = (name: string, owner: string) => {
+      const data = join(shared, name, "postgres")
+      mkdirSync(data, { recursive: true })
+      writeFileSync(join(shared, name, "data-dir"), `${owner}\n`)
+      return data
+    }
+    const [kept, gone] = [dataOfFolder("kept", "/before/it/was/moved"), dataOfFolder("gone", lost)]
+    writeFileSync(join(moved, "postgres.json"), JSON.stringify({ data: kept }))
+    const found = leftovers(moved, shared)
+    expect(found).toEqual([
+      expect.objectContaining({ path: dirname(gone), isRemovable: false, why: expect.stringContaining(`DATA_DIR ${lost} cannot`) }),
+    ])
+    for (const each of found) remove(each)
+    expect(readdirSync(shared).toSorted()).toEqual(["gone", "kept"])
+  })
+
+  asRoot("knows the DATA_DIR of data below /var/lib", async () => {
+    const dataDir = folder(0o700)
+    await (await openEmbedded({ dataDir, role: "server", log() {} })).stop()
+    const path = dirname(dataOf(dataDir))
+    expect(readFileSync(join(path, "data-dir"), "utf8")).toBe(`${dataDir}\n`)
+    expect(leftovers(folder())).not.toContainEqual(expect.objectContaining({ path }))
+    rmSync(path, { recursive: true })
   })
 })

@@ -32,9 +32,9 @@ const module = pathToFileURL(join(process.cwd(), "dist/src/database/embedded/ope
 const HOLDER = `
   import { openEmbedded } from ${JSON.stringify(module)}
   process.on("SIGINT", () => {})
-  const [dataDir, role] = process.argv.slice(1)
+  const [dataDir, role, idleSeconds] = process.argv.slice(1)
   try {
-    const database = await openEmbedded({ dataDir, role, log() {} })
+    const database = await openEmbedded({ dataDir, role, log() {}, ...(idleSeconds && { idleSeconds: Number(idleSeconds) }) })
     process.stdin.on("end", () => database.stop().then(() => process.exit(0))).resume()
     console.log(database.url)
   } catch (error) {
@@ -58,8 +58,14 @@ function folder(mode = 0o755): string {
   return made
 }
 
-function hold(dataDir: string, role: "server" | "command", options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {}) {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", HOLDER, dataDir, role], {
+interface HolderOptions {
+  uid?: number
+  gid?: number
+  env?: NodeJS.ProcessEnv
+}
+
+function hold(dataDir: string, role: "server" | "command", options: HolderOptions = {}, idleSeconds: string[] = []) {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", HOLDER, dataDir, role, ...idleSeconds], {
     stdio: ["pipe", "pipe", "inherit"],
     detached: true,
     ...options,
@@ -316,32 +322,34 @@ describe("after a kill -9", () => {
     expect(running(dataDir)).toBeUndefined()
   })
 
-  it("of the server, the database stops by itself within a minute, and the next start finds every row", async () => {
+  it("of the server, the database stops by itself, and the next start finds every row", async () => {
     const cut = folder()
-    const { child, said } = hold(cut, "server")
+    const { child, said } = hold(cut, "server", {}, ["1"])
     await note(await said(), "kept")
-    await kill(child)
+    const log = () => readFileSync(join(cut, "postgres.log"), "utf8")
     const { pid } = running(cut) as { pid: number }
-    await until(
-      "the database has stopped",
-      () => !running(cut),
-      () => readFileSync(join(cut, "postgres.log"), "utf8"),
-    )
-    expect(readFileSync(join(cut, "postgres.log"), "utf8")).toContain("nobody has used this database for 50 seconds: it stops")
+    await kill(child)
+    await until("the database has stopped", () => !running(cut), log)
+    expect(log()).toContain("nobody has used this database for 1 seconds: it stops")
     const database = await open(cut)
     expect(running(cut)).not.toMatchObject({ pid })
     expect(await notes(database.url)).toEqual(["kept"])
     await database.stop()
   })
 
-  it("of the server, whose folder is then deleted, the database stops by itself, too", async () => {
+  it("of PostgreSQL's session that stops it, and of all others, the server has it again", async () => {
     const cut = folder()
-    const { child, said } = hold(cut, "server")
+    const { said } = hold(cut, "server", {}, ["1000"])
     await said()
-    await kill(child)
-    const { pid } = running(cut) as { pid: number }
-    for (const each of [dataOf(cut), cut]) rmSync(each, { recursive: true })
-    await until("the database has stopped", () => !existsSync(`/proc/${pid}`))
+    const admin = superuserUrl(memory(cut), memory(cut).port)
+    const watching = "select pid from pg_stat_activity where application_name = 'platform-idle-stop'"
+    const before = await ask(admin, watching)
+    await ask(
+      admin,
+      "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'",
+    )
+    await until("the session runs again", async () => (await ask(admin, watching)).length === 1)
+    expect(await ask(admin, watching)).not.toEqual(before)
   })
 
   it("of the server, the next one begins a new minute for the database that it finds", async () => {

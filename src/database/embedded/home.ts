@@ -95,16 +95,19 @@ export const dataOf = (dataDir: string, memory = recall(dataDir)): string => mem
 /** The file in a folder below SHARED_FOLDER that names the DATA_DIR whose data is there. */
 export const OWNER_FILE = "data-dir"
 
-// Written at each start, because a DATA_DIR may have been moved.
+// At each start, because a DATA_DIR may have been moved.
 function noteOwner(dataDir: string, { data }: Memory): void {
-  if (data) writeFileSync(join(dirname(data), OWNER_FILE), `${dataDir}\n`)
+  if (data) writeAtOnce(join(dirname(data), OWNER_FILE), `${dataDir}\n`)
 }
 
 /** Writes DATA_DIR/postgres.json atomically. */
 export function remember(dataDir: string, memory: Memory): void {
-  const file = join(dataDir, "postgres.json")
+  writeAtOnce(join(dataDir, "postgres.json"), `${JSON.stringify(memory, null, 2)}\n`)
+}
+
+function writeAtOnce(file: string, content: string): void {
   const handle = openSync(`${file}.new`, "w", 0o600)
-  writeFileSync(handle, `${JSON.stringify(memory, null, 2)}\n`)
+  writeFileSync(handle, content)
   fsyncSync(handle)
   closeSync(handle)
   giveToOwner(`${file}.new`)

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { dataFolder } from "../../config/data-folder.js"
 import { operatorError } from "../../errors/operator-error.js"
 import { installBinaries } from "./binaries.js"
+import { HeldSession } from "./held-session.js"
 import { binariesFolder, databaseExists, dataOf, type Home, openHome, recall, remember } from "./home.js"
 import { stopWhenIdle } from "./idle-stop.js"
 import { initialise } from "./init.js"
@@ -25,12 +26,15 @@ export interface EmbeddedOptions {
   role: "server" | "command"
   /** Refuses a DATA_DIR without a database, and leaves it as it is. */
   mustExist?: boolean
+  /** How long the database goes on running without sessions, in seconds; a minute by default. */
+  idleSeconds?: number
   log(line: string): void
 }
 
 interface OpenSession extends EmbeddedOptions {
   userLock: Lock
   serverLock: Lock | undefined
+  held?: HeldSession
 }
 
 const TURN_MS = 40_000
@@ -54,6 +58,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
       let left: Promise<void> | undefined
       return { url, stop: () => (left ??= closeSession(session)) }
     } catch (error) {
+      await session.held?.close()
       session.userLock.release()
       session.serverLock?.release()
       throw error
@@ -68,17 +73,17 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
 export async function stopEmbedded(folder: string): Promise<{ pid: number } | null> {
   if (!databaseExists(folder)) throw missing(folder)
   const dataDir = realpathSync(folder)
-  const serverLock = await takeServerLock(dataDir)
-  try {
-    return await inTurn(dataDir, async () => {
+  return inTurn(dataDir, async () => {
+    const serverLock = await takeServerLock(dataDir)
+    try {
       const running = findPostmaster(dataOf(dataDir))
       if (!running) return null
       if (await stopIfUnused(dataDir, COMMANDS_LEAVE_MS)) return { pid: running.pid }
       throw operatorError(`A command uses the database in ${dataDir}: it stops the database when it has ended.`)
-    })
-  } finally {
-    serverLock.release()
-  }
+    } finally {
+      serverLock.release()
+    }
+  })
 }
 
 function missing(dataDir: string): Error {
@@ -119,7 +124,7 @@ async function open(session: OpenSession): Promise<string> {
   const found = openHome(session.dataDir)
   const home: Home = { ...found, binaries: await installBinaries(binariesFolder(found)) }
   const first = await initialise(home)
-  const { port, started } = await findPrepared(home)
+  const { port, started } = await findPrepared(home, session)
   if (session.role === "server") Object.assign(home.memory, { keeper: "server", server: process.pid })
   else if (started) home.memory.keeper = "command"
   remember(session.dataDir, home.memory)
@@ -129,24 +134,27 @@ async function open(session: OpenSession): Promise<string> {
 }
 
 // A database that nobody has used for a minute may be stopping: then it is started.
-async function findPrepared(home: Home, attempts = 3): Promise<{ port: number; started: boolean }> {
+async function findPrepared(home: Home, session: OpenSession, attempts = 3): Promise<{ port: number; started: boolean }> {
   try {
     const found = await findOrStart(home)
-    await stopWhenIdle(home, found.port)
+    const begin = () => stopWhenIdle(home, found.port, session.idleSeconds)
+    await begin()
     await prepareServerRole(home, found.port)
+    session.held = await HeldSession.open(serverUrl(home.memory, found.port), begin)
     return found
   } catch (error) {
     if (attempts === 1 || !isStopping(error as Error)) throw error
-    return findPrepared(home, attempts - 1)
+    return findPrepared(home, session, attempts - 1)
   }
 }
 
 function isStopping(error: Error): boolean {
   const { code = "", message } = (error.cause ?? error) as Error & { code?: string }
-  return /^(57P0[13]|ECONNREFUSED|ECONNRESET)$/.test(code) || message.startsWith("Connection terminated")
+  return /^(57P0[13]|ECONNREFUSED|ECONNRESET)$/.test(code) || /^Connection terminated|not queryable/.test(message)
 }
 
 async function closeSession(session: OpenSession): Promise<void> {
+  await session.held?.close()
   // First: a stopping server waits for this.
   session.userLock.release()
   try {
