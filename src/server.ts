@@ -21,7 +21,7 @@ import { migrate } from "./database/migrate.js"
 import type { PlainRow } from "./database/read-model.js"
 import { Replica } from "./database/replica.js"
 import { FanOutReader } from "./event-webhooks/fan-out.js"
-import { waitingDeliveries } from "./event-webhooks/waiting.js"
+import { eventWebhookGauges } from "./event-webhooks/gauges.js"
 import { EventHub } from "./events/hub.js"
 import { AnswerProgress } from "./events/progress.js"
 import { type Placed, startSequencer } from "./events/sequencer.js"
@@ -65,7 +65,7 @@ import { MediaUrls } from "./media/signed-url.js"
 import { append } from "./messages/append.js"
 import { Metrics } from "./observability/metrics.js"
 import { observedModel } from "./observability/observed-model.js"
-import { addProcessGauges, addReplicaGauge } from "./observability/process-gauges.js"
+import { addProcessGauges, addReplicaGauge, addServiceGauge } from "./observability/process-gauges.js"
 import { startTracing } from "./observability/tracing.js"
 import { inboxOperations } from "./pages/assets.js"
 import { widgetOperations } from "./pages/browser/widget/operations.js"
@@ -214,6 +214,10 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const sockets = new OpenSockets(database, wakeUp, log)
   stack.defer(() => sockets.close())
   if (replica) addReplicaGauge(metrics, replica)
+  const servicesInUse = new Map([["database", async () => heartbeat.isAnswered]])
+  if (redis) servicesInUse.set("redis", () => redis.ping().then(() => true))
+  if (config.mongodbUrl) servicesInUse.set("mongodb", () => scheduler.ping().then(() => true))
+  addServiceGauge(metrics, servicesInUse)
   addProcessGauges(
     metrics,
     database.pool,
@@ -221,7 +225,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     () => services.turns.waiting,
   )
   addWorkGauges(services, work)
-  waitingDeliveries(services)
+  eventWebhookGauges(services)
   callGauges(services)
   let demo: Demo | null = null
   const startPage = () => ({ configuration: configurationOf(services), demo: demo && demoFacts(address, demo) })

@@ -44,7 +44,8 @@ export interface RequestInfo {
   socket?: {
     /** The company that the connection was opened for. */
     companyId: string | null
-    close(code: number, reason: string): void
+    /** Closes it because its client reads too slowly. */
+    cut(): void
   }
 }
 

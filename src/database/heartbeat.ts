@@ -22,6 +22,7 @@ export class Heartbeat {
   readonly #stop = new AbortController()
   #channel: Channel | null = null
   #running: Promise<void> | null = null
+  #isAnswered = false
 
   constructor(
     private readonly database: Database,
@@ -31,6 +32,11 @@ export class Heartbeat {
   /** Listens to a channel from the start on; said before it. */
   listen(channel: Channel) {
     this.#channel = channel
+  }
+
+  /** Whether the database answered the last question. */
+  get isAnswered() {
+    return this.#isAnswered
   }
 
   /** What the database is asked. LISTEN changes nothing where it is said again. */
@@ -108,12 +114,14 @@ export class Heartbeat {
       destroyConnection(client)
       throw error
     }
+    this.#isAnswered = true
     this.database.guard.resume()
     this.#channel?.onOpen()
     return client
   }
 
   private report(error: Error) {
+    this.#isAnswered = false
     // A connection that was refused or cut is noticed by the pools themselves; one that is silent is not.
     if (/timeout|ETIMEDOUT/.test(error.message)) this.database.guard.suspend()
     this.log.warn({ reason: error.message }, "the database does not answer; it is tried again")

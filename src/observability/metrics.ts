@@ -82,6 +82,9 @@ export class Metrics {
     ["rule", "direction", "action"],
   )
 
+  /** Sockets that were closed because their clients read too slowly, by transport: graphql-ws, socket.io. */
+  readonly socketsCut = this.counter("platform_sockets_cut_total", "Sockets closed because their clients read too slowly.", ["transport"])
+
   constructor(private readonly log: Logger) {}
 
   /** All metrics in Prometheus's text format. */

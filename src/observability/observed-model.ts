@@ -5,7 +5,7 @@ import { traced } from "./tracing.js"
 /** Wraps a text model so that its calls are measured and traced. */
 export function observedModel(model: TextModel, metrics: Metrics): TextModel {
   const { id, name, provider } = model
-  const observed = <A extends { usage: ModelAnswer["usage"] }>(ask: () => Promise<A>): Promise<A> =>
+  const observed = <A extends { usage: ModelAnswer["usage"] }>({ signal }: { signal: AbortSignal }, ask: () => Promise<A>): Promise<A> =>
     traced("model", { "gen_ai.request.model": name, "gen_ai.provider.name": provider }, async () => {
       const end = metrics.modelCalls.startTimer({ model: name })
       try {
@@ -15,7 +15,8 @@ export function observedModel(model: TextModel, metrics: Metrics): TextModel {
         metrics.modelTokens.inc({ model: name, direction: "output" }, answer.usage.outputTokens ?? 0)
         return answer
       } catch (error) {
-        end({ outcome: error instanceof ModelFailure ? "failed" : "error" })
+        // A person took the chat over, the customer wrote again, or the server stops: that is no failure of the vendor.
+        end({ outcome: signal.aborted ? "aborted" : error instanceof ModelFailure ? "failed" : "error" })
         throw error
       }
     })
@@ -24,7 +25,7 @@ export function observedModel(model: TextModel, metrics: Metrics): TextModel {
     id,
     name,
     provider,
-    answer: (request) => observed(() => model.answer(request)),
-    ...(isOutOfScope && { isOutOfScope: (question) => observed(() => isOutOfScope(question)) }),
+    answer: (request) => observed(request, () => model.answer(request)),
+    ...(isOutOfScope && { isOutOfScope: (question) => observed(question, () => isOutOfScope(question)) }),
   }
 }

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from "node:timers/promises"
 import type { Pool } from "pg"
 import type { Replica } from "../database/replica.js"
+import { observabilityLimits } from "./limits.js"
 import { measuredTurns } from "./longest-turns.js"
 import type { Metrics } from "./metrics.js"
 
@@ -15,6 +17,18 @@ export const addReplicaGauge = (metrics: Metrics, replica: Pick<Replica, "age">)
     "Time by which the replica is behind at most; -1 while that is not known.",
     () => replica.age ?? -1,
   )
+
+/** Adds a gauge of the services that the server uses: 1 for each that answers its question at a scrape, 0 for one that refuses it or is silent. */
+export const addServiceGauge = (metrics: Metrics, services: Map<string, () => Promise<boolean>>) =>
+  metrics.gauge(
+    "platform_service_up",
+    "Whether a service that the server uses answers: 1, or 0.",
+    async () => new Map(await Promise.all([...services].map(async ([name, ask]) => [name, Number(await inTime(ask()))] as const))),
+    "service",
+  )
+
+const inTime = (answer: Promise<boolean>) =>
+  Promise.race([answer.catch(() => false), pause(observabilityLimits.serviceAnswerMs, false, { ref: false })])
 
 /** Adds gauges of the database pool, of open sockets, of requests that wait for a turn, and of the sequencer's lag. */
 export function addProcessGauges(metrics: Metrics, pool: Pool, openSockets: () => number, waiting: () => number) {

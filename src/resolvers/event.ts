@@ -33,7 +33,7 @@ async function subscribe(context: RequestContext, args: EventArguments) {
     types: args.types,
     after: args.after,
     only: isVisitor ? (event) => isForVisitor(event, args.types) : undefined,
-    onSlow: () => request.socket?.close(1013, "Reads too slowly; resume with after"),
+    onSlow: () => request.socket?.cut(),
   })
 }
 

@@ -1,4 +1,5 @@
 import { startFakeOpenAi } from "../kit/fake-openai.js"
+import { scraped } from "../kit/metrics.js"
 import { promised } from "../kit/promise.js"
 import { subscribe } from "../kit/sockets.js"
 import { chatViews, conversationOf, hold, stillTime, stopScheduler, systemOf } from "../kit/turns.js"
@@ -159,10 +160,17 @@ describe("a take-over during the model's call", () => {
   })
 
   it("aborts the call to the model", async () => {
+    const calls = async (outcome: string) => {
+      const counts = await scraped(w, "platform_model_call_duration_seconds_count")
+      return [...counts].flatMap(([labels, count]) => (labels.includes(`outcome="${outcome}"`) ? [count] : [])).at(0) ?? 0
+    }
+    const before = [await calls("aborted"), await calls("failed")]
     const { chat, done } = await chatInTurn()
     await control(chat, false)
     await done
     expect(await said(chat)).toEqual(["Customer: Hello"])
+    // It is no failure of the model's vendor.
+    expect([await calls("aborted"), await calls("failed")]).toEqual([before[0]! + 1, before[1]])
   })
 
   promised("cancels queued messages", async () => {

@@ -9,6 +9,7 @@ import { callLines } from "../../src/jobs/call-lines.js"
 import { callRecord } from "../../src/jobs/call-record.js"
 import { voiceAgent } from "../../src/jobs/voice-agent.js"
 import { administration } from "../kit/command-line.js"
+import { scraped } from "../kit/metrics.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { stillTime, stopScheduler } from "../kit/turns.js"
@@ -72,13 +73,7 @@ const providerIds = async (...ids: string[]) =>
   (await sql("select provider_call_id as id from call where id = any($1)", [ids])).map(({ id }) => id)
 const lines = async () => (await sql("select count(*)::int as n from call where status in ('dialing', 'in_progress')"))[0].n
 
-/** The values of a metric by its labels, in Prometheus's text format. */
-const metric = async (name: string) => {
-  const text = await (await fetch(`${w.url}/metrics`)).text()
-  return new Map(
-    [...text.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, "gm"))].map(([, labels = "", value]) => [labels, Number(value)]),
-  )
-}
+const metric = (name: string) => scraped(w, name)
 
 /** A call that the vendor has dialed. */
 async function dialed(): Promise<{ id: string; conversation: VendorConversation }> {

@@ -1,4 +1,5 @@
 import { webhookStories } from "../kit/event-webhooks.js"
+import { scraped } from "../kit/metrics.js"
 import { type Mode, type Receiver } from "../kit/receiver.js"
 import { subscribe } from "../kit/sockets.js"
 import { stopScheduler } from "../kit/turns.js"
@@ -144,6 +145,29 @@ describe("an endpoint that fails", () => {
     expect(endpoint.requests).toEqual([])
     await guarded.stop()
   })
+})
+
+it("the metrics count endpoints that work, that fail, and that the server disabled", async () => {
+  const states = async () => Object.fromEntries(await scraped(w, "platform_event_webhooks"))
+  const counts = (working: number, failing: number, disabled: number) => ({
+    '{state="working"}': working,
+    '{state="failing"}': failing,
+    '{state="disabled"}': disabled,
+  })
+  const made = await hooks.create(endpoint)
+  const byPerson = await hooks.create(`${endpoint.url}/other`)
+  expect(await states()).toEqual(counts(2, 0, 0))
+  // It is not counted: that is what somebody wanted.
+  await hooks.change(byPerson, { disabled: true })
+  endpoint.answer(500)
+  await say(await acme.chat(), "one")
+  await hooks.send()
+  expect(await states()).toEqual(counts(0, 1, 0))
+  endpoint.answer(410)
+  await nextAttempt(5 * second)
+  expect(await states()).toEqual(counts(0, 0, 1))
+  await hooks.change(made, { disabled: false })
+  expect(await states()).toEqual(counts(1, 0, 0))
 })
 
 describe("an endpoint is disabled", () => {

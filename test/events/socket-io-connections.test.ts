@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import { io } from "socket.io-client"
 import { SocketIoConnection } from "../../src/events/transports/socket-io-connection.js"
+import { scraped } from "../kit/metrics.js"
 import { duration, pace } from "../kit/pace.js"
 import { promised } from "../kit/promise.js"
 import { type SocketIoOptions, socketIo } from "../kit/socket-io.js"
@@ -174,7 +175,9 @@ describe("a client that reads too slowly", () => {
     for (const client of [brisk, resumed]) client.stop()
   })
 
-  it("is cut off when it does not poll", async () => {
+  it("is cut off when it does not poll, which the metrics count", async () => {
+    const cut = async () => (await scraped(w, "platform_sockets_cut_total")).get('{transport="socket.io"}') ?? 0
+    const before = await cut()
     const chat = await acme.chat()
     const address = `${w.url}/socket.io/?EIO=4&transport=polling`
     const { sid } = JSON.parse((await (await fetch(address)).text()).slice(1))
@@ -189,6 +192,7 @@ describe("a client that reads too slowly", () => {
     await brisk.take(1_300)
     const answer = await fetch(session)
     expect({ status: answer.status, body: await answer.json() }).toEqual({ status: 400, body: { code: 1, message: "Session ID unknown" } })
+    expect(await cut()).toBe(before + 1)
     brisk.stop()
   })
 

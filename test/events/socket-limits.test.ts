@@ -4,6 +4,7 @@ import pg from "pg"
 import { v7 } from "uuid"
 import { WebSocket } from "ws"
 import { SocketOperations } from "../../src/events/transports/socket-operations.js"
+import { scraped } from "../kit/metrics.js"
 import { endOfLog, rawSocket } from "../kit/sockets.js"
 import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -130,6 +131,7 @@ describe("a socket", () => {
     slow.socket.resume()
     expect(await slow.closed()).toEqual({ code: 1013, reason: expect.stringContaining("too slowly") })
     expect(slow.heard.filter(({ type }) => type === "next").length).toBeLessThan(25)
+    expect((await scraped(w, "platform_sockets_cut_total")).get('{transport="graphql-ws"}')).toBe(1)
     brisk.socket.terminate()
   })
 

@@ -5,6 +5,7 @@ import { v7 } from "uuid"
 import { WebSocket } from "ws"
 import { sign } from "../../src/context/json-web-token.js"
 import { eventLimits } from "../../src/events/limits.js"
+import { scraped } from "../kit/metrics.js"
 import { duration, pace } from "../kit/pace.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "../kit/sockets.js"
@@ -323,6 +324,7 @@ describe("closing", () => {
     expect((await read).map(({ payload }) => payload.sequence)).toEqual(Array.from({ length: count }, (_, index) => index + 1))
     slow.socket.resume()
     expect((await slow.closed()).code).toBe(1013)
+    expect((await scraped(w, "platform_sockets_cut_total")).get('{transport="graphql-ws"}')).toBe(1)
 
     const got = slow.heard.slice(1) as { payload: { data: { events: HeardEvent } } }[]
     expect(got.length).toBeLessThan(count)

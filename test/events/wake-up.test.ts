@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { freePort } from "../kit/free-port.js"
+import { scraped } from "../kit/metrics.js"
 import { pace } from "../kit/pace.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, type HeardEvent, parametersOf, rawSocket, subscribe } from "../kit/sockets.js"
@@ -164,6 +165,16 @@ const redisUrl = hasRedis ? `redis://127.0.0.1:${await freePort()}` : ""
     ])
     redis = await startRedis(redisUrl)
     await other.stop()
+  })
+
+  it("its outage and its return are in the metrics", async () => {
+    const isUp = async () => (await scraped(w, "platform_service_up")).get('{service="redis"}')
+    const shows = (value: number) => until(`the gauge is ${value}`, async () => (await isUp()) === value, isUp)
+    await shows(1)
+    await stopRedis(redis)
+    await shows(0)
+    redis = await startRedis(redisUrl)
+    await shows(1)
   })
 
   promised("an outage of Redis loses no event and refuses no request", async () => {

@@ -2,16 +2,18 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import supertest from "supertest"
 import { graphqlLimits } from "../../src/graphql/limits.js"
-import { until } from "../kit/wait.js"
+import { observabilityLimits } from "../../src/observability/limits.js"
+import { Metrics } from "../../src/observability/metrics.js"
+import { addServiceGauge } from "../../src/observability/process-gauges.js"
+import { valuesOf } from "../kit/metrics.js"
+import { tcpProxy } from "../kit/tcp-proxy.js"
+import { happens, until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
 const w = world()
 const { acme, rest, gql } = w
 
 const scrape = async (headers: Record<string, string> = {}) => supertest(w.url).get("/metrics").set(headers)
-/** The values of a metric by its labels, in Prometheus's text format. */
-const valuesOf = (text: string, name: string) =>
-  new Map([...text.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, "gm"))].map(([, labels = "", value]) => [labels, Number(value)]))
 
 describe("GET /metrics", () => {
   it("shows operations of every transport by root field and outcome", async () => {
@@ -59,6 +61,40 @@ describe("GET /metrics", () => {
     const longest = valuesOf((await scrape()).text, "platform_event_loop_longest_seconds")
     for (const cause of ["parse", "validate", "compile", "execute", "serialize"])
       expect(longest.get(`{cause="${cause}"}`)).toBeGreaterThan(0)
+  })
+
+  it("shows that the database does not answer, and that it answers again", async () => {
+    const proxy = await tcpProxy(w.databaseUrl)
+    const { url, stop } = await w.another({ DATABASE_URL: proxy.url })
+    const services = async () => [...valuesOf((await supertest(url).get("/metrics").expect(200)).text, "platform_service_up")]
+    const shows = (value: number) =>
+      until(
+        `the gauge is ${value}`,
+        async () => JSON.stringify(await services()) === JSON.stringify([['{service="database"}', value]]),
+        services,
+      )
+    await shows(1)
+    proxy.reset()
+    await shows(0)
+    proxy.pass()
+    await shows(1)
+    await stop()
+    await proxy.close()
+  })
+
+  it("shows a service that refuses or is silent as one that does not answer", async () => {
+    const { serviceAnswerMs } = observabilityLimits
+    Object.assign(observabilityLimits, { serviceAnswerMs: 20 })
+    const metrics = new Metrics(w.services.log)
+    const answers: [string, () => Promise<boolean>][] = [
+      ["there", async () => true],
+      ["refusing", () => Promise.reject(new Error("no"))],
+      ["silent", () => new Promise(() => {})],
+    ]
+    addServiceGauge(metrics, new Map(answers))
+    const shown = valuesOf(await happens("the metrics are read", metrics.text()), "platform_service_up")
+    Object.assign(observabilityLimits, { serviceAnswerMs })
+    expect(Object.fromEntries(shown)).toEqual({ '{service="there"}': 1, '{service="refusing"}': 0, '{service="silent"}': 0 })
   })
 
   it("has no label that a client chooses: unknown paths and names share one series", async () => {

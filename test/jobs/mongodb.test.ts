@@ -1,5 +1,6 @@
 import { request } from "undici"
 import { FerretDB, ferretProgram } from "../kit/ferretdb.js"
+import { scraped } from "../kit/metrics.js"
 import { serverProcess } from "../kit/server-process.js"
 import { storedJobs } from "../kit/stored-jobs.js"
 import { until } from "../kit/wait.js"
@@ -17,6 +18,7 @@ const ferret = ferretProgram ? await FerretDB.start() : null
     const { statusCode, body } = await request(`${url}/health/ready`)
     return [statusCode, await body.json()]
   }
+  const servicesUp = async () => Object.fromEntries(await scraped(w, "platform_service_up"))
   const answered = (chatId: string) =>
     until(
       "the assistant has answered",
@@ -55,6 +57,7 @@ const ferret = ferretProgram ? await FerretDB.start() : null
   it("when MongoDB is lost, replies go on, and what is due meanwhile runs when it is back", async () => {
     await ferret!.kill()
     expect(await ready()).toEqual([503, { status: "unavailable", database: true, queue: false }])
+    expect(await servicesUp()).toEqual({ '{service="database"}': 1, '{service="mongodb"}': 0 })
     const chat = await acme.chat({ assistantId: acme.assistant.id })
     await acme.message({ chatId: chat.id, text: "When are you open?", role: "Customer" })
     await answered(chat.id)
@@ -62,5 +65,6 @@ const ferret = ferretProgram ? await FerretDB.start() : null
     await ferret!.start()
     await answered(id)
     expect(await ready()).toEqual([200, { status: "ok", database: true, queue: true }])
+    expect(await servicesUp()).toEqual({ '{service="database"}': 1, '{service="mongodb"}': 1 })
   })
 })

@@ -256,7 +256,7 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/retention.ts": "deletes expired rows, in all companies",
   "src/admin/demo.ts": "is the database empty?",
   "src/event-webhooks/fan-out.ts": "is there an enabled endpoint in any company?",
-  "src/event-webhooks/waiting.ts": "counts what waits in all companies, and reads no content",
+  "src/event-webhooks/gauges.ts": "counts what waits, and endpoints, in all companies, and reads no content",
   "src/http/media.ts": "a signed address needs no company: the signature is the permission",
   "src/jobs/stray-files.ts": "finds stored files without a row in any company",
   "src/admin/encryption.ts": "the operator encrypts the secrets of all companies again",
@@ -447,7 +447,6 @@ export const numbersOfTheirOwn: Record<string, RegExp> = {
   "src/admin/people": /^2_147_483_647$/,
   // Close codes of WebSockets, and the longest time of a timer.
   "src/events/transports/(graphql-ws|open-sockets|socket)": /^(4\d{3}|10\d\d|2_147_483_647|2 \*\* 31)$/,
-  "src/resolvers/event": /^10\d\d$/,
   "src/pages/browser/widget/live": /^4401$/,
   "src/pages/browser/inbox/kit/socket": /^4401$/,
   // Bounds of environment variables, and the default port.

@@ -16,7 +16,7 @@ import { timed } from "../../observability/longest-turns.js"
 import { SampledLog } from "../../observability/sampled-log.js"
 import { type EventResult, EventResults, sendingEvents } from "./event-results.js"
 import type { CloseCause, OpenSockets } from "./open-sockets.js"
-import { type SocketFacts, serveSocket, tryAgainLater } from "./socket.js"
+import { cutSocket, type SocketFacts, serveSocket, tryAgainLater } from "./socket.js"
 import { type BeginOperation, EventExecutions } from "./socket-operations.js"
 import { closeSpread } from "./spread.js"
 import type { UpgradeHandler } from "./upgrades.js"
@@ -134,7 +134,7 @@ export function serveGraphqlWs(
       return errors.flatMap((error) => (error.extensions?.["requestId"] ? error : shownErrors(error, request)))
     },
   })
-  wss.on("connection", (socket, request) => serveSocket(server, { socket, address: addressOf(request) }, log))
+  wss.on("connection", (socket, request) => serveSocket(server, { socket, address: addressOf(request) }, log, services.metrics))
   return {
     upgrade: (request, socket, head) => wss.handleUpgrade(request, socket, head, (ws) => wss.emit("connection", ws, request)),
     /** Closes every socket with 1012, after which its client reconnects, to this or another instance, and resumes. */
@@ -215,6 +215,6 @@ function contextOn(services: Services, { extra }: Open): RequestContext {
     address: extra.address,
     log: services.log.child({ requestId }),
     headers: {},
-    socket: { companyId: extra.companyId ?? null, close: (code, reason) => extra.socket.close(code, reason) },
+    socket: { companyId: extra.companyId ?? null, cut: () => cutSocket(extra.socket, services.metrics) },
   })
 }

@@ -55,7 +55,7 @@ export class SocketIo implements UpgradeHandler {
   #isClosing = false
 
   constructor(
-    private readonly services: Pick<Services, "config" | "database" | "log" | "secrets" | "limits" | "eventStream">,
+    private readonly services: Pick<Services, "config" | "database" | "log" | "secrets" | "limits" | "metrics" | "eventStream">,
     private readonly sockets: OpenSockets,
     private readonly addressOf: (request: IncomingMessage) => string,
     corsSeconds: number,
@@ -113,7 +113,10 @@ export class SocketIo implements UpgradeHandler {
 
   private onConnection(engine: EngineSocket) {
     const address = this.addressOf(engine.request)
-    const connection = new SocketIoConnection(engine, address, (reason) => this.#log.line("info", reason))
+    const connection = new SocketIoConnection(engine, address, (reason) => {
+      this.#log.line("info", reason)
+      if (reason === readsTooSlowly) this.services.metrics.socketsCut.inc({ transport: "socket.io" })
+    })
     this.#connections.set(engine, connection)
     const key = addressKey(address)
     this.#unopened.set(key, (this.#unopened.get(key) ?? new Set()).add(connection))

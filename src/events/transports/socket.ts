@@ -1,5 +1,6 @@
 import type { Server } from "graphql-ws"
 import { WebSocket } from "ws"
+import type { Metrics } from "../../observability/metrics.js"
 import type { SampledLog } from "../../observability/sampled-log.js"
 import { eventLimits } from "../limits.js"
 
@@ -15,13 +16,19 @@ export interface SocketFacts {
   send(text: string | Buffer): Promise<void> | void
 }
 
+/** Closes a socket whose client reads too slowly, and counts it once; the client reconnects and resumes. */
+export function cutSocket(socket: WebSocket, { socketsCut }: Metrics) {
+  if (socket.readyState === WebSocket.OPEN) socketsCut.inc({ transport: "graphql-ws" })
+  socket.close(tryAgainLater, "Reads too slowly; resume with after")
+}
+
 /**
  * Runs the protocol on a socket. Reading stops while the client does not read its answers, and a client that leaves more unread than the
  * limit is closed with 1013, so that a socket never holds memory without bound.
  */
-export function serveSocket<E extends SocketFacts>(server: Server<E>, given: Omit<SocketFacts, "send">, log: SampledLog) {
+export function serveSocket<E extends SocketFacts>(server: Server<E>, given: Omit<SocketFacts, "send">, log: SampledLog, metrics: Metrics) {
   const { socket } = given
-  const flow = new Flow(socket, log)
+  const flow = new Flow(socket, log, metrics)
   const facts: SocketFacts = { ...given, send: (text) => flow.send(text) }
   const closed = server.opened(
     {
@@ -62,6 +69,7 @@ class Flow {
   constructor(
     private readonly socket: WebSocket,
     private readonly log: SampledLog,
+    private readonly metrics: Metrics,
   ) {
     this.#heartbeat = setInterval(() => this.beat(), eventLimits.socketPingMs)
     socket.on("pong", () => {
@@ -123,7 +131,7 @@ class Flow {
 
   /** The close frame waits behind the unread answers; the client's own one must be read. */
   private giveUp() {
-    this.socket.close(tryAgainLater, "Reads too slowly; resume with after")
+    cutSocket(this.socket, this.metrics)
     this.socket.resume()
   }
 
