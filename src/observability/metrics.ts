@@ -102,6 +102,8 @@ export class Metrics {
       registers: [this.registry],
       async collect() {
         gauge.reset()
+        // Without a label that is 0, which would be a value.
+        if (!label) gauge.remove()
         try {
           const value = await read()
           if (typeof value === "number") gauge.set(value)

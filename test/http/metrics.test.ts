@@ -97,6 +97,17 @@ describe("GET /metrics", () => {
     expect(Object.fromEntries(shown)).toEqual({ '{service="there"}': 1, '{service="refusing"}': 0, '{service="silent"}': 0 })
   })
 
+  it("leaves out a gauge that cannot be read, with a label and without one, and shows the others", async () => {
+    const metrics = new Metrics(w.services.log)
+    const fails = () => Promise.reject(new Error("The database does not answer"))
+    metrics.gauge("read_before", "A gauge.", () => 3)
+    metrics.gauge("unread", "A gauge.", fails)
+    metrics.gauge("unread_by_kind", "A gauge.", fails, "kind")
+    const text = await metrics.text()
+    const shown = ["read_before", "unread", "unread_by_kind"].map((name) => [...valuesOf(text, name).values()])
+    expect(shown).toEqual([[3], [], []])
+  })
+
   it("has no label that a client chooses: unknown paths and names share one series", async () => {
     const before = valuesOf((await scrape()).text, "platform_http_requests_total").size
     for (let number = 0; number < 30; number += 1) await rest.as(acme.token).get(`/unknown-${number}`)
