@@ -61,7 +61,7 @@ function links(markdown: string): { target: string; line: number }[] {
 }
 
 /** The anchors of a page: GitHub's, of its headings, and those of HTML elements. */
-function headings(markdown: string): Set<string> {
+export function headings(markdown: string): Set<string> {
   const text = withoutCode(markdown, (span) => span.replaceAll("`", ""))
   const found = new Set([...text.matchAll(/<[a-z]+\b[^>]*?\b(?:id|name)="([^"]+)"/g)].map(([, id]) => id!))
   const repeated = new Map<string, number>()
