@@ -48,8 +48,9 @@ export class BackupWriter {
 
   private constructor(private readonly path: string) {
     this.#written = pipeline(this.#zip.outputStream, createWriteStream(this.#draft, { mode: 0o600 }))
-    // Awaited by complete(); an entry that fails ends the command before.
+    // Awaited by complete(); an entry that fails ends the command before, and is an event of the archive, too.
     this.#written.catch(() => {})
+    this.#zip.on("error", () => {})
   }
 
   get #draft() {

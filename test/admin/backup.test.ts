@@ -247,9 +247,18 @@ it("a backup never overwrites a file, and leaves none behind when it fails", asy
   const { code, stderr } = await admin(of(database), "database:backup", fileOf("taken"))
   expect([code, stderr]).toEqual([1, expect.stringContaining(`${fileOf("taken")} exists already`)])
   expect(readFileSync(fileOf("taken"), "utf8")).toBe("mine")
-  await database.sql("alter table media rename column storage_key to key")
-  const failed = await admin(of(database), "database:backup", fileOf("failed"))
-  expect([failed.code, existsSync(fileOf("failed")), existsSync(`${fileOf("failed")}.part`)]).toEqual([1, false, false])
+  // Rows that cannot be read, and a statement after them that fails.
+  const faults = [
+    ["revoke select on chat from current_user", "grant select on chat to current_user"],
+    ["alter table media rename column storage_key to key", "alter table media rename column key to storage_key"],
+  ]
+  for (const [fault, mend] of faults) {
+    await database.sql(fault!)
+    const failed = await admin(of(database), "database:backup", fileOf("failed"))
+    expect([failed.code, existsSync(fileOf("failed")), existsSync(`${fileOf("failed")}.part`)]).toEqual([1, false, false])
+    await database.sql(mend!)
+  }
+  expect(await admin(of(database), "database:backup", fileOf("mended"))).toMatchObject({ code: 0 })
 })
 
 /** Starts a server on the embedded database of a DATA_DIR, in this process. */
