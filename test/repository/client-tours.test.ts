@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { blocksOf, type ClientExample, clientTour, paste } from "../kit/client-tours.js"
 import { happens, until } from "../kit/wait.js"
 
@@ -64,6 +64,8 @@ it("a section without its two blocks is refused", () => {
 })
 
 it("the commands have a user's environment, with this Node", async () => {
-  const { said } = await paste("printenv TEST_DATABASE_URL JEST_WORKER_ID NODE_ENV || true; which biome || true; node --version", folder)
-  expect(said).toBe(`${process.version}\n`)
+  const { said } = await paste('printenv TEST_DATABASE_URL JEST_WORKER_ID NODE_ENV || true; node --version; echo "$PATH"', folder)
+  const [version, path = ""] = said.split("\n")
+  expect(version).toBe(process.version)
+  expect(path.split(":").filter((each) => each.startsWith(resolve("node_modules")) && each !== dirname(process.execPath))).toEqual([])
 })
