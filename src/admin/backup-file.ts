@@ -1,5 +1,5 @@
-import { createHmac } from "node:crypto"
-import { createWriteStream } from "node:fs"
+import { createHmac, randomBytes } from "node:crypto"
+import { createWriteStream, existsSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import type { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
@@ -37,24 +37,25 @@ export class BackupWriter {
   readonly #zip = new ZipFile()
   readonly #written: Promise<void>
 
-  /** Creates the file, which only its owner can read; refuses one that exists. */
+  /** Begins a file beside the given one, which only its owner can read and which gets its name when it is complete; refuses a name that is taken. */
   static async create(path: string): Promise<BackupWriter> {
-    const handle = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-      throw new Refusal(error.code === "EEXIST" ? `${path} exists already` : `${path} cannot be written: ${error.message}`)
+    if (existsSync(path)) throw new Refusal(`${path} exists already`)
+    const draft = `${path}.${randomBytes(6).toString("hex")}.part`
+    const handle = await open(draft, "wx", 0o600).catch((error: Error) => {
+      throw new Refusal(`${path} cannot be written: ${error.message}`)
     })
     await handle.close()
-    return new BackupWriter(path)
+    return new BackupWriter(path, draft)
   }
 
-  private constructor(private readonly path: string) {
-    this.#written = pipeline(this.#zip.outputStream, createWriteStream(this.#draft, { mode: 0o600 }))
+  private constructor(
+    private readonly path: string,
+    private readonly draft: string,
+  ) {
+    this.#written = pipeline(this.#zip.outputStream, createWriteStream(draft))
     // Awaited by complete(); an entry that fails ends the command before, and is an event of the archive, too.
     this.#written.catch(() => {})
     this.#zip.on("error", () => {})
-  }
-
-  get #draft() {
-    return `${this.path}.part`
   }
 
   /** Adds an entry and waits until it was read. */
@@ -72,15 +73,15 @@ export class BackupWriter {
     this.addText(manifestName, JSON.stringify(manifest, null, 2))
     this.#zip.end()
     await this.#written
-    const file = await open(this.#draft, "r+")
+    const file = await open(this.draft, "r+")
     await file.sync()
     await file.close()
-    await rename(this.#draft, this.path)
+    await rename(this.draft, this.path)
   }
 
   /** Removes what was written. */
   async abandon(): Promise<void> {
-    for (const path of [this.#draft, this.path]) await rm(path, { force: true })
+    await rm(this.draft, { force: true })
   }
 }
 

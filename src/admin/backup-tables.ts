@@ -44,13 +44,14 @@ export interface BackedUpTable {
 
 /**
  * Replaces the rows of tables in one transaction: what the migrations stored is removed first, and no trigger runs, since what triggers derive is
- * in the backup, too. References and the numbers of rows are checked at the end.
+ * in the backup, too. References and the numbers of rows are checked at the end; then `beforeCommit` does what must be done before the rows are there.
  */
 export async function loadTables(
   client: Client,
   tables: Record<string, BackedUpTable>,
   sequences: Record<string, string>,
   open: (table: string) => Promise<Readable>,
+  beforeCommit: () => Promise<void>,
 ): Promise<void> {
   const names = Object.keys(tables).map(quoted)
   await client.query("begin")
@@ -65,6 +66,7 @@ export async function loadTables(
   await client.query("set constraints all immediate")
   for (const name of names) await client.query(`alter table ${name} enable trigger user`)
   for (const [name, value] of Object.entries(sequences)) await client.query("select setval($1::regclass, $2)", [quoted(name), value])
+  await beforeCommit()
   await client.query("commit")
   await client.query("analyze")
 }

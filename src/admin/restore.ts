@@ -12,8 +12,6 @@ import { loadSecrets } from "../config/secrets.js"
 import { connect, type Database } from "../database/connect.js"
 import { openEmbedded } from "../database/embedded/open.js"
 import { makeTablesOf, migrate } from "../database/migrate.js"
-import type { Statement } from "../database/unit-of-work.js"
-import { unscoped } from "../database/unscoped.js"
 import { storage } from "../ports/index.js"
 import type { Storage } from "../ports/storage.js"
 import { dataFiles } from "./backup.js"
@@ -35,8 +33,7 @@ export async function restore(config: Config, path: string): Promise<object> {
   const database = await connect(config.databaseUrl ?? embedded!.url)
   stack.defer(() => database.close())
   await makeTablesOf(database, backup.manifest.migrations)
-  await restoreTables(backup, database)
-  const files = await restoreMedia(backup, await storage(config), database)
+  await restoreData(backup, database, await storage(config))
   await migrate(database)
   const { version, createdAt, tables, media } = backup.manifest
   return {
@@ -45,7 +42,7 @@ export async function restore(config: Config, path: string): Promise<object> {
     createdAt,
     tables: Object.keys(tables).length,
     rows: Object.values(tables).reduce((sum, table) => sum + table.rows, 0),
-    media: { files, missing: media.missing.length },
+    media: { files: media.files, missing: media.missing.length },
     countersThatDiffer: (await differingCounters(database)).length,
   }
 }
@@ -57,7 +54,7 @@ async function restoreKeys(backup: BackupReader, config: Config): Promise<void> 
     const content = await backup.read(`data/${name}`)
     if (content) await writeOnce(join(config.dataDir, name), await text(content), name === "secrets.json")
   }
-  const hasKeys = (await backup.read("data/secrets.json")) || (config.jwtSecret && config.encryptionKey)
+  const hasKeys = backup.namesIn("data").includes("secrets.json") || (config.jwtSecret && config.encryptionKey)
   if (!hasKeys) throw new Refusal("The backup has no keys: set JWT_SECRET and ENCRYPTION_KEY to those of the server that was backed up")
   const { encryptionKey } = await loadSecrets(config)
   if (checkOf(encryptionKey) !== backup.manifest.encryptionKeyCheck)
@@ -74,30 +71,32 @@ async function writeOnce(path: string, content: string, mustBeSame: boolean): Pr
   }
 }
 
-async function restoreTables(backup: BackupReader, database: Database): Promise<void> {
+/** Loads the rows, and commits them when the files are stored: an interrupted restore leaves a database without companies, and can be repeated. */
+async function restoreData(backup: BackupReader, database: Database, files: Storage): Promise<void> {
   const { tables, sequences } = backup.manifest
   const client = new pg.Client({ connectionString: database.url })
   // A lost connection also rejects the running statement.
   client.on("error", () => {})
   try {
     await client.connect()
-    await loadTables(client, tables, sequences, async (table) => {
+    const rowsOf = async (table: string) => {
       const rows = await backup.read(`tables/${table}`)
       if (!rows) throw new Refusal(`The backup has no rows of the table ${table}`)
       return rows
-    })
+    }
+    await loadTables(client, tables, sequences, rowsOf, () => restoreMedia(backup, files, client))
   } finally {
     await client.end()
   }
 }
 
-const fileOfKey: Statement<{ sha256: string }> = { name: "file-of-key", text: "select sha256 from media where storage_key = $1" }
-
-/** Stores each file again, when its content is that of its row; returns their number. */
-async function restoreMedia(backup: BackupReader, files: Storage, database: Database): Promise<number> {
+/** Stores each file again, when its content is that of its row. */
+async function restoreMedia(backup: BackupReader, files: Storage, client: pg.Client): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "restore-"))
   try {
     const keys = backup.namesIn("media")
+    if (keys.length !== backup.manifest.media.files)
+      throw new Refusal(`The backup has ${keys.length} files, and should have ${backup.manifest.media.files}`)
     for (const key of keys) {
       const path = join(folder, "file")
       const hash = createHash("sha256")
@@ -108,11 +107,10 @@ async function restoreMedia(backup: BackupReader, files: Storage, database: Data
         }
       }
       await pipeline((await backup.read(`media/${key}`))!, hashed, createWriteStream(path))
-      const [row] = await unscoped(database, fileOfKey, [key])
-      if (row?.sha256 !== hash.digest("hex")) throw new Refusal(`The file ${key} is not the one that was backed up`)
+      const { rows } = await client.query("select sha256 from media where storage_key = $1", [key])
+      if (rows[0]?.sha256 !== hash.digest("hex")) throw new Refusal(`The file ${key} is not the one that was backed up`)
       await files.put(key, path)
     }
-    return keys.length
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

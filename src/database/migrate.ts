@@ -77,7 +77,7 @@ const tablesOfSchema = `
 
 /** Statements that drop the functions of migrations. */
 const functionsOfSchema = `
-  select format('drop function %s cascade', oid::regprocedure) as drop from pg_proc
+  select format('drop function if exists %s cascade', oid::regprocedure) as drop from pg_proc
   where pronamespace = to_regnamespace(current_schema()::text)
     and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')`
 

@@ -5,6 +5,7 @@ import { unzipSync, zipSync } from "fflate"
 import pino from "pino"
 import { Webhook } from "standardwebhooks"
 import { backUp } from "../../src/admin/backup.js"
+import { BackupWriter } from "../../src/admin/backup-file.js"
 import { execute } from "../../src/admin/command-line.js"
 import { type Demo, prepareDemo } from "../../src/admin/demo.js"
 import { readConfig } from "../../src/config/config.js"
@@ -197,6 +198,9 @@ describe("a restore is refused", () => {
   }
   beforeAll(async () => {
     source = await demoSource()
+    const form = new FormData()
+    form.set("file", new File(["Delivery: 2 to 3 working days."], "delivery.txt", { type: "text/plain" }))
+    await source.post("/api/media/upload", form)
     file = fileOf("refused")
     await admin(of(source.database), "database:backup", file)
   })
@@ -223,11 +227,14 @@ describe("a restore is refused", () => {
     expect(await target.sql("select from pg_tables where schemaname = 'public'")).toEqual([])
   })
 
-  it("and leaves an empty database, into which it can be restored, when a row does not fit", async () => {
+  it.each([
+    ["a row", "tables/message", /violates|rows in the backup|invalid input/],
+    ["a file", "media/", /is not the one that was backed up/],
+  ])("and leaves an empty database, into which it can be restored, when %s does not fit", async (_what, entry, why) => {
     const target = await emptyDatabase()
     const damaged = fileOf("damaged")
-    await withOtherRows(file, damaged, "tables/message")
-    await refused(of(target), damaged, /violates|rows in the backup|invalid input/)
+    await withRepeated(file, damaged, entry)
+    await refused(of(target), damaged, why)
     expect((await target.sql("select count(*)::integer as count from company"))[0]).toEqual({ count: 0 })
     expect(await admin(of(target), "database:restore", file)).toMatchObject({ code: 0, stderr: "" })
   })
@@ -247,6 +254,10 @@ it("a backup never overwrites a file, and leaves none behind when it fails", asy
   const { code, stderr } = await admin(of(database), "database:backup", fileOf("taken"))
   expect([code, stderr]).toEqual([1, expect.stringContaining(`${fileOf("taken")} exists already`)])
   expect(readFileSync(fileOf("taken"), "utf8")).toBe("mine")
+  // One that is interrupted has not the name of a backup.
+  const interrupted = await BackupWriter.create(fileOf("interrupted"))
+  expect(existsSync(fileOf("interrupted"))).toBe(false)
+  await interrupted.abandon()
   // Rows that cannot be read, and a statement after them that fails.
   const faults = [
     ["revoke select on chat from current_user", "grant select on chat to current_user"],
@@ -255,7 +266,7 @@ it("a backup never overwrites a file, and leaves none behind when it fails", asy
   for (const [fault, mend] of faults) {
     await database.sql(fault!)
     const failed = await admin(of(database), "database:backup", fileOf("failed"))
-    expect([failed.code, existsSync(fileOf("failed")), existsSync(`${fileOf("failed")}.part`)]).toEqual([1, false, false])
+    expect([failed.code, readdirSync(folder).filter((name) => name.startsWith("failed"))]).toEqual([1, []])
     await database.sql(mend!)
   }
   expect(await admin(of(database), "database:backup", fileOf("mended"))).toMatchObject({ code: 0 })
@@ -273,9 +284,10 @@ async function started(dataDir: string, env: Record<string, string>) {
   return { url: addressOf(server), services: server.services, stop }
 }
 
-/** Copies a backup, and repeats the rows of one entry. */
-async function withOtherRows(from: string, to: string, name: string) {
+/** Copies a backup, and repeats the content of the first entry whose name begins like this. */
+async function withRepeated(from: string, to: string, begins: string) {
   const entries = unzipSync(readFileSync(from))
+  const name = Object.keys(entries).find((each) => each.startsWith(begins))!
   entries[name] = Buffer.concat([entries[name]!, entries[name]!])
   writeFileSync(to, zipSync(entries))
 }

@@ -261,7 +261,6 @@ export const unscopedCallers: Record<string, string> = {
   "src/jobs/stray-files.ts": "finds stored files without a row in any company",
   "src/admin/encryption.ts": "the operator encrypts the secrets of all companies again",
   "src/admin/checks.ts": "the operator checks the counters of all companies",
-  "src/admin/restore.ts": "the operator restores the data of all companies",
   "src/admin/people.ts": "the operator lists all companies, users and subscriptions, or gives the id of a company",
   "src/admin/sessions.ts": "a session belongs to a user, who may have several companies",
   "src/admin/kit.ts": "the operator gives the id of a channel or a token, which has a company",
