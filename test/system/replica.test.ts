@@ -1,6 +1,7 @@
 import { v7 } from "uuid"
 import { contextLimits } from "../../src/context/limits.js"
 import { databaseLimits } from "../../src/database/limits.js"
+import type { startSequencer } from "../../src/events/sequencer.js"
 import { makeRest } from "../kit/clients.js"
 import { promised } from "../kit/promise.js"
 import { endOfLog, subscribe } from "../kit/sockets.js"
@@ -34,6 +35,8 @@ const cluster = debianPrograms ? await StreamingCluster.start() : (null as unkno
   const patient = { ...usual, replicaOldestMs: 60 * 60_000, replicaAnswerMs: 60_000 }
 
   beforeAll(async () => {
+    // It has no replica, so it notes nothing of the events that it places: it must place none of those that the instances below tell.
+    await (w.services.sequencer as ReturnType<typeof startSequencer>).stop()
     proxy = await tcpProxy(w.databaseUrl)
     // This one does not hear of a new start of the primary before it is asked for a list.
     Object.assign(databaseLimits, patient, { replicaLookMs: 60 * 60_000 })
