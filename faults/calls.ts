@@ -76,10 +76,9 @@ export async function callCampaign(deployment: Deployment, report: Report, chanc
     }
     const ids = await accepting
     await until(async () => {
-      const open = await deployment.sql(
-        "select dialed_at is not null and provider_call_id is null as in_doubt from call where reported_at is null",
-      )
-      if (open.length > 0 && open.every(({ in_doubt }) => in_doubt)) await endDoubt(deployment)
+      const open = await deployment.sql(`select id, ${isInDoubt} as in_doubt from call where reported_at is null`)
+      const dialed = dialsOf(vendor)
+      if (open.length > 0 && open.every(({ id, in_doubt }) => in_doubt && !dialed.includes(id))) await endDoubt(deployment)
       return open.length === 0
     }, size.patienceMs)
     // A recording that failed may come a moment later.
@@ -160,11 +159,17 @@ async function accept(deployment: Deployment, instance: Instance, assistantId: s
   return id
 }
 
+/** IDs of the calls that the vendor dialed, in order. */
+const dialsOf = (vendor: ElevenLabsVendor) => vendor.dialed.map(({ conversation_initiation_client_data: { user_id } }) => user_id as string)
+
+/** The dial of the call ended without an answer. A call that a worker holds may be in its dial right now. */
+const isInDoubt = "dialed_at is not null and provider_call_id is null and line_work_id is null"
+
 /** Moves calls in doubt to the end of the two minutes in which the vendor is asked whether they were dialed. */
 const endDoubt = (deployment: Deployment) =>
   deployment.sql(
     `update call set dialed_at = dialed_at - interval '2 minutes'
-     where reported_at is null and provider_call_id is null and dialed_at > now() - interval '2 minutes'`,
+     where reported_at is null and ${isInDoubt} and dialed_at > now() - interval '2 minutes'`,
   )
 
 /** How long before the time of a kill a dial is waited for. */
@@ -195,7 +200,7 @@ async function judge(deployment: Deployment, report: Report, { vendor, phone, id
   const events = await deployment.sql(
     "select payload #>> '{call,id}' as id, count(*)::int as n from event where type = 'CALL_ENDED' group by 1",
   )
-  const dials = vendor.dialed.map(({ conversation_initiation_client_data: { user_id } }) => user_id as string)
+  const dials = dialsOf(vendor)
   const name = ({ id, status }: { id: string; status: string }) => `${id} (${status})`
   report.note(`${rows.length} calls: ${tally(rows.map(({ status, reason }) => `${status}/${reason}`))}`)
   report.note(`longest wait for a line ${worst(rows.filter(({ is_dialed }) => is_dialed).map(({ waited }) => waited))}`)
