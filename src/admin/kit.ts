@@ -41,7 +41,7 @@ export interface Command {
   run(context: CommandContext, options: Record<string, string | undefined>): Promise<object>
 }
 
-/** A command that opens no database: it is about the embedded one itself. */
+/** A command that opens its database itself, or works on the files of the embedded one. */
 export interface OfflineCommand extends Pick<Command, "does" | "options"> {
   runOffline(config: Config, options: Record<string, string | undefined>): Promise<object>
 }
