@@ -17,10 +17,17 @@ export class HeldSession {
     private readonly reopened: () => Promise<void>,
   ) {}
 
+  /** Opens a session; one that cannot be opened fails, and is not opened later. */
   static async open(url: string, reopened: () => Promise<void>): Promise<HeldSession> {
     const session = new HeldSession(url, reopened)
-    await session.#connect()
-    return session
+    try {
+      await session.#connect()
+      return session
+    } catch (error) {
+      // The caller tries again, with another session.
+      await session.close()
+      throw error
+    }
   }
 
   async #connect(): Promise<void> {
