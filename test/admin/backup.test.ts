@@ -17,7 +17,7 @@ import { routeTable } from "../../src/rest/table.js"
 import { startServer } from "../../src/server.js"
 import { closeDatabases, type EmptyDatabase, emptyDatabase, testSecrets } from "../kit/databases.js"
 import { publicFolder } from "../kit/files.js"
-import { landed, restoreLanded } from "../kit/landed-database.js"
+import { landedDatabase, landedVersions, restoreLanded } from "../kit/landed-database.js"
 import { promised } from "../kit/promise.js"
 import { receiver } from "../kit/receiver.js"
 import { until } from "../kit/wait.js"
@@ -175,9 +175,10 @@ describe("a backup", () => {
     await second.stop()
   })
 
-  it("of the version that landed before is brought to this version", async () => {
+  it("of the first version that landed is brought to this version", async () => {
     const older = await emptyDatabase()
-    await restoreLanded(older)
+    const landed = landedDatabase(landedVersions[0]!)
+    await restoreLanded(older, landed)
     const database = await connect(older.url)
     const source = { config: readConfig(of(older)), database, secrets: await loadSecrets(readConfig(of(older))) }
     await backUp(source, await storage(source.config), fileOf("landed"))

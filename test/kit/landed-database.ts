@@ -1,11 +1,12 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { gunzipSync } from "node:zlib"
 import { PostgresBackend } from "@agendajs/postgres-backend"
 import { connect } from "../../src/database/connect.js"
 import type { EmptyDatabase } from "./databases.js"
 
 /**
- * A database of the version that landed before this one, as JSON: its migrations, its rows, and what its REST routes answered. Made by
- * scripts/landed-database.ts in a checkout of that version.
+ * A database of a version that landed, as JSON: its migrations, its rows, and what its REST routes answered. Made by scripts/landed-database.ts in a
+ * checkout of that version.
  */
 export interface LandedDatabase {
   demo: { token: string; email: string; password: string; widgetId: string; assistantId: string }
@@ -16,11 +17,19 @@ export interface LandedDatabase {
   rows: Record<string, Record<string, unknown>[]>
 }
 
-/** The database of the fixture. */
-export const landed: LandedDatabase = JSON.parse(readFileSync("test/fixtures/landed-database.json", "utf8"))
+const folder = "test/fixtures/landed"
 
-/** Brings an empty database to the state of the older version: its migrations, then its rows as they were. */
-export async function restoreLanded(database: EmptyDatabase) {
+/** The last migrations of the versions that there is a database of, oldest first. */
+export const landedVersions: string[] = readdirSync(folder)
+  .map((file) => file.replace(".json.gz", ""))
+  .sort()
+
+/** The database of a version. */
+export const landedDatabase = (version: string): LandedDatabase =>
+  JSON.parse(gunzipSync(readFileSync(`${folder}/${version}.json.gz`)).toString())
+
+/** Brings an empty database to the state of an older version: its migrations, then its rows as they were. */
+export async function restoreLanded(database: EmptyDatabase, landed: LandedDatabase) {
   const older = await connect(database.url)
   await older.orm.migrator.up({ migrations: landed.migrations })
   await new PostgresBackend({ pool: older.pool }).connect()

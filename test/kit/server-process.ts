@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { happens } from "./wait.js"
 import type { World } from "./world.js"
 
-/** A built server on the database of a test server, as a separate process that a test may try to crash. */
+/** A built server as a separate process that a test may try to crash. */
 export interface ServerProcess {
   url: string
   /** Its exit code or signal; null while it runs. */
@@ -38,8 +38,12 @@ export function serverEnvironment(world: World): Record<string, string> {
 }
 
 /** Starts one with the secrets of the test server, so that it accepts the same credentials. */
-export async function serverProcess(world: World, env: Record<string, string> = {}): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ["--enable-source-maps", "dist/server/main.js"], { env: { ...serverEnvironment(world), ...env } })
+export const serverProcess = (world: World, env: Record<string, string> = {}): Promise<ServerProcess> =>
+  startServerProcess({ ...serverEnvironment(world), ...env })
+
+/** Starts a built server with this environment, which has its database. */
+export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ["--enable-source-maps", "dist/server/main.js"], { env })
   let [printed, logged] = ["", ""]
   child.stderr.on("data", (text) => (logged = (logged + text).slice(-100_000)))
   const listening = new Promise<string>((resolve, reject) => {
