@@ -21,7 +21,7 @@ export async function openInbox(
   path = "/inbox",
   options: PageOptions = {},
 ): Promise<Page> {
-  const page = await browser.open(server + path, { profile: await browser.profile(), ...options })
+  const page = await browser.open(new URL(path, server).href, { profile: await browser.profile(), ...options })
   await fill(page, "Email", email)
   await fill(page, "Password", password)
   await pressButton(page, "Sign in")

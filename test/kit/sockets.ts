@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { createClient } from "graphql-ws"
 import { WebSocket } from "ws"
 import { eventCursor } from "../../src/events/logged-event.js"
+import { retention } from "../../src/jobs/retention.js"
 import { happens, until } from "./wait.js"
 import type { World } from "./world.js"
 
@@ -83,6 +84,13 @@ export async function subscribe(world: World, credential: string, options: Subsc
       await client.dispose()
     },
   }
+}
+
+/** Deletes all events, as after 24 hours. */
+export async function forgetEvents(world: World) {
+  await endOfLog(world)
+  await world.sql("update event set created_at = created_at - interval '25 hours'")
+  await retention.run(world.services)
 }
 
 /** A resume cursor after everything that is committed. */

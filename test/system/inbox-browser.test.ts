@@ -1,8 +1,11 @@
+import jsonwebtoken from "jsonwebtoken"
 import { chromium, type Page } from "../kit/browser.js"
 import { password } from "../kit/company-fixture.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { samples } from "../kit/files.js"
 import { attach, fill, inboxBed, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
+import { forgetEvents } from "../kit/sockets.js"
+import { tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -241,6 +244,19 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     expect(await sql("select 1 from message where text = 'After the end'")).toEqual([])
   })
 
+  it.each(["of another server", "that is garbage"])("asks to sign in when it is left with a refresh token %s", async (what) => {
+    const page = await inbox(acme.member.email)
+    const claims = { sub: acme.member.id, sid: acme.id, jti: acme.id, typ: "refresh" }
+    const refreshToken =
+      what === "that is garbage" ? "garbage" : jsonwebtoken.sign(claims, "the secret of another server", { expiresIn: 60 })
+    const left = JSON.stringify({ refreshToken, expiresAt: 0 })
+    await page.run(
+      `localStorage.setItem("inbox-session", JSON.stringify({ ...JSON.parse(localStorage.getItem("inbox-session")), ...${left} }))`,
+    )
+    await page.reload()
+    await page.find("textbox", "Password")
+  })
+
   it("shows one company at a time, and a shared address opens the company of its chat", async () => {
     const [ours, theirs] = [await acme.chat({ name: "At Acme" }), await globex.chat({ name: "At Globex" })]
     await customer(ours.id, "Hello Acme")
@@ -290,6 +306,26 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["Hello", "In between"])
     await customer(chat.id, "Afterwards")
     await shows(page, ["Hello", "In between", "Afterwards"])
+  })
+
+  it("reads everything again, and follows what happens, when it was away for longer than events are kept", async () => {
+    const proxy = await tcpProxy(w.url)
+    const chat = await acme.chat({ name: "Nora Night" })
+    await customer(chat.id, "Good night")
+    const page = await inbox(acme.member.email, `${new URL(proxy.url).origin}/inbox/chats/${chat.id}`)
+    await shows(page, ["Good night"])
+    await until("the page watches its chat", () => w.services.progress.isWatched(chat.id))
+    await customer(chat.id, "Live")
+    await shows(page, ["Good night", "Live"])
+    proxy.reset()
+    await customer(chat.id, "Missed")
+    await forgetEvents(w)
+    proxy.pass()
+    await shows(page, ["Good night", "Live", "Missed"])
+    await until("the page watches its chat again", () => w.services.progress.isWatched(chat.id))
+    await customer(chat.id, "Afterwards")
+    await shows(page, ["Good night", "Live", "Missed", "Afterwards"])
+    await proxy.close()
   })
 
   it("removes a chat that was deleted", async () => {

@@ -5,6 +5,7 @@ import { freePort } from "../kit/free-port.js"
 import { type HostSite, startHostSite } from "../kit/host-page.js"
 import { violations } from "../kit/inbox-page.js"
 import { promise } from "../kit/promise.js"
+import { forgetEvents } from "../kit/sockets.js"
 import { type TcpProxy, tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -326,6 +327,25 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
         "the widget no longer says that there is no connection",
         async () => !(await page.texts("status")).some((text) => text.includes("No connection")),
       )
+    })
+
+    it("reads the messages again, and follows new ones, when it was away for longer than events are kept", async () => {
+      const page = await opened({ server: proxy.url })
+      await say(page, "Good night")
+      const chatId = await chatOf("Good night")
+      await until("the widget watches its chat", () => w.services.progress.isWatched(chatId))
+      await answer(chatId, "One")
+      await until("the page has received the message", () => page.received.some((frame) => frame.includes('"text":"One"')))
+      proxy.reset()
+      await answer(chatId, "Two")
+      await forgetEvents(w)
+      proxy.pass()
+      await shows(page, ["Good night", "One", "Two"])
+      await until("the widget watches its chat again", () => w.services.progress.isWatched(chatId))
+      await answer(chatId, "Three")
+      await shows(page, ["Good night", "One", "Two", "Three"])
+      const cursors = page.sent.map((frame) => JSON.parse(frame).payload).filter((payload) => payload?.query?.includes("WidgetEvents"))
+      expect(cursors.map(({ variables }) => variables.after)).toEqual([null, expect.any(String), null])
     })
   })
 

@@ -63,25 +63,35 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
   /** Subscribes, and again when the server ends the subscription; the variables are read at each connection. */
   function follow<T>(query: string, variables: Record<string, unknown>, next: (data: T) => void, failures = 0) {
     if (stopped) return
-    const again = () => void wait(pauseMs(failures)).then(() => follow(query, variables, next, failures + 1))
+    let isOver = false
+    const again = () => {
+      if (!isOver) void wait(pauseMs(failures)).then(() => follow(query, variables, next, failures + 1))
+    }
+    const end = () => {
+      isOver = true
+      if (!stopped) listener.ended()
+    }
+    const refused = (errors: readonly { extensions?: Record<string, unknown> }[]) => {
+      const codes = errors.map(({ extensions }) => extensions?.["code"])
+      if (codes.includes("UNAUTHENTICATED")) end()
+      else if (codes.includes("RESYNC_REQUIRED")) {
+        after = null
+        listener.missed()
+      }
+    }
     client.subscribe<T>(
       { query, variables },
       {
-        next: ({ data }) => {
+        next: ({ data, errors }) => {
+          // An error of the subscription's start comes as a result, and then the subscription is complete.
+          if (errors) return refused(errors)
           failures = 0
           if (data) next(data)
         },
         complete: again,
         error: (error) => {
-          const codes = Array.isArray(error) ? error.map(({ extensions }) => extensions?.code) : []
-          if ((error as Partial<CloseEvent>).code === unauthorized || codes.includes("UNAUTHENTICATED")) {
-            if (!stopped) listener.ended()
-            return
-          }
-          if (codes.includes("RESYNC_REQUIRED")) {
-            after = null
-            listener.missed()
-          }
+          if (Array.isArray(error)) refused(error)
+          else if ((error as Partial<CloseEvent>).code === unauthorized) end()
           again()
         },
       },

@@ -20,6 +20,9 @@ export function openClient(listener: ClientListener): { client: Client; close():
     listener.connected(isConnected)
     if (isConnected) events.begin()
   })
+  const resyncAfter = (errors: readonly { extensions?: Record<string, unknown> }[] = []) => {
+    if (errors.some(({ extensions }) => extensions?.["code"] === "RESYNC_REQUIRED")) listener.resync()
+  }
   const client = createClient({
     url: "/graphql",
     preferGetMethod: false,
@@ -37,13 +40,14 @@ export function openClient(listener: ClientListener): { client: Client; close():
             const end = socket.subscribe<{ events?: { id: string } }, Record<string, unknown>>(
               { query: query!, variables: sent },
               {
+                // An error of the subscription's start comes as a result, too.
                 next: (result) => {
+                  resyncAfter(result.errors)
                   if (companyId && result.data?.events) events.received(companyId, result.data.events.id)
                   sink.next(result)
                 },
                 error: (error) => {
-                  const codes = Array.isArray(error) ? error.map(({ extensions }) => extensions?.code) : []
-                  if (codes.includes("RESYNC_REQUIRED")) listener.resync()
+                  if (Array.isArray(error)) resyncAfter(error)
                   sink.error(error)
                 },
                 complete: () => {

@@ -89,7 +89,8 @@ export async function validToken(refused?: string): Promise<string | null> {
     try {
       store((await send(refreshOperation, { refreshToken: found.refreshToken })).refreshSession, found.id)
     } catch (error) {
-      if ((error as Error).cause !== "UNAUTHENTICATED") throw error
+      // A refresh token that has expired, or that another key signed, is bad input; one that was used or whose session has ended is refused.
+      if (!["UNAUTHENTICATED", "BAD_USER_INPUT"].includes((error as Error).cause as string)) throw error
       store(null)
     }
     return session()?.accessToken ?? null
