@@ -3,7 +3,7 @@
 import { ApolloClient, ApolloLink, gql, InMemoryCache } from "@apollo/client"
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions"
 import { createClient } from "graphql-ws"
-import { tap } from "rxjs"
+import { defer, of, retry, tap } from "rxjs"
 
 const { URL, TOKEN } = process.env
 
@@ -17,9 +17,20 @@ const socket = createClient({
 
 // Apollo Client copies the variables of a subscription, so the cursor is written into the copy, which graphql-ws sends again after each connection.
 const resuming = new ApolloLink((operation, forward) =>
-  forward(operation).pipe(
-    tap(({ data }) => {
+  defer(() => forward(operation)).pipe(
+    tap(({ data, errors }) => {
+      const tooOld = errors?.find(({ extensions }) => extensions.code === "RESYNC_REQUIRED")
+      if (tooOld) throw tooOld
       if (data?.events) operation.variables.after = data.events.id
+    }),
+    retry({
+      delay(error) {
+        if (error.extensions?.code !== "RESYNC_REQUIRED") throw error
+        console.error(error.message)
+        // Read the current state here: the missed events are gone.
+        operation.variables.after = null
+        return of(true)
+      },
     }),
   ),
 )
@@ -39,7 +50,8 @@ const query = gql`
 `
 
 client.subscribe({ query, fetchPolicy: "no-cache" }).subscribe({
-  next({ data }) {
+  next({ data, error }) {
+    if (error) return console.error(error.message)
     const { id, type, message } = data.events
     console.log(id, type, message?.text ?? "")
   },

@@ -16,16 +16,28 @@ const query = "subscription ($after: String) { events(after: $after) { id type m
 // After each connection the client sends this object again: with the ID of the last event it goes on where it stopped.
 const variables = { after: null }
 
-client.subscribe(
-  { query, variables },
-  {
-    next({ data }) {
-      const { id, type, message } = data.events
-      console.log(id, type, message?.text ?? "")
-      // Only now: an event that was not processed comes again.
-      variables.after = id
+function follow() {
+  let isTooOld = false
+  client.subscribe(
+    { query, variables },
+    {
+      next({ data, errors }) {
+        isTooOld = Boolean(errors?.some(({ extensions }) => extensions.code === "RESYNC_REQUIRED"))
+        if (errors) return console.error(errors[0].message)
+        const { id, type, message } = data.events
+        console.log(id, type, message?.text ?? "")
+        // Only now: an event that was not processed comes again.
+        variables.after = id
+      },
+      error: (error) => console.error(error),
+      complete() {
+        if (!isTooOld) return
+        // Read the current state here: the missed events are gone.
+        variables.after = null
+        follow()
+      },
     },
-    error: (error) => console.error(error),
-    complete() {},
-  },
-)
+  )
+}
+
+follow()

@@ -21,11 +21,25 @@ const client = new Client({
         subscribe(sink) {
           // urql keeps its variables; after each connection graphql-ws sends this object again.
           const variables = { ...given }
-          const next = (result) => {
-            sink.next(result)
-            if (result.data?.events) variables.after = result.data.events.id
+          let unsubscribe
+          const follow = () => {
+            let isTooOld = false
+            const next = (result) => {
+              isTooOld = Boolean(result.errors?.some(({ extensions }) => extensions.code === "RESYNC_REQUIRED"))
+              if (isTooOld) return console.error(result.errors[0].message)
+              sink.next(result)
+              if (result.data?.events) variables.after = result.data.events.id
+            }
+            const complete = () => {
+              if (!isTooOld) return sink.complete()
+              // Read the current state here: the missed events are gone.
+              variables.after = null
+              follow()
+            }
+            unsubscribe = socket.subscribe({ query, variables }, { ...sink, next, complete })
           }
-          return { unsubscribe: socket.subscribe({ query, variables }, { ...sink, next }) }
+          follow()
+          return { unsubscribe: () => unsubscribe() }
         },
       }),
     }),

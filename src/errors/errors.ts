@@ -81,9 +81,11 @@ export class Conflict extends ApiError {
   }
 }
 
-/** 410: the event cursor is older than the log, so the client must read the current state again. */
+/** 410: the event log no longer has the cursor, or never had it; the client must read the current state again. */
 export class ResyncRequired extends ApiError {
-  constructor(message = "The cursor is older than the event log: read the current state again and subscribe without a cursor") {
+  constructor(
+    message = "The event log does not have this cursor, which is older than 24 hours or of another database: read the current state again and subscribe without a cursor",
+  ) {
     super(410, "RESYNC_REQUIRED", message)
   }
 }

@@ -20,6 +20,8 @@ export function foreignAnswer(error: Error): ForeignAnswer | null {
 /** Errors of body parsers: co-body, raw-body, busboy, formidable and zlib. */
 function ofBody(error: Error): ForeignAnswer | null {
   const { status, expose, httpCode, code, type } = error as unknown as Record<string, unknown>
+  // In the words of co-body, for a string, a number, true, false and null.
+  if (error.message === "invalid JSON, only supports object and array") return bad("The request body must be a JSON object")
   if (error.name === "SyntaxError" && status === 400) return bad("The request body is not valid JSON")
   // Codes of zlib and brotli.
   if (typeof code === "string" && /^(Z_|ERR__ERROR_)/.test(code)) return bad("The request body cannot be decompressed")

@@ -53,7 +53,7 @@ const requestAgain: Statement = {
     ) returning id`,
 }
 
-/** Events that the endpoint has no delivery of, because it was disabled; those ahead of the reader get theirs from it. `$6` size of the batch. */
+/** Events that the endpoint has no delivery of, because it was disabled or did not exist; those ahead of the reader get theirs from it. `$6` size of the batch. */
 const addMissing: Statement = {
   name: "add-missed-event-deliveries",
   text: `
@@ -79,7 +79,7 @@ async function inBatches(context: RequestContext, id: string, statement: Stateme
   }
 }
 
-/** Sends the events of a time range again, and those that the endpoint missed while it was disabled; returns how many. */
+/** Sends the events of a time range again, and those that the endpoint never got; returns how many. */
 export async function redeliverEvents(context: RequestContext, id: string, { since, until, onlyFailed }: RedeliveryRange): Promise<number> {
   if (until && since >= until) throw new BadUserInput("since must be before until", [{ path: "since", message: "must be before until" }])
   const values = [clock.now(), since, until]

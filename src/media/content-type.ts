@@ -16,7 +16,7 @@ export async function contentType(path: string, text: string | null, filename: s
   const type = text === null ? await binaryType(path) : textType(text, filename)
   if (type && (accepted.test(type) || office.test(type))) return type
   throw new UnsupportedMediaType(
-    `Files of this type${type ? ` (${type})` : ""} are not taken: send an image, video, audio, PDF, Word, Excel, PowerPoint, ZIP, plain text (UTF-8) or CSV file`,
+    `Files with this content${type ? ` (${type})` : ""} are not taken, whatever their name and Content-Type: send an image, video, audio, PDF, Word, Excel, PowerPoint, ZIP, plain text (UTF-8) or CSV file`,
   )
 }
 

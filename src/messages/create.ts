@@ -47,7 +47,6 @@ function readDraft(context: RequestContext, input: CreateMessageInput) {
   const text = input.text?.trim() ? input.text : template ? `[template: ${template.name}]` : null
   if (mediaIds.length === 0 && !text) throw bad("text", "must not be empty without media")
   if (mediaIds.length === 0 && type !== "Text") throw bad("type", "must be Text without media")
-  if (mediaIds.length > 0 && input.type === "Text") throw bad("type", "must not be Text with media")
   return { role, type, text, mediaIds, authorId: role === "Customer" ? null : context.userId } as const
 }
 

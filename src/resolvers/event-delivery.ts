@@ -67,7 +67,8 @@ export class EventDeliveryResolver {
 
   @Access("company", { transaction: "manual" })
   @Mutation(() => RedeliverEventsResult, {
-    description: "Sends the events of a time range once more, and those that were not sent while the endpoint was disabled.",
+    description:
+      "Sends the events of a time range once more, and those that were never sent: while the endpoint was disabled, and before it was created.",
   })
   async redeliverEvents(
     @Ctx() context: RequestContext,
@@ -76,7 +77,7 @@ export class EventDeliveryResolver {
     @Arg("until", () => DateTime, { nullable: true, description: "Time before which the events were. Default: now." }) until?: Date | null,
     @Arg("onlyFailed", () => Boolean, {
       nullable: true,
-      description: "Whether to send only events whose delivery has failed, and those that were not sent. Default: false.",
+      description: "Whether to send only events whose delivery has failed, and those that were never sent. Default: false.",
     })
     onlyFailed?: boolean | null,
   ) {

@@ -39,7 +39,8 @@ export const eventWebhookRoutes = routes("Event webhooks", {
     errorStatuses: [403, 404],
   },
   "POST /api/event-webhooks/{id}/redeliver": {
-    summary: "Sends the events of a time range once more, and those that were not sent while the endpoint was disabled.",
+    summary:
+      "Sends the events of a time range once more, and those that were never sent: while the endpoint was disabled, and before it was created.",
     document: `mutation ($id: UUID!, $since: DateTime!, $until: DateTime, $onlyFailed: Boolean) {
       redeliverEvents(webhookId: $id, since: $since, until: $until, onlyFailed: $onlyFailed) { count } }`,
     body: "fields",

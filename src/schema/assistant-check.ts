@@ -18,7 +18,7 @@ export function checkAssistant(input: AssistantFields, { models }: Pick<Services
   if (input.excludedTags && input.excludedTags.length > schemaLimits.excludedTags)
     details.push({ path: "excludedTags", message: `must have at most ${schemaLimits.excludedTags} names` })
   if (input.textModelId && !models.some((model) => model.id === input.textModelId))
-    details.push({ path: "textModelId", message: "names no text model of this server; the query textModels lists them" })
+    details.push({ path: "textModelId", message: "names no text model of this server; the GraphQL query textModels lists them" })
   refuse(details)
 }
 

@@ -80,7 +80,11 @@ export async function checkTool(input: UpdateAssistantToolInput, faultOfParams: 
   const details: Detail[] = []
   const refuse = (path: string, message: string | null | undefined) => message && details.push({ path, message })
   const { name, type, apiCallUrl, timeoutSeconds, webhookSecret, params } = input
-  if (type === "mcp") refuse("type", "must be another one: tools of MCP servers are enabled with setAssistantMcpTools")
+  if (type === "mcp")
+    refuse(
+      "type",
+      "must be another one: tools of MCP servers are enabled with PUT /api/assistants/{assistantId}/mcp-tools or setAssistantMcpTools",
+    )
   if (name != null && !/^[A-Za-z0-9_-]+$/.test(name)) refuse("name", "must be letters, digits, _ and - only")
   if (apiCallUrl) refuse("apiCallUrl", faultOfUrl(apiCallUrl))
   const { toolTimeoutMinSeconds: min, toolTimeoutMaxSeconds: max } = schemaLimits

@@ -152,6 +152,10 @@ describe("an error from a library", () => {
       code: "BAD_USER_INPUT",
       message: "The request body is not valid JSON",
     })
+    expect(as(new SyntaxError("invalid JSON, only supports object and array"), { status: 400, body: "7" })).toMatchObject({
+      statusCode: 400,
+      message: "The request body must be a JSON object",
+    })
     const large = { status: 413, expose: true, type: "entity.too.large" }
     expect(as(new Error("request entity too large"), large)).toMatchObject({ statusCode: 413, message: "The request is larger than 1 MB" })
     expect(as(new Error("maxFileSize exceeded"), { code: 1009, httpCode: 413 })).toMatchObject({

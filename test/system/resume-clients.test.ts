@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { freePort } from "../kit/free-port.js"
 import { serverProcess } from "../kit/server-process.js"
+import { forgetEvents } from "../kit/sockets.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
 
@@ -54,6 +55,16 @@ it.each(["resume-graphql-ws", "resume-urql", "resume-apollo"])(
     await say()
     await arrived("after the server is back")
     expect(textsIn(lines)).toEqual(all())
-    await second.stop()
+
+    await second.stop("SIGKILL")
+    await acme.message({ chatId, text: "gone" })
+    await forgetEvents(w)
+    const third = await serverProcess(w, { PORT })
+    await until("the client goes on without a cursor", async () => {
+      await acme.message({ chatId, text: "after the gap" })
+      return textsIn(lines).at(-1) === "after the gap"
+    })
+    expect(textsIn(lines).filter((text) => text !== "after the gap")).toEqual(all())
+    await third.stop()
   },
 )
