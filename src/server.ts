@@ -205,6 +205,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     limits: rateLimits(config, database, redis),
     turns: new FairTurns(),
     reads: new ReadBudget(),
+    endOfEventLog: () => hub.end(),
     eventStream: (options) => eventStream(database, hub, represent, options),
   }
   await renewForEmbedding(services)

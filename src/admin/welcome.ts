@@ -34,7 +34,8 @@ export function configurationOf({
   voices,
 }: Pick<Services, "config" | "models" | "embedding" | "voices">): [name: string, value: string][] {
   const [model] = models
-  const offline = " (built in: quotes the knowledge of the assistant; set OPENAI_API_KEY or ANTHROPIC_API_KEY to use another model)"
+  const offline =
+    " (built in: quotes the knowledge of the assistant; set OPENAI_API_KEY or ANTHROPIC_API_KEY for another model, and choose it in the assistants)"
   const byWords = " (built in: compares words, not meanings; set EMBEDDING_API_KEY to use another model)"
   return [
     ["Database", config.databaseUrl ? "PostgreSQL" : "Embedded PostgreSQL"],

@@ -87,6 +87,8 @@ export interface Services extends UnitServices {
   eventSelections: EventSelections
   /** Publishes the text of running answers to subscribers. */
   progress: AnswerProgress
+  /** The cursor of the end of the event log. */
+  endOfEventLog(): Promise<string>
   /** The events after a subscriber's cursor, then live events. */
   eventStream(options: EventStreamOptions): Promise<AsyncIterableIterator<LoggedEvent>>
 }

@@ -16,6 +16,7 @@ export interface DeliveredEvent {
   eventId: string
   type: EventType
   companyId: string
+  chatId: string | null
   eventCreatedAt: Date
   snapshot: object
 }
@@ -38,11 +39,11 @@ export function shownPayload(
   query: string | null,
   event: DeliveredEvent,
 ) {
-  const { eventId: id, type, companyId, eventCreatedAt, snapshot } = event
+  const { eventId: id, type, companyId, chatId, eventCreatedAt, snapshot } = event
   const payload = payloadOf(snapshot, represent)
   return query === null
     ? payload
-    : eventSelections.select(query, companyId, { id, type, createdAt: eventCreatedAt.toISOString(), payload, stored: snapshot })
+    : eventSelections.select(query, companyId, { id, type, chatId, createdAt: eventCreatedAt.toISOString(), payload, stored: snapshot })
 }
 
 /**

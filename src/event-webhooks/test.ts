@@ -10,7 +10,7 @@ import { sendEvent } from "./request.js"
 /** Sends one signed test event, which is not repeated and does not count for the state of the endpoint; returns its delivery. */
 export async function testEndpoint(context: RequestContext, id: string) {
   const snapshot = { value: { webhookId: id, message: "This is a test" } }
-  const event = { eventId: `test_${v7()}`, type: "EVENT_WEBHOOK_TEST" as const, eventCreatedAt: clock.now(), snapshot }
+  const event = { eventId: `test_${v7()}`, type: "EVENT_WEBHOOK_TEST" as const, chatId: null, eventCreatedAt: clock.now(), snapshot }
   const webhook = await context.transaction((tx) => tx.em.findOne(EventWebhook, { id }))
   if (!webhook) throw new NotFound("Event webhook")
   const { companyId } = webhook

@@ -4,7 +4,7 @@ import type { Columns, RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
 import { eventLimits } from "./limits.js"
-import { type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
+import { eventCursor, type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
 import type { WakeUp } from "./wake-up.js"
 
 /** Receives the live events of its companies, or of one chat of them, in order, until it leaves. */
@@ -60,6 +60,12 @@ export class EventHub {
     // Events that got positions while the tail was read caused no wake-up here.
     this.poll()
     return { position: this.#position, lastPosition: BigInt(row!.last_position), clearedTo: BigInt(row!.cleared_to) }
+  }
+
+  /** The cursor of the end of the log: `after` it comes what is not in the log yet. */
+  async end(): Promise<string> {
+    const [row] = await unscoped(this.database, tail)
+    return eventCursor(row!.last_position)
   }
 
   /** Removes a listener; without listeners the log is not read. */

@@ -12,6 +12,7 @@ export interface SelectedEvent {
   id: string
   type: EventType
   createdAt: string
+  chatId: string | null
   payload: unknown
   /** What the log stores of it. */
   stored: object

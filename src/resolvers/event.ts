@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from "graphql"
-import { Arg, Ctx, Info, Resolver, Root, Subscription } from "type-graphql"
+import { Arg, Ctx, Info, Query, Resolver, Root, Subscription } from "type-graphql"
 import { Access } from "../context/access.js"
 import type { RequestContext } from "../context/request-context.js"
 import { selectionOf } from "../context/selection.js"
@@ -71,6 +71,15 @@ const currentChat = (context: RequestContext, { chatId }: LoggedEvent, selection
 @Resolver()
 export class EventResolver {
   @Access("visitor")
+  @Query(() => String, {
+    description:
+      "The end of the event log, as a cursor. Read it first, in a request of its own, then what you show, then subscribe to events with it as `after`: no event is missed in between.",
+  })
+  eventCursor(@Ctx() { services }: RequestContext): Promise<string> {
+    return services.endOfEventLog()
+  }
+
+  @Access("visitor")
   @Subscription(() => EventShape, {
     description: "Sends the events of a company: first those after the cursor, each once and in order, then new ones as they happen.",
     subscribe: (data) => subscribe(data.context as RequestContext, data.args as EventArguments) as never,
@@ -98,17 +107,24 @@ export class EventResolver {
     @Arg("after", () => String, { nullable: true, description: "ID of the last event received. Events are kept for 24 hours." })
     _after?: string,
   ) {
-    const { id, type, createdAt, snapshot } = event
+    const { id, type, createdAt, chatId, snapshot } = event
     if (context.identity.kind === "visitor") {
-      if (type === "STRETCH_ENDED") return { id, type, createdAt, payload: { chatId: event.chatId }, message: null, chat: null }
-      if (!snapshot) return { id, type, createdAt, payload: controlForVisitor(event), message: null, chat: null }
+      if (type === "STRETCH_ENDED") return { id, type, createdAt, chatId, payload: { chatId }, message: null, chat: null }
+      if (!snapshot) return { id, type, createdAt, chatId, payload: controlForVisitor(event), message: null, chat: null }
       const message = withMedia(forVisitor(snapshot.row as PlannedRow<"Message">), context.reader.mediaUrl)
-      return { id, type, createdAt, message, payload: context.services.represent("Message", message), chat: null }
+      return { id, type, createdAt, chatId, message, payload: context.services.represent("Message", message), chat: null }
     }
     const selection = selectionOf(info)
     const payload = selection["payload"] ? event.payload : null
     const field = snapshot && fieldOf(snapshot.type)
-    const shown = { id, type, createdAt, payload, chat: field === "chat" ? null : await currentChat(context, event, selection["chat"]) }
+    const shown = {
+      id,
+      type,
+      createdAt,
+      chatId,
+      payload,
+      chat: field === "chat" ? null : await currentChat(context, event, selection["chat"]),
+    }
     if (!field || !selection[field]) return shown
     const [row] = await context.reader.complete(readModelOf(snapshot.type)!, [{ ...snapshot.row }], selection[field])
     return { ...shown, [field]: row }

@@ -3,7 +3,7 @@ import { readModel } from "../database/read-model.js"
 import { Chat } from "../entities/chat.js"
 import { type EventType, EventTypeEnum } from "../entities/event.js"
 import { GuardrailHit } from "../entities/guardrail-hit.js"
-import { DateTime, JSONValue } from "../entities/kit/scalars.js"
+import { DateTime, JSONValue, UUID } from "../entities/kit/scalars.js"
 import { Message } from "../entities/message.js"
 import { Stretch } from "../entities/stretch.js"
 
@@ -20,6 +20,9 @@ export class EventShape {
 
   @Field(() => DateTime, { description: "Time of the event." })
   createdAt!: string
+
+  @Field(() => UUID, { nullable: true, description: "ID of the event's chat, also when it is deleted; null for an event of no chat." })
+  chatId!: string | null
 
   @Field(() => JSONValue, {
     description:

@@ -41,6 +41,19 @@ describe("after", () => {
     await heard.stop()
   })
 
+  it.each(["access token", "user"])("begins with what happens after the %s has read eventCursor", async (credential) => {
+    const chat = await acme.chat({ name: "Past" })
+    await endOfLog(w)
+    const token = credential === "user" ? (await acme.person("member")).jwt : acme.token
+    const { eventCursor: after } = (await w.gql(token, "{ eventCursor }")).data
+    await acme.message({ chatId: chat.id, text: "In between" })
+    const heard = await subscribe(w, token, { after, select: "id type createdAt chatId payload" })
+    const event = (await heard.next()) as HeardEvent & { chatId: string }
+    expect(told([event])).toEqual(["MESSAGE_CREATED In between"])
+    expect(event.chatId).toBe(chat.id)
+    await heard.stop()
+  })
+
   it("a number beyond any log is refused", async () => {
     for (const number of ["9".repeat(18), "9".repeat(30)]) {
       const { statusCode } = await refusal(await subscribe(w, acme.token, { after: eventCursor(number) }))

@@ -18,6 +18,7 @@ import { runOf } from "../../src/graphql/run.js"
 import { comparable } from "../kit/comparable.js"
 import { executionCases } from "../kit/execution-cases.js"
 import { platformSchema } from "../kit/platform-schema.js"
+import { endOfLog } from "../kit/sockets.js"
 import { world } from "../kit/world.js"
 
 async function byBoth(
@@ -71,6 +72,8 @@ describe("the server's own schema", () => {
       ...{ eventWebhook: webhook.id, webhookId: webhook.id, mcpServer: mcpServer.id },
       call: (await acme.call()).id,
     }
+    // Events get their places in the log a moment after their commit.
+    await endOfLog(w)
     const identity = await authenticate(services, { accessToken: null, authorization: `Bearer ${acme.owner.jwt}` })
     const info = { requestId: "-", address: "-", log: services.log, headers: {} }
     const { query, variables } = broad(schema, name, ids)
@@ -112,9 +115,10 @@ function broad(schema: GraphQLSchema, name: string, ids: Record<string, string>)
       fragments.push(`fragment ${fragment} on ${type.name} { ${leaves.slice(0, 3).join(" ")} __typename }`)
     return `{ ...${fragment} ${inner.join(" ")} ... on ${type.name} { ${leaves.join(" ") || "__typename"} } ...${fragment} @skip(if: $deep) }`
   }
-  const declared = ["$deep: Boolean!", ...required.map((arg) => `$${arg.name}: ${arg.type}`)]
+  const isObject = isObjectType(getNamedType(field.type))
+  const declared = [...(isObject ? ["$deep: Boolean!"] : []), ...required.map((arg) => `$${arg.name}: ${arg.type}`)]
   const given = required.length > 0 ? `(${required.map((arg) => `${arg.name}: $${arg.name}`)})` : ""
   const set = selected(getNamedType(field.type), 2)
-  const query = `query (${declared}) { answer: ${name}${given} ${set} other: ${name}${given} ${set} } ${fragments.join(" ")}`
+  const query = `query ${declared.length > 0 ? `(${declared})` : ""} { answer: ${name}${given} ${set} other: ${name}${given} ${set} } ${fragments.join(" ")}`
   return { query, variables: Object.fromEntries(required.map((arg) => [arg.name, ids[arg.name] ?? ids[name]])) }
 }

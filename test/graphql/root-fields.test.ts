@@ -39,6 +39,7 @@ const contract: Record<string, string[]> = {
     "knowledgeItem(id): Knowledge",
     "chats(companyId? where? filter? search? sortBy? sortOrder? messenger? sourceChannel? fromId? assistantId? managerId? unread? isUnderAiControl? first? after? skip?): ChatConnection!",
     "chat(id): Chat",
+    "eventCursor: String!",
     "channels(companyId?): [Channel!]!",
     "chatFolders(companyId?): [ChatFolder!]!",
     "chatTags(companyId?): [ChatTag!]!",
@@ -180,9 +181,10 @@ describe("the types of the contract", () => {
 
   it("a deletion has the id and whether it happened", () => expect(fieldsOf("DeleteResult")).toEqual({ id: "UUID!", deleted: "Boolean!" }))
 
-  it("an event has eight fields", () =>
+  it("an event has nine fields", () =>
     expect(Object.keys(fieldsOf("Event")).sort()).toEqual([
       "chat",
+      "chatId",
       "createdAt",
       "guardrailHit",
       "id",

@@ -31,7 +31,15 @@ interface StoredEvent {
 }
 
 /** What of an event is stored, so that it can be shown as it was at commit. */
-const selectable = (): Selectable => ({ id: {}, type: {}, createdAt: {}, payload: {}, message: shownOf("Message"), chat: shownOf("Chat") })
+const selectable = (): Selectable => ({
+  id: {},
+  type: {},
+  createdAt: {},
+  chatId: {},
+  payload: {},
+  message: shownOf("Message"),
+  chat: shownOf("Chat"),
+})
 
 /** The schema with a root field that returns the event that it is given. */
 const withEventField = oncePer((schema: GraphQLSchema) =>
