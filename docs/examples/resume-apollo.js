@@ -3,7 +3,7 @@
 import { ApolloClient, ApolloLink, gql, InMemoryCache } from "@apollo/client"
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions"
 import { createClient } from "graphql-ws"
-import { defer, of, retry, tap } from "rxjs"
+import { EMPTY, filter, of, repeat, tap } from "rxjs"
 
 const { URL, TOKEN } = process.env
 
@@ -16,24 +16,26 @@ const socket = createClient({
 })
 
 // Apollo Client copies the variables of a subscription, so the cursor is written into the copy, which graphql-ws sends again after each connection.
-const resuming = new ApolloLink((operation, forward) =>
-  defer(() => forward(operation)).pipe(
+const resuming = new ApolloLink((operation, forward) => {
+  let isTooOld = false
+  return forward(operation).pipe(
     tap(({ data, errors }) => {
-      const tooOld = errors?.find(({ extensions }) => extensions.code === "RESYNC_REQUIRED")
-      if (tooOld) throw tooOld
+      isTooOld = Boolean(errors?.some(({ extensions }) => extensions.code === "RESYNC_REQUIRED"))
+      if (isTooOld) console.error(errors[0].message)
       if (data?.events) operation.variables.after = data.events.id
     }),
-    retry({
-      delay(error) {
-        if (error.extensions?.code !== "RESYNC_REQUIRED") throw error
-        console.error(error.message)
+    filter(() => !isTooOld),
+    // When it has ended: graphql-ws loses a subscription that begins before.
+    repeat({
+      delay() {
+        if (!isTooOld) return EMPTY
         // Read the current state here: the missed events are gone.
         operation.variables.after = null
         return of(true)
       },
     }),
-  ),
-)
+  )
+})
 
 const client = new ApolloClient({ link: ApolloLink.from([resuming, new GraphQLWsLink(socket)]), cache: new InMemoryCache() })
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { serverProcess } from "../kit/server-process.js"
+import { type ServerProcess, serverProcess } from "../kit/server-process.js"
 import { forgetEvents } from "../kit/sockets.js"
 import { tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
@@ -9,10 +9,19 @@ import { world } from "../kit/world.js"
 const w = world()
 const { acme } = w
 let clients: ChildProcess[] = []
-afterEach(() => {
+let servers: ServerProcess[] = []
+afterEach(async () => {
   for (const client of clients) client.kill("SIGKILL")
+  await Promise.all(servers.map((server) => server.stop("SIGKILL")))
   clients = []
+  servers = []
 })
+
+async function startServer(): Promise<ServerProcess> {
+  const server = await serverProcess(w)
+  servers.push(server)
+  return server
+}
 
 /** Runs an example of the documentation; returns the lines that it has printed. */
 function run(example: string, url: string) {
@@ -32,7 +41,7 @@ it.each(["resume-graphql-ws", "resume-urql", "resume-apollo"])(
   "docs/examples/%s.js misses no event when the server is killed",
   async (example) => {
     const { id: chatId } = await acme.chat()
-    const first = await serverProcess(w)
+    const first = await startServer()
     // The address stays while there is no server, so that nobody else takes its port.
     const proxy = await tcpProxy(first.url)
     const lines = run(example, new URL(proxy.url).origin)
@@ -52,7 +61,7 @@ it.each(["resume-graphql-ws", "resume-urql", "resume-apollo"])(
     await first.stop("SIGKILL")
     await say()
     await say()
-    const second = await serverProcess(w)
+    const second = await startServer()
     proxy.lead(second.url)
     await say()
     await arrived("after the server is back")
