@@ -82,7 +82,9 @@ export async function createApp(
   const lines = new SampledLog(log)
   // After the response has begun: either the client went away, or reading what is sent failed.
   app.on("error", (error: NodeJS.ErrnoException) =>
-    lines.line(/^(ECONN|EPIPE|ERR_STREAM|HPE_)/.test(error.code ?? "") ? "debug" : "error", "a response could not be completed", error),
+    lines.line(/^(ECONN|EPIPE|ERR_STREAM|HPE_)/.test(error.code ?? "") ? "debug" : "error", "a response could not be completed", {
+      err: error,
+    }),
   )
 
   const handle = app.callback()
@@ -102,7 +104,7 @@ export async function createApp(
   // As when no file descriptor is left.
   http.on("error", (error) => {
     // An error before is that of `listen()`.
-    if (http.listening) lines.line("error", "a connection could not be accepted", error)
+    if (http.listening) lines.line("error", "a connection could not be accepted", { err: error })
   })
   answerRefused(http)
   const graphqlWs = serveGraphqlWs(schema, engine, services, sockets, addressOf)

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto"
 import { createWriteStream, existsSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
-import type { Readable } from "node:stream"
+import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { finished, pipeline } from "node:stream/promises"
 import { type Entry, type ZipFile as OpenZip, openPromise } from "yauzl"
@@ -85,6 +85,15 @@ export class BackupWriter {
   }
 }
 
+/** The content of an entry; a part that cannot be unpacked is a refusal. */
+async function* undamaged(content: Readable, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* content
+  } catch (error) {
+    throw new Refusal(`The backup is damaged at ${name}: ${(error as Error).message}`)
+  }
+}
+
 /** A backup that is read. */
 export class BackupReader {
   private constructor(
@@ -95,8 +104,8 @@ export class BackupReader {
 
   /** Opens a file; refuses one that is no complete backup. */
   static async open(path: string): Promise<BackupReader> {
-    const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch((error: Error) => {
-      throw new Refusal(`${path} is no complete backup: ${error.message}`)
+    const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch((error: NodeJS.ErrnoException) => {
+      throw new Refusal(error.syscall ? `${path} cannot be read: ${error.message}` : `${path} is no complete backup: ${error.message}`)
     })
     try {
       const entries = new Map<string, Entry>()
@@ -114,7 +123,9 @@ export class BackupReader {
   /** The content of an entry; null when there is none. */
   async read(name: string): Promise<Readable | null> {
     const entry = this.entries.get(name)
-    return entry ? this.zip.openReadStreamPromise(entry) : null
+    if (!entry) return null
+    const content = await this.zip.openReadStreamPromise(entry)
+    return Readable.from(undamaged(content, name), { objectMode: false })
   }
 
   /** The names of the entries of a folder, without it. */

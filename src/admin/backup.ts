@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import pg from "pg"
+import type { Config } from "../config/config.js"
 import { clock } from "../entities/kit/clock.js"
 import { serverVersion } from "../http/version.js"
 import type { Storage } from "../ports/storage.js"
 import { BackupWriter, checkOf, type Manifest } from "./backup-file.js"
 import { rowsOf, sequencesOf, tablesOf } from "./backup-tables.js"
-import type { CommandContext } from "./kit.js"
+import { type CommandContext, Refusal } from "./kit.js"
 import { adminLimits } from "./limits.js"
 
 /** Files of DATA_DIR that a backup has where they exist: the keys, and the credentials of the demo. */
@@ -19,7 +20,8 @@ export type BackupSource = Pick<CommandContext, "config" | "database" | "secrets
  * Writes the database as it is at one moment, the uploaded files and the keys to a ZIP file, also while servers run. The tables are in
  * PostgreSQL's text format, so that a backup does not depend on the version or the kind of the database.
  */
-export async function backUp({ config, database, secrets }: BackupSource, storage: Storage, path: string): Promise<object> {
+export async function backUp(source: BackupSource, storage: Storage, path: string, mayMissFiles = false): Promise<object> {
+  const { config, database, secrets } = source
   const client = new pg.Client({ connectionString: database.url })
   // A lost connection also rejects the running statement.
   client.on("error", () => {})
@@ -31,6 +33,9 @@ export async function backUp({ config, database, secrets }: BackupSource, storag
     const tables = await addTables(client, file)
     const sequences = await sequencesOf(client)
     const media = await addMedia(client, file, storage)
+    // What follows is not of that moment.
+    await client.query("commit")
+    if (!mayMissFiles) await refuseMissing(client, config, media)
     const files = await addDataFiles(config.dataDir, file)
     const manifest: Manifest = {
       format: 1,
@@ -86,6 +91,17 @@ async function addMedia(client: pg.Client, file: BackupWriter, storage: Storage)
     if (!next) return media
     last = next.id
   }
+}
+
+/** Throws when files that still belong to the database are not in the storage, as when the command has another DATA_DIR than the server. */
+async function refuseMissing(client: pg.Client, config: Config, { files, missing }: Manifest["media"]): Promise<void> {
+  if (missing.length === 0) return
+  const { rows } = await client.query("select 1 from media where storage_key = any($1)", [missing])
+  if (rows.length === 0) return
+  const place = config.s3 ? `the bucket ${config.s3.bucket}` : join(config.dataDir, "media")
+  throw new Refusal(
+    `${rows.length} of ${files + missing.length} uploaded files are not in ${place}: the command needs the DATA_DIR or S3 variables of the server. With --allow-missing the backup is made without files that are lost`,
+  )
 }
 
 async function addDataFiles(dataDir: string, file: BackupWriter): Promise<string[]> {

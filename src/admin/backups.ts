@@ -7,10 +7,13 @@ const file = (description: string) => ({ file: { required: true, positional: tru
 export const backupCommands: Record<string, Command | OfflineCommand> = {
   "database:backup": {
     does: "Writes the database as it is at one moment, the uploaded files and the keys to one file, also while servers run.",
-    options: file("the file to write; it must not exist"),
+    options: {
+      ...file("the file to write; it must not exist"),
+      "allow-missing": { flag: true, description: "makes the backup without uploaded files that the storage has lost" },
+    },
     async run(desk, options) {
       const [{ backUp }, { storage }] = await Promise.all([import("./backup.js"), import("../ports/index.js")])
-      return backUp(desk, await storage(desk.config), resolve(options["file"]!))
+      return backUp(desk, await storage(desk.config), resolve(options["file"]!), options["allow-missing"] !== undefined)
     },
   },
   "database:restore": {

@@ -95,7 +95,7 @@ export const channelCommands: Record<string, Command> = {
       "external-id": { required: true, description: "id of the account on the channel" },
       name: { required: true, description: "what people call it" },
       assistant: { description: "id of the assistant of new chats" },
-      credentials: { description: "JSON" },
+      credentials: { secret: true, description: "JSON" },
     },
     async run(desk, options) {
       const companyId = await companyOf(desk, options["company"]!)
@@ -129,7 +129,7 @@ export const channelCommands: Record<string, Command> = {
   },
   "channel:set-credentials": {
     does: "Replaces the credentials of a connected account, which stays connected.",
-    options: { ...id, credentials: { required: true, description: "JSON" } },
+    options: { ...id, credentials: { required: true, secret: true, description: "JSON" } },
     async run(desk, options) {
       const companyId = await companyOfRow(desk, companyOfChannel, options["id"]!, "channel connection")
       await using vendor = channelsOf(desk)

@@ -1,4 +1,5 @@
 import "reflect-metadata"
+import { text } from "node:stream/consumers"
 import { ConfigError, readConfig } from "../config/config.js"
 import { ApiError } from "../errors/errors.js"
 import { serverVersion } from "../http/version.js"
@@ -9,7 +10,7 @@ import { checkCommands } from "./checks.js"
 import { dataCommands } from "./data.js"
 import { embeddedCommands } from "./embedded.js"
 import { encryptionCommands } from "./encryption.js"
-import { type Command, type OfflineCommand, Refusal, readOptions, UsageError } from "./kit.js"
+import { type Command, type OfflineCommand, type OptionRule, Refusal, readOptions, UsageError } from "./kit.js"
 import { knowledgeCommands } from "./knowledge.js"
 import { databaseOf, openCommandContext } from "./open.js"
 import { peopleCommands } from "./people.js"
@@ -30,11 +31,14 @@ const commands: Record<string, Command | OfflineCommand> = {
   ...dataCommands,
 }
 
+/** How an option is written. */
+const nameOf = (option: string, { positional }: OptionRule) => (positional ? option.toUpperCase() : `--${option}`)
+
 /** One line of usage of a command, and what it does. */
 function usageOf(name: string, { options, does }: Command | OfflineCommand): string {
-  const words = Object.entries(options).map(([option, { required, flag, positional }]) => {
-    const usage = positional ? option.toUpperCase() : flag ? `--${option}` : `--${option} …`
-    return required ? usage : `[${usage}]`
+  const words = Object.entries(options).map(([option, rule]) => {
+    const usage = nameOf(option, rule) + (rule.flag || rule.positional ? "" : " …")
+    return rule.required ? usage : `[${usage}]`
   })
   return `  ${[name, ...words].join(" ")}\n      ${does}`
 }
@@ -49,9 +53,12 @@ const usage = (): string =>
 
 /** The usage of one command with its options. */
 const described = (name: string, command: Command | OfflineCommand): string =>
-  [usageOf(name, command), ...Object.entries(command.options).map(([option, { description }]) => `      --${option}: ${description}`)].join(
-    "\n",
-  )
+  [
+    usageOf(name, command),
+    ...Object.entries(command.options).map(
+      ([option, rule]) => `      ${nameOf(option, rule)}: ${rule.description}${rule.secret ? "; - reads it from standard input" : ""}`,
+    ),
+  ].join("\n")
 
 /** Runs one command on the server's database. */
 async function run(
@@ -61,7 +68,7 @@ async function run(
   environment: NodeJS.ProcessEnv,
   outcome: Outcome,
 ): Promise<object> {
-  const options = readOptions(command, args)
+  const options = await withSecrets(command, readOptions(command, args))
   const config = readConfig(environment)
   if ("runOffline" in command) return command.runOffline(config, options)
   await using stack = new AsyncDisposableStack()
@@ -69,6 +76,15 @@ async function run(
   outcome.database = databaseOf(config)
   // Awaited here: the stack is closed when the command has ended.
   return await command.run(desk, options)
+}
+
+/** The options of a command, of which a secret one that is `-` is read from standard input, without the end of its line. */
+async function withSecrets({ options: rules }: Command | OfflineCommand, options: Record<string, string | undefined>) {
+  const [name] = Object.keys(rules).filter((each) => rules[each]!.secret && options[each] === "-")
+  if (!name) return options
+  const value = (await text(process.stdin)).replace(/\r?\n$/, "")
+  if (!value) throw new UsageError(`--${name} is -, and standard input is empty`)
+  return { ...options, [name]: value }
 }
 
 /** What a command leaves beside its result: the database that it worked on, once that is open, and lines that do not fail it. */

@@ -76,9 +76,13 @@ function opened(sealed: string, ...keys: Buffer[]): string | null {
 export const encryptionCommands: Record<string, Command> = {
   "encryption:rotate": {
     does: "Encrypts every secret again, with the current ENCRYPTION_KEY. It may be stopped at any time and run again, also while the server runs.",
-    options: { from: { required: true, description: "the ENCRYPTION_KEY of before, as base64 or hexadecimal" } },
+    options: {
+      from: { secret: true, description: "the ENCRYPTION_KEY of before, as base64 or hexadecimal; by default ENCRYPTION_KEY_PREVIOUS" },
+    },
     async run(desk, options) {
-      const from = parseEncryptionKey(options["from"]!)
+      const given = options["from"]
+      const from = given ? parseEncryptionKey(given) : desk.config.encryptionKeyPrevious
+      if (!given && !from) throw new UsageError("--from is needed, or ENCRYPTION_KEY_PREVIOUS: the ENCRYPTION_KEY of before")
       if (!from) throw new UsageError(`--from must be ${rootLimits.encryptionKeyBytes} bytes, written as base64 or hexadecimal`)
       const all: Outcome = { rotated: 0, lost: [] }
       for (const column of sealedColumns) {

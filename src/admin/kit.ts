@@ -29,6 +29,8 @@ export interface OptionRule {
   positional?: boolean
   /** Whether the value is kept as given; other values are trimmed. */
   verbatim?: boolean
+  /** Whether `-` reads the value from standard input: what is on a command line, other users of the machine can see. */
+  secret?: boolean
   /** Longest value in characters. */
   max?: number
   description: string

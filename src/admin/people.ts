@@ -42,7 +42,7 @@ const anyCompany = { company: { description: "the company's id; without it all c
 /** The option that names a user. */
 export const user = { user: { required: true, description: "the user's id or email" } }
 const email = { email: { required: true, description: "the email address" } }
-const password = { password: { required: true, verbatim: true, description: "8 to 200 characters" } }
+const password = { password: { required: true, verbatim: true, secret: true, description: "8 to 200 characters" } }
 
 /** The user that an option names, by id or email. */
 export async function userOf({ em }: UnitOfWork, named: string): Promise<User> {

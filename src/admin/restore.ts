@@ -32,7 +32,7 @@ export async function restore(config: Config, path: string): Promise<object> {
   stack.defer(() => embedded?.stop())
   const database = await connect(config.databaseUrl ?? embedded!.url)
   stack.defer(() => database.close())
-  await makeTablesOf(database, backup.manifest.migrations)
+  await makeTablesOf(database, backup.manifest.migrations, databaseOf(config))
   await restoreData(backup, database, await storage(config))
   await migrate(database)
   const { version, createdAt, tables, media } = backup.manifest
@@ -84,7 +84,10 @@ async function restoreData(backup: BackupReader, database: Database, files: Stor
       if (!rows) throw new Refusal(`The backup has no rows of the table ${table}`)
       return rows
     }
-    await loadTables(client, tables, sequences, rowsOf, () => restoreMedia(backup, files, client))
+    await loadTables(client, tables, sequences, rowsOf, () => restoreMedia(backup, files, client)).catch((error: pg.DatabaseError) => {
+      // PostgreSQL's class of data that a column does not take.
+      throw error.code?.startsWith("22") ? new Refusal(`The backup is damaged: ${error.message}`) : error
+    })
   } finally {
     await client.end()
   }

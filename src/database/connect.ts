@@ -44,10 +44,18 @@ async function answering(orm: MikroORM): Promise<Pool> {
 /** PostgreSQL's code for a database that does not exist. */
 const noDatabase = "3D000"
 
+/** How pg says that it has no password to answer with. */
+const noPassword = /client password must be a string/
+
 /** The message names only the host, because the URL may contain a password. With several addresses, the driver's error has no message. */
 function unreachable(url: string, error: Error & { code?: string }): Error {
   const { database, server } = partsOf(url)
   if (error.code === noDatabase)
     return operatorError(`There is no database ${database} at ${server}: create it, or correct DATABASE_URL.`, error)
+  if (noPassword.test(error.message))
+    return operatorError(
+      `The database at ${server} wants a password: DATABASE_URL has none, and PGPASSFILE names no file of mode 600 with a line for it.`,
+      error,
+    )
   return operatorError(`The database at ${server} cannot be reached: ${error.message || error.code}`, error)
 }

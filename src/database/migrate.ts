@@ -16,9 +16,9 @@ export const migrate = (database: Database): Promise<void> => locked(database, (
 
 /**
  * Makes the tables of an older or equal version in a database without companies, for rows that are loaded into them; throws when the database has
- * companies, is another program's, or when this version does not know the migrations.
+ * companies, is another program's, or when this version does not know the migrations. `place` names the database in that error.
  */
-export const makeTablesOf = (database: Database, migrations: string[]): Promise<void> =>
+export const makeTablesOf = (database: Database, migrations: string[], place: string): Promise<void> =>
   locked(database, async () => {
     const known = await knownMigrations(database)
     const unknown = migrations.filter((name) => !known.includes(name))
@@ -26,7 +26,7 @@ export const makeTablesOf = (database: Database, migrations: string[]): Promise<
     await refuseForeignSchema(database)
     const tables = (await database.pool.query<{ name: string }>(tablesOfSchema)).rows.map(({ name }) => `"${name}"`)
     if (tables.includes('"company"') && (await database.pool.query("select from company limit 1")).rowCount)
-      throw operatorError("The database has companies already: restore into an empty one")
+      throw operatorError(`The database has companies already: restore into an empty one (${place})`)
     // What a start without companies, or an interrupted restore, has made.
     if (tables.length > 0) await database.pool.query(`drop table ${tables.join(", ")} cascade`)
     for (const { drop } of (await database.pool.query<{ drop: string }>(functionsOfSchema)).rows) await database.pool.query(drop)

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream"
-import type { Client, Pool, PoolClient } from "pg"
+import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from "pg"
 
 /** The error of a statement that gets no connection, or no answer, in time, with the system's code for that; requests that meet it are 503. */
 export const timeoutError = () => Object.assign(new Error("The database does not answer"), { code: "ETIMEDOUT" })
@@ -14,6 +14,7 @@ export class PoolGuard {
 
   /** Guards a pool; called before its first connection is made. */
   watch(pool: Pool): Pool {
+    closeFailedConnections(pool)
     const inUse = new WeakSet<PoolClient>()
     pool.on("connect", (client) => {
       this.#clients.add(client)
@@ -48,7 +49,27 @@ export class PoolGuard {
   }
 }
 
+/**
+ * Makes a pool close the socket of a connection that cannot be opened. pg leaves one that fails on this side, as without a password, to
+ * PostgreSQL, which keeps it for a minute (`authentication_timeout`): attempts to reconnect would use up its connections.
+ */
+function closeFailedConnections(pool: Pool) {
+  const internal = pool as unknown as { Client: typeof Client }
+  internal.Client = class extends internal.Client {
+    constructor(options: ClientConfig) {
+      super(options)
+      const connect = this.connect.bind(this)
+      const closing = (callback: (error: Error | null) => void) =>
+        connect((error: Error | null) => {
+          if (error) destroyConnection(this)
+          callback(error)
+        })
+      Object.assign(this, { connect: closing })
+    }
+  }
+}
+
 /** Ends a connection without waiting for the other side. */
-export function destroyConnection(client: Client | PoolClient, error?: Error) {
+export function destroyConnection(client: ClientBase, error?: Error) {
   ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy(error)
 }

@@ -172,6 +172,9 @@ export function describe(error: unknown): ErrorDescription {
   return { statusCode, error: STATUS_CODES[statusCode] ?? "Error", message, code, details, headers, unexpected: !known }
 }
 
+/** The level at which a background failure is logged: what recovers by itself, as when the database does not answer, is a warning. */
+export const levelOf = (error: unknown): "warn" | "error" => (describe(error).statusCode === 503 ? "warn" : "error")
+
 /** The body of the REST response to an error. */
 export function toRestBody(error: unknown, requestId: string): RestErrorBody {
   const { statusCode, error: phrase, message, code, details } = describe(error)

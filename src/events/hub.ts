@@ -3,6 +3,8 @@ import type { Database } from "../database/connect.js"
 import type { Columns, RowOf } from "../database/tables.js"
 import type { Statement } from "../database/unit-of-work.js"
 import { unscoped } from "../database/unscoped.js"
+import { levelOf } from "../errors/errors.js"
+import { SampledLog } from "../observability/sampled-log.js"
 import { eventLimits } from "./limits.js"
 import { eventCursor, type LoggedEvent, loggedEvent, type Representer } from "./logged-event.js"
 import type { WakeUp } from "./wake-up.js"
@@ -32,13 +34,15 @@ export class EventHub {
   #reading: Promise<void> | null = null
   #again = false
   readonly #timer: NodeJS.Timeout
+  readonly #log: SampledLog
 
   constructor(
     private readonly database: Database,
     wakeUp: WakeUp & { onGap(receive: () => void): void },
     private readonly represent: Representer,
-    private readonly log: Logger,
+    log: Logger,
   ) {
+    this.#log = new SampledLog(log)
     wakeUp.subscribe("events", () => this.poll())
     wakeUp.onGap(() => this.poll())
     // Poll, in case the sequencer crashed before notifying.
@@ -82,7 +86,9 @@ export class EventHub {
   private poll() {
     if (this.#position === null) return
     this.#again = true
-    this.#reading ??= this.read().catch((error) => this.log.error({ err: error }, "the event log could not be read; retrying in a second"))
+    this.#reading ??= this.read().catch((error) =>
+      this.#log.line(levelOf(error), "the event log could not be read; retrying in a second", { err: error }),
+    )
   }
 
   private async read() {

@@ -1,6 +1,8 @@
 import type { Logger } from "pino"
 import type { Database } from "../database/connect.js"
 import { notePosition } from "../database/write-position.js"
+import { levelOf } from "../errors/errors.js"
+import { SampledLog } from "../observability/sampled-log.js"
 import { eventLimits } from "./limits.js"
 import type { WakeUp } from "./wake-up.js"
 
@@ -55,6 +57,7 @@ export function startSequencer(
   hasReplica = false,
 ): Sequencer & { stop(): Promise<void> } {
   const statement = place(hasReplica)
+  const sampled = new SampledLog(log)
   let running: Promise<void> | null = null
   let waiting: (() => void)[] = []
   let stopped = false
@@ -75,7 +78,7 @@ export function startSequencer(
           onPlaced(placed)
         } while (lately === eventLimits.eventBatch && !stopped)
       } catch (error) {
-        log.error({ err: error }, "positions could not be assigned; the next poll retries")
+        sampled.line(levelOf(error), "positions could not be assigned; the next poll retries", { err: error })
       }
       for (const done of served) done()
     }

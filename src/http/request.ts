@@ -7,6 +7,7 @@ import type { OperationReads } from "../context/read-budget.js"
 import { RequestContext, type RequestInfo } from "../context/request-context.js"
 import type { Services } from "../context/services.js"
 import { BadUserInput, describe, toRestBody } from "../errors/errors.js"
+import { SampledLog } from "../observability/sampled-log.js"
 import { httpLimits } from "./limits.js"
 
 /** The current request, for code that has no parameter for it. */
@@ -29,6 +30,8 @@ class Request implements RequestInfo {
   constructor(
     readonly requestId: string,
     private readonly base: Logger,
+    /** For what every request may log while a service is away. */
+    readonly sampled: SampledLog,
     readonly address: string,
   ) {}
 
@@ -40,10 +43,11 @@ class Request implements RequestInfo {
 
 /** Assigns every request its ID, forbids caches to keep answers of the API, and converts thrown errors to the contract's error body. */
 export function requestMiddleware(log: Logger): Middleware {
+  const sampled = new SampledLog(log)
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id")
     const requestId = saneRequestId.test(given) ? given : v7()
-    const request = new Request(requestId, log, ctx.ip)
+    const request = new Request(requestId, log, sampled, ctx.ip)
     ctx.state["request"] = request
     ctx.set("X-Request-Id", requestId)
     // Documents and pages below these paths replace it.
@@ -65,9 +69,10 @@ export function requestMiddleware(log: Logger): Middleware {
 /** Sets status and headers of an error response, and logs an unexpected fault. */
 export function refuse(ctx: Context, error: unknown) {
   const { statusCode, headers, unexpected } = describe(error)
-  const { log }: RequestInfo = ctx.state["request"]
+  const { log, sampled, requestId }: Request = ctx.state["request"]
   if (unexpected) log.error({ err: error, method: ctx.method, path: ctx.path }, "request failed")
-  else if (statusCode === 503) log.warn({ reason: (error as Error).message, path: ctx.path }, "request refused: a service does not answer")
+  else if (statusCode === 503)
+    sampled.line("warn", "request refused: a service does not answer", { requestId, reason: (error as Error).message, path: ctx.path })
   ctx.status = statusCode
   ctx.set(headers as Record<string, string>)
 }

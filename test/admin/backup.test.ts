@@ -128,6 +128,15 @@ describe("a backup", () => {
     new Webhook(endpoint.secret).verify(events.requests[0]!.body, events.requests[0]!.headers as Record<string, string>)
   })
 
+  it("is refused when the storage lacks files of the database, as with another DATA_DIR than the server has, unless they may be missing", async () => {
+    const elsewhere = { ...of(source.database), DATA_DIR: publicFolder(folder) }
+    const { code, stderr } = await admin(elsewhere, "database:backup", fileOf("without"))
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^1 of 1 uploaded files are not in .*the command needs the DATA_DIR/)])
+    expect(existsSync(fileOf("without"))).toBe(false)
+    const made = await admin(elsewhere, "database:backup", fileOf("without"), "--allow-missing")
+    expect(made).toMatchObject({ code: 0, answer: { media: { files: 0, missing: [expect.any(String)] } } })
+  })
+
   promised("is of one moment, also while customers write", async () => {
     const { database, demo, url } = source
     let isDone = false
@@ -181,7 +190,8 @@ describe("a backup", () => {
     await restoreLanded(older, landed)
     const database = await connect(older.url)
     const source = { config: readConfig(of(older)), database, secrets: await loadSecrets(readConfig(of(older))) }
-    await backUp(source, await storage(source.config), fileOf("landed"))
+    // The fixture has no files.
+    await backUp(source, await storage(source.config), fileOf("landed"), true)
     await database.close()
     const target = await emptyDatabase()
     expect(await admin(of(target), "database:restore", fileOf("landed"))).toMatchObject({ code: 0, answer: { countersThatDiffer: 0 } })
@@ -208,7 +218,7 @@ describe("a restore is refused", () => {
 
   it("where there are companies, also when they are those of the backup", async () => {
     const before = await source.get("/api/chats")
-    await refused(of(source.database), file, "The database has companies already")
+    await refused(of(source.database), file, /^The database has companies already: restore into an empty one \(PostgreSQL database /)
     expect(await source.get("/api/chats")).toEqual(before)
   })
 
@@ -217,8 +227,18 @@ describe("a restore is refused", () => {
     writeFileSync(fileOf("text"), "no backup")
     copyFileSync(file, fileOf("cut"))
     truncateSync(fileOf("cut"), Math.floor(statSync(file).size / 2))
-    for (const name of ["text", "cut", "missing"]) await refused(of(target), fileOf(name), `${fileOf(name)} is no complete backup`)
+    for (const name of ["text", "cut"]) await refused(of(target), fileOf(name), `${fileOf(name)} is no complete backup`)
+    await refused(of(target), fileOf("missing"), `${fileOf("missing")} cannot be read: ENOENT`)
     expect(await target.sql("select from pg_tables where schemaname = 'public'")).toEqual([])
+  })
+
+  it("of one with damaged bytes, in one line", async () => {
+    const target = await emptyDatabase()
+    const bytes = readFileSync(file)
+    const at = bytes.indexOf("tables/message") + "tables/message".length + 4
+    writeFileSync(fileOf("bytes"), bytes.fill(0xff, at, at + 20))
+    await refused(of(target), fileOf("bytes"), /^The backup is damaged at tables\/message[a-z_]*: .*\n$/)
+    expect((await target.sql("select count(*)::integer as count from company"))[0]).toEqual({ count: 0 })
   })
 
   it("with other keys, and without any, which could not read the credentials", async () => {

@@ -1,4 +1,7 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { readFile } from "node:fs/promises"
+import { text } from "node:stream/consumers"
 import { v7 } from "uuid"
 import { execute } from "../../src/admin/command-line.js"
 import { administration, adminProcess } from "../kit/command-line.js"
@@ -8,7 +11,7 @@ import { world } from "../kit/world.js"
 
 const w = world()
 const { acme, globex, rest, gql, sql, clock } = w
-const { run, done, refused, renameChat } = administration(w)
+const { run, done, refused, renameChat, environment } = administration(w)
 
 const id = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -22,6 +25,20 @@ const open = async (credential: string) => {
 async function allRefused(code: 1 | 2, cases: [string, Record<string, string | true>, RegExp][]) {
   for (const [command, options, words] of cases) expect(await refused(code, command, options)).toMatch(words)
 }
+
+it.each([
+  ["from a pipe\n", 0, ""],
+  ["", 2, "--password is -, and standard input is empty\n"],
+])("reads a secret from standard input, where nobody else sees it: %j", async (given, code, complaint) => {
+  const { email } = await acme.person("member")
+  const args = ["dist/server/admin.js", "user:set-password", "--email", email, "--password", "-"]
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env
+  const command = spawn(process.execPath, args, { env: { PATH, NODE_COMPILE_CACHE, ...environment() } })
+  command.stdin.end(given)
+  const [complained, [ended]] = await Promise.all([text(command.stderr), once(command, "close")])
+  expect([ended, complained]).toEqual([code, complaint || expect.stringMatching(/^Database: .*\n$/)])
+  await signIn(email, given.trim() || password).expect(200)
+})
 
 describe("a company", () => {
   it("is set up from scratch: the company, its members, its subscription, a token and a channel", async () => {

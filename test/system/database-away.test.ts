@@ -1,3 +1,4 @@
+import { rootLimits } from "../../src/limits.js"
 import { blockWrites } from "../kit/blocked-writes.js"
 import { duration, pace } from "../kit/pace.js"
 import { type ServerProcess, serverProcess } from "../kit/server-process.js"
@@ -78,6 +79,7 @@ async function allIsRefused() {
 }
 
 it("a database that resets every connection: requests are refused at once, and the server recovers completely", async () => {
+  const began = performance.now()
   const heard = await subscribe(there, acme.token, { after: await endOfLog(w) })
   const first = await acme.chat()
   expect((await heard.next()).payload).toEqual(first)
@@ -111,6 +113,13 @@ it("a database that resets every connection: requests are refused at once, and t
   await heard.stop()
   socket.socket.terminate()
   expect(proxy.open()).toBeLessThanOrEqual(14)
+  // What repeats is logged at once, then once per interval.
+  const most = 2 + Math.floor((performance.now() - began) / rootLimits.repeatedLogMs)
+  for (const message of ["request refused: a service does not answer", "job scheduler error"]) {
+    const lines = server.log().split(message).length - 1
+    expect(lines).toBeGreaterThan(0)
+    expect({ message, lines, isMore: lines > most }).toMatchObject({ isMore: false })
+  }
 })
 
 it("a database that accepts connections and does not respond: no request waits longer than five seconds", async () => {

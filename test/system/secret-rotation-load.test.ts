@@ -80,8 +80,10 @@ describe("secrets of the environment", () => {
     await load.sent(10)
     await servers.restart({ JWT_SECRET, JWT_SECRET_PREVIOUS: oldSecret, ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS: oldKey })
     await load.sent(10)
-    const { done: rotate } = administration(w, (args, given) => execute(args, { ...given, ENCRYPTION_KEY }))
-    expect((await rotate("encryption:rotate", { from: oldKey })).rotated).toBeGreaterThan(0)
+    const { done: rotate } = administration(w, (args, given) =>
+      execute(args, { ...given, ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS: oldKey }),
+    )
+    expect((await rotate("encryption:rotate")).rotated).toBeGreaterThan(0)
     await load.sent(10)
     await servers.restart({ JWT_SECRET, ENCRYPTION_KEY })
     await load.sent(10)

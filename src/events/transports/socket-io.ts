@@ -73,7 +73,9 @@ export class SocketIo implements UpgradeHandler {
     })
     this.#io.bind(this.#engine)
     this.#engine.on("connection", (engine: EngineSocket) => this.onConnection(engine))
-    this.#engine.on("connection_error", ({ message }) => this.#log.line("debug", "a request of Socket.IO was refused", new Error(message)))
+    this.#engine.on("connection_error", ({ message }) =>
+      this.#log.line("debug", "a request of Socket.IO was refused", { err: new Error(message) }),
+    )
     for (const name of ["/", "/ws"]) this.serve(this.#io.of(name))
   }
 
@@ -208,7 +210,7 @@ export class SocketIo implements UpgradeHandler {
       }
     } catch (error) {
       const isUnavailable = describe(error).statusCode === 503
-      this.#log.line(isUnavailable ? "info" : "error", "the events of a socket could not be read", error)
+      this.#log.line(isUnavailable ? "info" : "error", "the events of a socket could not be read", { err: error })
       // The client comes back and resumes.
       connection.end()
     }

@@ -41,17 +41,17 @@ export function serveSocket<E extends SocketFacts>(server: Server<E>, given: Omi
           handle(String(data)).catch((error: Error) => {
             // A message that only a server sends.
             if (error.message.startsWith("Unexpected message of type")) return socket.close(4400, "Invalid message received")
-            log.line("error", "a message of a socket could not be handled", error)
+            log.line("error", "a message of a socket could not be handled", { err: error })
             socket.close(1011, "Something went wrong on our side")
           })
         }),
     },
     facts as E,
   )
-  socket.on("error", (error) => log.line("debug", "a socket sent a malformed frame, or was reset", error))
+  socket.on("error", (error) => log.line("debug", "a socket sent a malformed frame, or was reset", { err: error }))
   socket.once("close", (code, reason) => {
     flow.end()
-    closed(code, String(reason)).catch((error) => log.line("error", "a socket could not be closed", error))
+    closed(code, String(reason)).catch((error) => log.line("error", "a socket could not be closed", { err: error }))
   })
 }
 

@@ -23,7 +23,7 @@ export function serveUpgrades(http: Server, handlers: Readonly<Record<string, Up
   const byPath = new Map(Object.entries(handlers))
   http.on("upgrade", (request, socket, head) => {
     // Node no longer listens to the socket: without a listener, a client that resets the connection would end the process.
-    socket.on("error", (error) => log.line("debug", "the client ended an upgrade", error))
+    socket.on("error", (error) => log.line("debug", "the client ended an upgrade", { err: error }))
     // Not parsed with URL, whose exception for a malformed path would not be caught here.
     const handler = byPath.get(request.url?.split("?")[0] ?? "")
     if (handler) handler.upgrade(request, socket, head)

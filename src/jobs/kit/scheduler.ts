@@ -3,6 +3,7 @@ import type { Logger } from "pino"
 import type { Config } from "../../config/config.js"
 import type { JobScheduler, Services } from "../../context/services.js"
 import type { Database } from "../../database/connect.js"
+import { SampledLog } from "../../observability/sampled-log.js"
 import { jobLimits } from "../limits.js"
 import { agendaStore } from "./agenda-store.js"
 import { DueTimes } from "./due-times.js"
@@ -54,8 +55,13 @@ export async function makeScheduler(config: Config, database: Database, log: Log
     defaultLockLifetime: jobLimits.agendaLockMs,
     removeOnComplete: true,
   })
+  const sampled = new SampledLog(log)
   // The next sweep repeats failed work; without a listener the error would end the process.
-  agenda.on("error", (error) => log.warn({ err: error }, "job scheduler error"))
+  agenda.on("error", (error: Error) => {
+    // Agenda's look at running jobs may come to one that has ended at this moment.
+    const level = /no lockedAt date found/.test(error.message) ? "debug" : "warn"
+    sampled.line(level, "job scheduler error", { err: error })
+  })
   // Only the stop waits until jobs are stored, so that released work starts on another instance.
   const storing = new Set<Promise<unknown>>()
   const dueTimes = new DueTimes()
