@@ -3,6 +3,7 @@ import { Arg, Ctx, FieldResolver, Info, Int, Mutation, Query, Resolver, Root } f
 import { assistantFor, mustBeMember, mustHaveSubscription } from "../chats/checks.js"
 import { createChat } from "../chats/create.js"
 import { deleteChat } from "../chats/delete.js"
+import { takeOver } from "../chats/take-over.js"
 import { updateChat } from "../chats/update.js"
 import { Access } from "../context/access.js"
 import { completed, idempotent } from "../context/idempotency.js"
@@ -123,5 +124,22 @@ export class ChatResolver {
     const chat = await context.find(Chat, id)
     if (managerId) await mustBeMember(context, chat.companyId, managerId)
     return patch(context, chat, { managerId }).changed()
+  }
+
+  @Access("company")
+  @Mutation(() => Chat, {
+    description:
+      "Takes a chat over: turns AI off and assigns a manager. CONFLICT when another person has taken it: AI is off, and somebody else is its manager. assignManager assigns one in any case.",
+  })
+  async takeOverChat(
+    @Ctx() context: RequestContext,
+    @IdArg("chat") id: string,
+    @Arg("managerId", () => UUID, {
+      nullable: true,
+      description: "ID of a member of the company. Default: the user who asks; required with an access token.",
+    })
+    managerId?: string | null,
+  ) {
+    return takeOver(context, await context.find(Chat, id), managerId ?? context.userId)
   }
 }

@@ -108,6 +108,49 @@ describe("over both protocols:", () => {
     )
   })
 
+  describe("taking a chat over", () => {
+    const take = (by: string, id: string, managerId?: string) =>
+      gql(by, "mutation ($id: UUID!, $managerId: UUID) { takeOverChat(id: $id, managerId: $managerId) { id } }", { id, managerId })
+    const errorOf = ({ errors }: { errors?: { extensions: object }[] }) => errors?.[0]?.extensions
+
+    it("turns AI off and makes the user who asks its manager, who may ask again", async () => {
+      const { id } = await answered()
+      const { member } = acme
+      for (let times = 0; times < 2; times += 1) expect((await take(member.jwt, id)).data).toEqual({ takeOverChat: { id } })
+      expect(await read(id)).toMatchObject({ isUnderAiControl: false, aiDisableReason: "manual", managerId: member.id })
+    })
+
+    it("is possible while the assistant answers, also when the chat has a manager, and while nobody has taken what it passed on", async () => {
+      const { id } = await answered()
+      await rest.as(acme.token).patch(`/api/chats/${id}`, { managerId: acme.owner.id }).expect(200)
+      expect((await take(acme.token, id, acme.member.id)).errors).toBeUndefined()
+      const passedOn = await answered()
+      await control(passedOn.id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
+      expect((await take(acme.token, passedOn.id, acme.member.id)).errors).toBeUndefined()
+      expect(await read(passedOn.id)).toMatchObject({ aiDisableReason: "manual", managerId: acme.member.id, needsAttention: false })
+    })
+
+    promised("is refused for all but one of those who do so at once", async () => {
+      const { id } = await answered()
+      const people = [acme.owner, acme.admin, acme.member]
+      const answers = await Promise.all(people.map(({ jwt }) => take(jwt, id)))
+      const refused = answers.map(errorOf).filter((each) => each !== undefined)
+      expect(refused).toEqual([1, 2].map(() => expect.objectContaining({ code: "CONFLICT", statusCode: 409 })))
+      const { managerId } = await read(id)
+      expect(answers[people.findIndex((each) => each.id === managerId)]!.data).toEqual({ takeOverChat: { id } })
+    })
+
+    it("needs a member of the company, and from an access token that one is named", async () => {
+      const { id } = await answered()
+      for (const managerId of [undefined, globex.member.id, v7()])
+        expect(errorOf(await take(acme.token, id, managerId))).toMatchObject({
+          code: "BAD_USER_INPUT",
+          details: [{ path: "managerId", message: expect.any(String) }],
+        })
+      expect(await read(id)).toMatchObject({ isUnderAiControl: true, managerId: null })
+    })
+  })
+
   describe("assigning an assistant", () => {
     it("assigns the chat and turns AI on, whatever turned it off", async () => {
       const { id } = await acme.chat()

@@ -169,7 +169,16 @@ const others = [
     "reopenUnansweredQuestion",
     "setAiControl",
   ],
-  ...["assignAssistant", "unassignAssistant", "assignManager", "markChatRead", "markChatUnread", "addChatLabel", "removeChatLabel"],
+  ...[
+    "assignAssistant",
+    "unassignAssistant",
+    "assignManager",
+    "takeOverChat",
+    "markChatRead",
+    "markChatUnread",
+    "addChatLabel",
+    "removeChatLabel",
+  ],
   ...["setChatFolder", "setChatTags", "addChatTag", "removeChatTag", "addChatComment", "removeChatComment", "createChatFolder"],
   ...[
     "updateChatFolder",

@@ -33,7 +33,7 @@ const kindOfId: Record<string, RegExp> = {
   assistantFolder: /AssistantFolder$/,
   tool: /^((update|delete|test)A|a)ssistantTool$/,
   knowledge: /nowledgeItem$/,
-  chat: /^(chat|(update|delete)Chat|set(AiControl|ChatFolder|ChatTags)|(un)?assign\w+|mark\w+|(add|remove)Chat\w+)$/,
+  chat: /^(chat|(update|delete|takeOver)Chat|set(AiControl|ChatFolder|ChatTags)|(un)?assign\w+|mark\w+|(add|remove)Chat\w+)$/,
   folder: /^(update|delete)ChatFolder$/,
   tag: /^(update|delete)ChatTag$/,
   message: /essage$/,

@@ -95,6 +95,7 @@ const contract: Record<string, string[]> = {
     "unassignAssistant(id): Chat!",
     // Nullable but required: null is a value.
     "assignManager(id managerId?): Chat!",
+    "takeOverChat(id managerId?): Chat!",
     "markChatRead(id): Chat!",
     "markChatUnread(id): Chat!",
     "addChatLabel(id label): Chat!",
