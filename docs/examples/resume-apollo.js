@@ -3,7 +3,7 @@
 import { ApolloClient, ApolloLink, gql, InMemoryCache } from "@apollo/client"
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions"
 import { createClient } from "graphql-ws"
-import { EMPTY, filter, of, repeat, tap } from "rxjs"
+import { EMPTY, filter, from, repeat, tap } from "rxjs"
 
 const { URL, TOKEN } = process.env
 
@@ -28,16 +28,24 @@ const resuming = new ApolloLink((operation, forward) => {
     // When it has ended: graphql-ws loses a subscription that begins before.
     repeat({
       delay() {
-        if (!isTooOld) return EMPTY
-        // Read the current state here: the missed events are gone.
-        operation.variables.after = null
-        return of(true)
+        return isTooOld ? from(resync(operation)) : EMPTY
       },
     }),
   )
 })
 
 const client = new ApolloClient({ link: ApolloLink.from([resuming, new GraphQLWsLink(socket)]), cache: new InMemoryCache() })
+
+/** Where the log ends: what happens from now on comes as events. */
+async function logEnd() {
+  const { data } = await client.query({ query: gql`{ eventCursor }`, fetchPolicy: "no-cache" })
+  return data.eventCursor
+}
+
+async function resync(operation) {
+  operation.variables.after = await logEnd()
+  // Read the current state here: the missed events are gone.
+}
 
 const query = gql`
   subscription ($after: String) {
@@ -51,7 +59,10 @@ const query = gql`
   }
 `
 
-client.subscribe({ query, fetchPolicy: "no-cache" }).subscribe({
+const after = await logEnd()
+// Read the current state here.
+
+client.subscribe({ query, variables: { after }, fetchPolicy: "no-cache" }).subscribe({
   next({ data, error }) {
     if (error) return console.error(error.message)
     const { id, type, message } = data.events

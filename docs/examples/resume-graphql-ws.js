@@ -16,8 +16,17 @@ const query = "subscription ($after: String) { events(after: $after) { id type m
 // After each connection the client sends this object again: with the ID of the last event it goes on where it stopped.
 const variables = { after: null }
 
-function follow() {
+/** Where the log ends: what happens from now on comes as events. */
+async function logEnd() {
+  const { value } = await client.iterate({ query: "{ eventCursor }" }).next()
+  if (value.errors) throw new Error(value.errors[0].message)
+  return value.data.eventCursor
+}
+
+async function follow() {
   let isTooOld = false
+  variables.after = await logEnd()
+  // Read the current state here: at first, and when the missed events are gone.
   client.subscribe(
     { query, variables },
     {
@@ -31,10 +40,7 @@ function follow() {
       },
       error: (error) => console.error(error),
       complete() {
-        if (!isTooOld) return
-        // Read the current state here: the missed events are gone.
-        variables.after = null
-        follow()
+        if (isTooOld) follow()
       },
     },
   )

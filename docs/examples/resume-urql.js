@@ -13,6 +13,13 @@ const socket = createClient({
   retryAttempts: Number.POSITIVE_INFINITY,
 })
 
+/** Where the log ends: what happens from now on comes as events. */
+async function logEnd() {
+  const { value } = await socket.iterate({ query: "{ eventCursor }" }).next()
+  if (value.errors) throw new Error(value.errors[0].message)
+  return value.data.eventCursor
+}
+
 const client = new Client({
   url: URL.replace(/^ws/, "http"),
   exchanges: [
@@ -21,7 +28,13 @@ const client = new Client({
         subscribe(sink) {
           // urql keeps its variables; after each connection graphql-ws sends this object again.
           const variables = { ...given }
+          let isOver = false
           let unsubscribe
+          const resync = async () => {
+            variables.after = await logEnd()
+            // Read the current state here: the missed events are gone.
+            if (!isOver) follow()
+          }
           const follow = () => {
             let isTooOld = false
             const next = (result) => {
@@ -32,14 +45,17 @@ const client = new Client({
             }
             const complete = () => {
               if (!isTooOld) return sink.complete()
-              // Read the current state here: the missed events are gone.
-              variables.after = null
-              follow()
+              resync().catch(sink.error)
             }
             unsubscribe = socket.subscribe({ query, variables }, { ...sink, next, complete })
           }
           follow()
-          return { unsubscribe: () => unsubscribe() }
+          return {
+            unsubscribe() {
+              isOver = true
+              unsubscribe()
+            },
+          }
         },
       }),
     }),
@@ -48,7 +64,10 @@ const client = new Client({
 
 const query = "subscription ($after: String) { events(after: $after) { id type message { text } } }"
 
-client.subscription(query, {}).subscribe(({ data, error }) => {
+const after = await logEnd()
+// Read the current state here.
+
+client.subscription(query, { after }).subscribe(({ data, error }) => {
   if (error) return console.error(error)
   const { id, type, message } = data.events
   console.log(id, type, message?.text ?? "")

@@ -84,7 +84,7 @@ export class Conflict extends ApiError {
 /** 410: the event log no longer has the cursor, or never had it; the client must read the current state again. */
 export class ResyncRequired extends ApiError {
   constructor(
-    message = "The event log does not have this cursor, which is older than 24 hours or of another database: read the current state again and subscribe without a cursor",
+    message = "The event log does not have this cursor, which is older than 24 hours or of another database: read eventCursor, then the current state, and subscribe after that cursor",
   ) {
     super(410, "RESYNC_REQUIRED", message)
   }

@@ -38,6 +38,21 @@ export interface PageOptions {
   before?: string
 }
 
+/** A script for `before`: frames of sockets that contain a text wait in `held` until `release()`. */
+export const heldFrames = (text: string) => `{
+  const { send } = WebSocket.prototype
+  let isHolding = true
+  window.held = []
+  window.release = () => {
+    isHolding = false
+    for (const [socket, data] of window.held) send.call(socket, data)
+  }
+  WebSocket.prototype.send = function (data) {
+    if (isHolding && data.includes(${JSON.stringify(text)})) window.held.push([this, data])
+    else send.call(this, data)
+  }
+}`
+
 /** A page. Elements are found by role and accessible name, as screen readers find them, also in shadow trees. */
 export interface Page {
   /** Waits for an element; returns a handle for the functions below. */

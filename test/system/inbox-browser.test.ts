@@ -1,10 +1,10 @@
 import jsonwebtoken from "jsonwebtoken"
-import { chromium, type Page } from "../kit/browser.js"
+import { chromium, heldFrames, type Page } from "../kit/browser.js"
 import { password } from "../kit/company-fixture.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { samples } from "../kit/files.js"
 import { attach, fill, inboxBed, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
-import { forgetEvents } from "../kit/sockets.js"
+import { endOfLog, forgetEvents } from "../kit/sockets.js"
 import { tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -308,6 +308,18 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["Hello", "In between", "Afterwards"])
   })
 
+  it("shows a message that is stored after the chat was read and before events are followed", async () => {
+    const chat = await acme.chat({ name: "Bea Between" })
+    await customer(chat.id, "Read")
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldFrames("subscription Events") })
+    await until("the page subscribes", () => page.run("window.held.length > 0"))
+    await shows(page, ["Read"])
+    await customer(chat.id, "Not read")
+    await endOfLog(w)
+    await page.run("window.release()")
+    await shows(page, ["Read", "Not read"])
+  })
+
   it("reads everything again, and follows what happens, when it was away for longer than events are kept", async () => {
     const proxy = await tcpProxy(w.url)
     const chat = await acme.chat({ name: "Nora Night" })
@@ -379,10 +391,13 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const before = `{
       const fetch = window.fetch
       window.refused = []
-      window.fetch = (url, init) => {
+      const begins = new Promise((resolve) => (window.begin = resolve))
+      window.fetch = async (url, init) => {
+        const name = /"operationName":"(\\w+)"/.exec(init?.body)?.[1]
+        if (name === "EventCursor") return begins.then(() => fetch(url, init))
         if (!document.querySelector("article")) return fetch(url, init)
-        window.refused.push(/"operationName":"(\\w+)"/.exec(init?.body)?.[1])
-        return Promise.reject(new TypeError("no connection"))
+        window.refused.push(name)
+        throw new TypeError("no connection")
       }
     }`
     const chat = await acme.chat({ name: "Stefan Stays" })
@@ -390,7 +405,8 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before })
     await shows(page, ["Still here"])
     await fill(page, "Message", "My draft")
-    // Everything is read again once events are followed.
+    // Everything is read again once it is known from where events are followed.
+    await page.run("window.begin()")
     await until("the page was refused the chat", () => page.run("window.refused.includes('Chat')"))
     await page.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     expect(await page.run("document.querySelector('textarea')?.value")).toBe("My draft")

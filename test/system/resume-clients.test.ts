@@ -72,7 +72,7 @@ it.each(["resume-graphql-ws", "resume-urql", "resume-apollo"])(
     await forgetEvents(w)
     proxy.pass()
     await until(
-      "the client goes on without a cursor",
+      "the client goes on from the end of the log",
       async () => {
         await acme.message({ chatId, text: "after the gap" })
         return textsIn(lines).at(-1) === "after the gap"

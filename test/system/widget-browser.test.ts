@@ -1,11 +1,11 @@
-import { type Browser, chromium, type Page, type PageOptions, startBrowser } from "../kit/browser.js"
+import { type Browser, chromium, heldFrames, type Page, type PageOptions, startBrowser } from "../kit/browser.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { samples } from "../kit/files.js"
 import { freePort } from "../kit/free-port.js"
 import { type HostSite, startHostSite } from "../kit/host-page.js"
 import { violations } from "../kit/inbox-page.js"
 import { promise } from "../kit/promise.js"
-import { forgetEvents } from "../kit/sockets.js"
+import { endOfLog, forgetEvents } from "../kit/sockets.js"
 import { type TcpProxy, tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
 import { world } from "../kit/world.js"
@@ -318,15 +318,25 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       await answer(chatId, "Three")
       await shows(page, ["Hold on", "One", "Two", "Three"])
       const subscribed = page.sent.map((frame) => JSON.parse(frame).payload).filter((payload) => payload?.query?.includes("WidgetEvents"))
-      expect(subscribed.map(({ variables }) => variables)).toEqual([
-        { chatId, after: null },
-        ...subscribed.slice(1).map(() => ({ chatId, after: expect.any(String) })),
-      ])
+      expect(subscribed.map(({ variables }) => variables)).toEqual([...subscribed.map(() => ({ chatId, after: expect.any(String) }))])
       expect(subscribed.length).toBeGreaterThan(1)
       await until(
         "the widget no longer says that there is no connection",
         async () => !(await page.texts("status")).some((text) => text.includes("No connection")),
       )
+    })
+
+    it("shows a message that is stored after the log was read and before events are followed", async () => {
+      const page = await opened({ before: heldFrames("WidgetEvents") })
+      await say(page, "Between")
+      const chatId = await chatOf("Between")
+      await answer(chatId, "Read")
+      await shows(page, ["Between", "Read"])
+      await until("the widget subscribes", () => page.run("window.held.length > 0"))
+      await answer(chatId, "Not read")
+      await endOfLog(w)
+      await page.run("window.release()")
+      await shows(page, ["Between", "Read", "Not read"])
     })
 
     it("reads the messages again, and follows new ones, when it was away for longer than events are kept", async () => {
@@ -345,7 +355,7 @@ inBrowser(`the widget in a browser${chromium ? "" : " (skipped: there is no Chro
       await answer(chatId, "Three")
       await shows(page, ["Good night", "One", "Two", "Three"])
       const cursors = page.sent.map((frame) => JSON.parse(frame).payload).filter((payload) => payload?.query?.includes("WidgetEvents"))
-      expect(cursors.map(({ variables }) => variables.after)).toEqual([null, expect.any(String), null])
+      expect(cursors.map(({ variables }) => variables.after)).toEqual([expect.any(String), expect.any(String), expect.any(String)])
     })
   })
 

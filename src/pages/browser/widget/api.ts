@@ -1,5 +1,5 @@
 import { widgetLimits } from "./limits.js"
-import { messagesQuery, rateMutation, ratingQuery, uploadMutation } from "./operations.js"
+import { cursorQuery, messagesQuery, rateMutation, ratingQuery, uploadMutation } from "./operations.js"
 import type { Message, Options, Pending, RatingRequest, Visitor } from "./types.js"
 
 /** What the server did with a message. */
@@ -88,6 +88,10 @@ async function run(options: Options, { token }: Visitor, query: string, variable
 /** Reads a page of the chat; null when the server does not answer now. */
 export const history = async (options: Options, visitor: Visitor, after: string | null): Promise<Page | null> =>
   (await run(options, visitor, messagesQuery, { chatId: visitor.chatId, after }))?.messages ?? null
+
+/** Reads the cursor of the end of the event log; null when the server does not answer now. */
+export const logEnd = async (options: Options, visitor: Visitor): Promise<string | null> =>
+  (await run(options, visitor, cursorQuery, {}))?.eventCursor ?? null
 
 /** Reads what the visitor is asked about the chat; null when it is nothing, or the server does not answer now. */
 export const ratingRequest = async (options: Options, visitor: Visitor): Promise<RatingRequest | null> =>

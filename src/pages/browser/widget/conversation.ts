@@ -183,10 +183,7 @@ export class Conversation {
         if (!isConnected) this.#typing(false)
         this.changed()
       },
-      missed: () => {
-        void this.#read(chatId)
-        setTimeout(() => void this.#read(chatId), widgetLimits.confirmMs)
-      },
+      begins: () => void this.#read(chatId),
       ended: () => {
         if (!isCurrent()) return
         // The messages that wait begin a new chat.

@@ -16,8 +16,6 @@ export const widgetLimits = {
   retryMaxMs: 30_000,
   /** Interval of pings on a quiet socket; one without an answer within as long closes it. */
   keepAliveMs: 15_000,
-  /** When the history is read a second time after a subscription without a cursor: it begins a moment after it is sent. */
-  confirmMs: 2_500,
   /** Largest picture that is shown in the chat, in bytes; a larger one is a link … */
   pictureBytes: 5_000_000,
   /** … and the longer side of what is shown, in pixels: sharp at twice its size in the layout. */

@@ -1,4 +1,5 @@
 import { createClient } from "graphql-ws/client"
+import { logEnd } from "./api.js"
 import { widgetLimits } from "./limits.js"
 import { eventsSubscription, typingSubscription } from "./operations.js"
 import { pauseMs, wait } from "./pauses.js"
@@ -12,8 +13,8 @@ export interface LiveListener {
   /** A stretch of the chat has ended: the visitor may be asked for a rating. */
   rests(): void
   connected(isConnected: boolean): void
-  /** Messages may have been missed, since the subscription has no cursor to resume from. */
-  missed(): void
+  /** What is in the chat is to be read: only what happens from now on comes as events. */
+  begins(): void
   /** The token is no longer valid. */
   ended(): void
 }
@@ -31,7 +32,6 @@ const unauthorized = 4401
 /** Receives what happens in a visitor's chat until it is stopped; reconnects, and resumes after the last event. Returns how to stop. */
 export function live(options: Options, visitor: () => Visitor | null, listener: LiveListener): () => void {
   const { chatId } = visitor()!
-  let after: string | null = null
   let stopped = false
   let unanswered: ReturnType<typeof setTimeout> | undefined
   const client = createClient({
@@ -43,10 +43,7 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
     shouldRetry: () => true,
     retryWait: (retries) => wait(pauseMs(retries)),
     on: {
-      connected: () => {
-        listener.connected(true)
-        if (after === null) listener.missed()
-      },
+      connected: () => listener.connected(true),
       closed: () => {
         clearTimeout(unanswered)
         listener.connected(false)
@@ -60,62 +57,81 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
     },
   })
 
-  /** Subscribes, and again when the server ends the subscription; the variables are read at each connection. */
-  function follow<T>(query: string, variables: Record<string, unknown>, next: (data: T) => void, failures = 0) {
-    if (stopped) return
-    let isOver = false
-    const again = () => {
-      if (!isOver) void wait(pauseMs(failures)).then(() => follow(query, variables, next, failures + 1))
-    }
-    const end = () => {
-      isOver = true
-      if (!stopped) listener.ended()
-    }
-    const refused = (errors: readonly { extensions?: Record<string, unknown> }[]) => {
-      const codes = errors.map(({ extensions }) => extensions?.["code"])
-      if (codes.includes("UNAUTHENTICATED")) end()
-      else if (codes.includes("RESYNC_REQUIRED")) {
-        after = null
-        listener.missed()
+  /** Subscribes, and again when the server ends the subscription; `resync` does so when the log no longer has what follows `after`. */
+  function follow<T>(query: string, variables: Record<string, unknown>, next: (data: T) => void, resync?: () => void) {
+    let failures = 0
+    const subscribe = () => {
+      if (stopped) return
+      let isOver = false
+      let start = subscribe
+      const again = () => {
+        if (isOver) return
+        void wait(pauseMs(failures)).then(start)
+        failures += 1
       }
+      const end = () => {
+        isOver = true
+        if (!stopped) listener.ended()
+      }
+      const refused = (errors: readonly { extensions?: Record<string, unknown> }[]) => {
+        const codes = errors.map(({ extensions }) => extensions?.["code"])
+        if (codes.includes("UNAUTHENTICATED")) end()
+        else if (resync && codes.includes("RESYNC_REQUIRED")) start = resync
+      }
+      client.subscribe<T>(
+        { query, variables },
+        {
+          next: ({ data, errors }) => {
+            // An error of the subscription's start comes as a result, and then the subscription is complete.
+            if (errors) return refused(errors)
+            failures = 0
+            if (data) next(data)
+          },
+          complete: again,
+          error: (error) => {
+            if (Array.isArray(error)) refused(error)
+            else if ((error as Partial<CloseEvent>).code === unauthorized) end()
+            again()
+          },
+        },
+      )
     }
-    client.subscribe<T>(
-      { query, variables },
-      {
-        next: ({ data, errors }) => {
-          // An error of the subscription's start comes as a result, and then the subscription is complete.
-          if (errors) return refused(errors)
-          failures = 0
-          if (data) next(data)
-        },
-        complete: again,
-        error: (error) => {
-          if (Array.isArray(error)) refused(error)
-          else if ((error as Partial<CloseEvent>).code === unauthorized) end()
-          again()
-        },
-      },
-    )
+    subscribe()
   }
 
-  const resumable = {
-    chatId,
-    // The client reads this whenever it subscribes again after a lost connection.
-    get after() {
-      return after
-    },
+  /** Reads where the log ends until the server answers; what is before it is then read, and what follows comes as events. */
+  async function begin() {
+    let after: string | null = null
+    for (let failures = 0; ; failures += 1) {
+      const reader = visitor()
+      after = reader && (await logEnd(options, reader))
+      if (stopped) return
+      if (after) break
+      await wait(pauseMs(failures))
+    }
+    listener.begins()
+    const resumable = {
+      chatId,
+      // The client reads this whenever it subscribes again after a lost connection.
+      get after() {
+        return after
+      },
+    }
+    const received = ({ events: { id, type, message, payload } }: { events: ChatEvent }) => {
+      after = id
+      if (message) listener.message(message)
+      if (type === "STRETCH_ENDED") listener.rests()
+      if (type !== "CHAT_MODE_CHANGED") return
+      const { isUnderAiControl, aiDisableReason } = payload
+      listener.answering(isUnderAiControl ? "assistant" : aiDisableReason === "auto" ? "waiting" : "person")
+    }
+    follow(eventsSubscription, resumable, received, () => void begin())
   }
-  follow<{ events: ChatEvent }>(eventsSubscription, resumable, ({ events: { id, type, message, payload } }) => {
-    after = id
-    if (message) listener.message(message)
-    if (type === "STRETCH_ENDED") listener.rests()
-    if (type !== "CHAT_MODE_CHANGED") return
-    const { isUnderAiControl, aiDisableReason } = payload
-    listener.answering(isUnderAiControl ? "assistant" : aiDisableReason === "auto" ? "waiting" : "person")
-  })
+
   follow<{ answerProgress: { done: boolean } }>(typingSubscription, { chatId }, ({ answerProgress }) =>
     listener.typing(answerProgress.done),
   )
+  void begin()
   return () => {
     stopped = true
     client.dispose()

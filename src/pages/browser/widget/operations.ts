@@ -7,6 +7,9 @@ export const messagesQuery = `query WidgetMessages($chatId: UUID!, $after: Strin
   messages(chatId: $chatId, first: 30, after: $after) { pageInfo { hasNextPage endCursor } nodes { ${fields} } }
 }`
 
+/** Where the log of events ends: what happens afterwards comes to a subscription with it as `after`. */
+export const cursorQuery = "query WidgetCursor { eventCursor }"
+
 /** New and changed messages of the visitor's chat, who answers in it, and that a stretch of it has ended. */
 export const eventsSubscription = `subscription WidgetEvents($chatId: UUID!, $after: String) {
   events(chatId: $chatId, after: $after, types: [MESSAGE_CREATED, MESSAGE_UPDATED, CHAT_MODE_CHANGED, STRETCH_ENDED]) { id type payload message { ${fields} } }
@@ -33,4 +36,12 @@ export const rateMutation = `mutation WidgetRate($id: UUID!, $rating: Int!, $tex
 }`
 
 /** All operations of the widget. */
-export const widgetOperations = [messagesQuery, eventsSubscription, typingSubscription, uploadMutation, ratingQuery, rateMutation]
+export const widgetOperations = [
+  messagesQuery,
+  cursorQuery,
+  eventsSubscription,
+  typingSubscription,
+  uploadMutation,
+  ratingQuery,
+  rateMutation,
+]

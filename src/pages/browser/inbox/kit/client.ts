@@ -1,6 +1,7 @@
 import { type Client, createClient, fetchExchange, subscriptionExchange } from "urql"
 import { normalizedCache } from "./cache.js"
 import { inboxLimits } from "./limits.js"
+import { cursorQuery } from "./operations.js"
 import { fetchSignedIn } from "./session.js"
 import { openSocket } from "./socket.js"
 
@@ -15,15 +16,13 @@ export interface ClientListener {
 
 /** A GraphQL client with a normalized cache; a company's events go on after the last one when the connection was lost, or another company was shown. */
 export function openClient(listener: ClientListener): { client: Client; close(): void } {
-  const events = new Cursors(listener)
-  const socket = openSocket((isConnected) => {
-    listener.connected(isConnected)
-    if (isConnected) events.begin()
-  })
+  const end = async () => (await client.query(cursorQuery, {}, { requestPolicy: "network-only" }).toPromise()).data?.eventCursor ?? null
+  const events = new Cursors(end, listener.missed)
+  const socket = openSocket(listener.connected)
   const resyncAfter = (errors: readonly { extensions?: Record<string, unknown> }[] = []) => {
     if (errors.some(({ extensions }) => extensions?.["code"] === "RESYNC_REQUIRED")) listener.resync()
   }
-  const client = createClient({
+  const client: Client = createClient({
     url: "/graphql",
     preferGetMethod: false,
     fetch: fetchSignedIn,
@@ -35,26 +34,31 @@ export function openClient(listener: ClientListener): { client: Client; close():
           subscribe: (sink) => {
             const companyId = variables?.["after"] === null ? (variables["companyId"] as string) : null
             const sent = { ...variables } as Record<string, unknown>
-            if (companyId) events.follow(companyId, sent)
             let stopped = false
-            const end = socket.subscribe<{ events?: { id: string } }, Record<string, unknown>>(
-              { query: query!, variables: sent },
-              {
-                // An error of the subscription's start comes as a result, too.
-                next: (result) => {
-                  resyncAfter(result.errors)
-                  if (companyId && result.data?.events) events.received(companyId, result.data.events.id)
-                  sink.next(result)
+            let end = () => {}
+            const open = () => {
+              if (stopped) return
+              end = socket.subscribe<{ events?: { id: string } }, Record<string, unknown>>(
+                { query: query!, variables: sent },
+                {
+                  // An error of the subscription's start comes as a result, too.
+                  next: (result) => {
+                    resyncAfter(result.errors)
+                    if (companyId && result.data?.events) events.received(companyId, result.data.events.id)
+                    sink.next(result)
+                  },
+                  error: (error) => {
+                    if (Array.isArray(error)) resyncAfter(error)
+                    sink.error(error)
+                  },
+                  complete: () => {
+                    if (!stopped) sink.error(new Error("The server ended the subscription"))
+                  },
                 },
-                error: (error) => {
-                  if (Array.isArray(error)) resyncAfter(error)
-                  sink.error(error)
-                },
-                complete: () => {
-                  if (!stopped) sink.error(new Error("The server ended the subscription"))
-                },
-              },
-            )
+              )
+            }
+            if (companyId) void events.follow(companyId, sent, () => stopped).then(open)
+            else open()
             return {
               unsubscribe() {
                 stopped = true
@@ -66,41 +70,34 @@ export function openClient(listener: ClientListener): { client: Client; close():
       }),
     ],
   })
-  return {
-    client,
-    close() {
-      events.stop()
-      void socket.dispose()
-    },
-  }
+  return { client, close: () => void socket.dispose() }
 }
 
-/** The last event of each company, and the company whose events are followed. */
+/** The last event of each company, after which its events go on. */
 class Cursors {
   #last = new Map<string, string>()
-  #followed: string | null = null
-  #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(readonly listener: ClientListener) {}
+  /** `end` reads the cursor of the end of the log; null when the server does not answer now. */
+  constructor(
+    private readonly end: () => Promise<string | null>,
+    private readonly missed: () => void,
+  ) {}
 
-  /** Follows a company. The socket reads the variables whenever it subscribes again, so `after` is the last event then. */
-  follow(companyId: string, variables: Record<string, unknown>) {
-    this.#followed = companyId
-    Object.defineProperty(variables, "after", { enumerable: true, get: () => this.#last.get(companyId) ?? null })
-    this.begin()
+  /** Gives a subscription its cursor: the last event of the company, or the end of the log, once that is known; then what is shown is read again. */
+  async follow(companyId: string, variables: Record<string, unknown>, isStopped: () => boolean) {
+    // The socket reads the variables whenever it subscribes again.
+    Object.defineProperty(variables, "after", { enumerable: true, get: () => this.#last.get(companyId) })
+    while (!this.#last.has(companyId) && !isStopped()) {
+      const cursor = await this.end()
+      if (cursor === null) await new Promise((resolve) => setTimeout(resolve, inboxLimits.subscribeAgainMs))
+      else if (!this.#last.has(companyId)) {
+        this.#last.set(companyId, cursor)
+        this.missed()
+      }
+    }
   }
 
   received(companyId: string, id: string) {
     this.#last.set(companyId, id)
-  }
-
-  /** A subscription begins without a cursor: the server does not say when it is active, so what happened until then is read a moment later. */
-  begin() {
-    this.stop()
-    if (this.#followed && !this.#last.has(this.#followed)) this.#timer = setTimeout(this.listener.missed, inboxLimits.subscribedMs)
-  }
-
-  stop() {
-    clearTimeout(this.#timer)
   }
 }

@@ -57,6 +57,7 @@ export const messagesQuery = graphql(
 )
 export const messageQuery = graphql(`query Message($id: UUID!) { message(id: $id) { ...MessageFields } }`, [messageFields])
 
+export const cursorQuery = graphql("query EventCursor { eventCursor }")
 export const eventsSubscription = graphql(
   `subscription Events($companyId: UUID!, $after: String) {
     events(companyId: $companyId, after: $after) { id type payload chat { ...ChatFields ...CommentFields } message { ...MessageFields } }
@@ -73,10 +74,7 @@ export const createMessage = graphql(
 )
 export const retryMessage = graphql(`mutation RetryMessage($id: UUID!) { retryMessage(id: $id) { ...MessageFields } }`, [messageFields])
 export const takeOver = graphql(
-  `mutation TakeOver($id: UUID!, $managerId: UUID!) {
-    setAiControl(id: $id, isUnderAiControl: false) { ...ChatFields }
-    assignManager(id: $id, managerId: $managerId) { ...ChatFields }
-  }`,
+  `mutation TakeOver($id: UUID!, $managerId: UUID!) { takeOverChat(id: $id, managerId: $managerId) { ...ChatFields } }`,
   [chatFields],
 )
 export const giveBack = graphql(`mutation GiveBack($id: UUID!) { setAiControl(id: $id, isUnderAiControl: true) { ...ChatFields } }`, [
