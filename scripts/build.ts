@@ -37,6 +37,7 @@ async function build(): Promise<number> {
   const folder = `.dist-${hashOf([...ofServer, ...ofTests].filter((path) => fs.existsSync(path)))}`
   if (!fs.existsSync(folder)) {
     const unfinished = `${folder}.${process.pid}.new`
+    process.stderr.write("Building the server …\n")
     try {
       // Left by a killed build whose process had the same ID.
       fs.rmSync(unfinished, { recursive: true, force: true })

@@ -12,7 +12,7 @@ import { openEmbedded } from "../src/database/embedded/open.js"
 /**
  * Writes a fixture of test/database/landed-database.test.ts: the rows of a database that an older, built version of the server filled, and what its
  * REST routes answered. Usage: node --import tsx scripts/landed-database.ts CHECKOUT, where CHECKOUT holds that version's `dist`. The file is named
- * after the version's last migration. A version that lands with a migration needs one.
+ * after the version's last migration; that of the newest migration has to be there, so write it (CHECKOUT is ".") with the change.
  */
 const [checkout] = process.argv.slice(2)
 if (!checkout) throw new Error("Usage: node --import tsx scripts/landed-database.ts CHECKOUT")

@@ -10,7 +10,7 @@ export const rootLimits = {
   anonymousRequestsPerMinute: 600,
   /** Shortest `JWT_SECRET`: 32 characters, as long as the HMAC that it keys. */
   jwtSecretCharacters: 32,
-  /** Most typing errors in the name of an environment variable that is told at the start; ours. */
+  /** Most typing errors in the name of an environment variable or a command for which another name is proposed; ours. */
   misspeltEdits: 2,
   /** Size of `ENCRYPTION_KEY`: the key of AES-256. */
   encryptionKeyBytes: 32,

@@ -1,6 +1,7 @@
 import "reflect-metadata"
 import { text } from "node:stream/consumers"
 import { ConfigError, readConfig } from "../config/config.js"
+import { meantBy } from "../config/misspelt.js"
 import { ApiError } from "../errors/errors.js"
 import { serverVersion } from "../http/version.js"
 import { auditCommands } from "./audit.js"
@@ -120,12 +121,22 @@ function sentenceOf(error: Error, { database }: Outcome): string {
   return isSentence ? error.message : error.stack!
 }
 
+/** Names the command that is probably meant, or those about the same, or how to list all. */
+function proposalFor(name: string): string {
+  const names = Object.keys(commands)
+  const meant = meantBy(name, names)
+  if (meant) return `is ${meant} meant?`
+  const [subject] = name.split(":")
+  const alike = names.filter((each) => each.split(":")[0] === subject)
+  return alike.length > 0 ? `of ${subject} there are ${alike.join(", ")}` : "without a command all are listed"
+}
+
 async function answer(name: string | undefined, args: string[], environment: NodeJS.ProcessEnv, outcome: Outcome): Promise<string> {
   if (!name || name === "--help" || name === "help") return usage()
   if (name === "--version") return serverVersion
   const command = commands[name]
   if (command && Object.hasOwn(commands, name) && args.includes("--help")) return described(name, command)
-  if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; without a command all are listed`)
+  if (!command || !Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${name}; ${proposalFor(name)}`)
   const result = await run(name, command, args, environment, outcome)
   return args.includes("--json") ? JSON.stringify(result) : JSON.stringify(result, null, 2)
 }

@@ -3,7 +3,7 @@ import type { Statement, UnitOfWork } from "../database/unit-of-work.js"
 import type { Actor } from "../entities/control-change.js"
 import type { MessageRole } from "../entities/message.js"
 import { customers, handbookTalks } from "./demo-chats.js"
-import { nth, type Step, talks } from "./demo-talks.js"
+import { nth, type Talk, talks } from "./demo-talks.js"
 
 /** The rows that the past of the demo company refers to. */
 export interface DemoRows {
@@ -18,7 +18,8 @@ export interface DemoRows {
 /** The columns of each table that are written, with their types. */
 const columns = {
   chat: `id uuid, created_at timestamptz, updated_at timestamptz, external_id text, from_id text, name text, assistant_id uuid,
-    last_read_at timestamptz, last_message_at timestamptz, last_message_id uuid, last_sequence integer, last_read_sequence integer`,
+    last_read_at timestamptz, last_message_at timestamptz, last_message_id uuid, last_sequence integer, last_read_sequence integer,
+    unread_count integer, is_under_ai_control boolean, ai_disable_reason text`,
   message: `id uuid, created_at timestamptz, updated_at timestamptz, chat_id uuid, sequence integer, role text, type text, text text, from_id text,
     status text, sent_at timestamptz, author_id uuid, sources jsonb, function_call jsonb, function_call_output jsonb`,
   change: `id uuid, created_at timestamptz, chat_id uuid, is_under_ai_control boolean, ai_disable_reason text, hand_off_reason text,
@@ -32,7 +33,7 @@ const given = (table: keyof typeof columns) => `jsonb_to_recordset($3::jsonb) as
 const insert: Record<keyof typeof columns, Statement> = {
   chat: {
     name: "insert-demo-chats",
-    text: `insert into chat (company_id, messenger, is_under_ai_control, ${namesOf("chat")}) select $1, 'widget', true, ${namesOf("chat")} from ${given("chat")}`,
+    text: `insert into chat (company_id, messenger, ${namesOf("chat")}) select $1, 'widget', ${namesOf("chat")} from ${given("chat")}`,
   },
   message: {
     name: "insert-demo-messages",
@@ -64,13 +65,13 @@ const withoutEvents: Statement = {
 }
 
 /**
- * Writes the chats that the demo company had before its first start: five weeks of them, read and answered. In the last one customers began to
- * ask for gift wrapping, about which the assistant knows nothing, so that AI answered fewer chats alone.
+ * Writes the chats that the demo company had before its first start: five weeks of them, read and answered, and two that wait for a person. In the
+ * last week customers began to ask for gift wrapping, about which the assistant knows nothing, so that AI answered fewer chats alone.
  */
 export async function writePast(unit: UnitOfWork, rows: DemoRows, now: Date): Promise<void> {
   const past: Record<keyof typeof columns, object[]> = { chat: [], message: [], change: [], call: [] }
-  for (const { n, at, steps } of talks(now.getTime())) {
-    const written = writtenOf(rows, nth(customers, n * 7), at, steps)
+  for (const talk of talks(now.getTime())) {
+    const written = writtenOf(rows, nth(customers, talk.n * 7), talk)
     for (const table of Object.keys(past) as (keyof typeof columns)[]) past[table].push(...written[table])
   }
   const scope = [rows.companyId, unit.scope.companyIds]
@@ -80,7 +81,7 @@ export async function writePast(unit: UnitOfWork, rows: DemoRows, now: Date): Pr
 }
 
 /** The rows of a chat, by table. */
-function writtenOf({ assistantId, ownerId, knowledge, siteId }: DemoRows, name: string, startedAt: number, steps: Step[]) {
+function writtenOf({ assistantId, ownerId, knowledge, siteId }: DemoRows, name: string, { at: startedAt, steps, isOpen }: Talk) {
   const idAt = (at: number) => v7({ msecs: at })
   const chatId = idAt(startedAt)
   const visitor = `visitor:${idAt(startedAt)}`
@@ -123,8 +124,11 @@ function writtenOf({ assistantId, ownerId, knowledge, siteId }: DemoRows, name: 
       rows.change.push({ id, created_at, chat_id: chatId, ...control })
     }
   }
-  const [created, read] = [new Date(startedAt).toISOString(), { last_read_at: last.at, last_read_sequence: sequence }]
+  const questions = steps.filter((step) => step.kind === "message" && step.role === "Customer").length
+  const state = isOpen
+    ? { unread_count: questions, last_read_sequence: 0, is_under_ai_control: false, ai_disable_reason: "auto" }
+    : { unread_count: 0, is_under_ai_control: true, last_read_at: last.at, last_read_sequence: sequence }
   const lastMessage = { last_message_at: last.at, last_message_id: last.id, last_sequence: sequence }
   const ids = { id: chatId, external_id: visitor, from_id: siteId, assistant_id: assistantId }
-  return { ...rows, chat: [{ ...ids, name, created_at: created, updated_at: last.at, ...lastMessage, ...read }] }
+  return { ...rows, chat: [{ ...ids, name, created_at: new Date(startedAt).toISOString(), updated_at: last.at, ...lastMessage, ...state }] }
 }

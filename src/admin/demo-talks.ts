@@ -106,8 +106,25 @@ function talkOf(n: number, at: number, now: number): Step[] {
   return n % 16 === 3 && canReturn ? [...answeredByAi(n), ...writesAgain(n)] : answeredByAi(n)
 }
 
-/** The chats that ended before the demo began: when each started, and what happened in it. */
-export function* talks(now: number): Generator<{ n: number; at: number; steps: Step[] }> {
+/** A chat of the demo: when it started, and what happened in it. `isOpen` when nobody has read it since the assistant handed over. */
+export interface Talk {
+  n: number
+  at: number
+  steps: Step[]
+  isOpen?: boolean
+}
+
+/** Two chats of the last hour that wait for a person. */
+const openTalks = (now: number): Talk[] =>
+  [handedOver(0), unknown(1)].map((steps, n) => ({
+    n,
+    at: now - (35 - n * 20) * minute * 1000,
+    steps: steps.slice(0, steps.findIndex(({ kind }) => kind === "control") + 1),
+    isOpen: true,
+  }))
+
+/** The chats that began before the demo: those that have ended, and two that are open. */
+export function* talks(now: number): Generator<Talk> {
   const today = now - (now % dayMs)
   let n = 0
   // The last ones are those of the day before yesterday: a stretch ends a day after its last message.
@@ -119,4 +136,5 @@ export function* talks(now: number): Generator<{ n: number; at: number; steps: S
       yield { n, at, steps: talkOf(n, at, now) }
     }
   }
+  yield* openTalks(now)
 }

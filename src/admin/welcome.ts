@@ -13,6 +13,7 @@ export function welcome(
   const rows = [
     ["GraphiQL", `${url}/graphql`],
     ["REST docs", `${url}/api/docs`],
+    ["Inbox", `${url}/inbox`],
     ...(demo ? [["Demo shop", `${url}/demo`]] : []),
     ["Data directory", config.dataDir],
     ...configurationOf(services),

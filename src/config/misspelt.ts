@@ -10,13 +10,15 @@ export function misspelt(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((name) => !known.has(name) && prefixes.has(name.split("_")[0]!) && name.includes("_"))
     .flatMap((name) => {
-      const [nearest] = variableNames
-        .map((variable) => ({ variable, edits: editsBetween(name, variable) }))
-        .sort((a, b) => a.edits - b.edits)
-      return nearest && nearest.edits <= rootLimits.misspeltEdits
-        ? [`the environment variable ${name} is not known and is ignored; is ${nearest.variable} meant?`]
-        : []
+      const meant = meantBy(name, variableNames)
+      return meant ? [`the environment variable ${name} is not known and is ignored; is ${meant} meant?`] : []
     })
+}
+
+/** The name that was probably meant by one with a typing error; null when none is close. */
+export function meantBy(name: string, names: readonly string[]): string | null {
+  const [nearest] = names.map((each) => ({ each, edits: editsBetween(name, each) })).sort((a, b) => a.edits - b.edits)
+  return nearest && nearest.edits <= rootLimits.misspeltEdits ? nearest.each : null
 }
 
 /** The number of characters to insert, delete or replace that make one text the other. */

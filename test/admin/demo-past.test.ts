@@ -54,20 +54,22 @@ describe("the past of the demo company", () => {
     },
   )
 
-  it("is five weeks of short chats that are read and answered, of which nobody is told", async () => {
+  it("is five weeks of short chats that are read and answered, but for two that wait for a person, of which nobody is told", async () => {
     const now = new Date()
     const company = await companyAt(now, "Past")
     const me = rest.as(company.token)
     const count = async (filter: string) => (await me.get(`/api/chats?take=1&filter=${filter}`).expect(200)).body.totalCount
     expect(await count("")).toBeGreaterThan(120)
     expect(await count("")).toBeLessThan(220)
-    expect(await count("unread:eq:true")).toBe(0)
-    expect(await count("needsAttention:eq:true")).toBe(0)
-    expect(await count("isUnderAiControl:eq:false")).toBe(0)
+    expect(await count("unread:eq:true")).toBe(2)
+    expect(await count("needsAttention:eq:true")).toBe(2)
+    expect(await count("isUnderAiControl:eq:false")).toBe(2)
+    const [newest] = (await me.get("/api/chats?take=1").expect(200)).body.data
+    expect(newest).toMatchObject({ unreadCount: 1, needsAttention: true, aiDisableReason: "auto" })
     expect(await checkCommands["check:counters"]!.run(w.services as unknown as CommandContext, {})).toEqual([])
     expect(await sql("select from event where company_id = $1", [company.id])).toEqual([])
-    // All have ended, and the sweep that ends stretches finds none.
-    expect(await sql("select from stretch where company_id = $1 and ended_at is null", [company.id])).toEqual([])
+    // All others have ended.
+    expect(await sql("select from stretch where company_id = $1 and ended_at is null", [company.id])).toHaveLength(2)
 
     const all = between(zone, dayOf(zone, new Date(now.getTime() - 40 * dayMs)), dayOf(zone, now))
     const { total } = await report(company, all)

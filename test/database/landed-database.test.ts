@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises"
 import supertest from "supertest"
 import { execute } from "../../src/admin/command-line.js"
 import { closeDatabases, type EmptyDatabase, emptyDatabase, testSecrets } from "../kit/databases.js"
@@ -24,6 +25,11 @@ const passing = /^agenda|^event(?!_webhook)|^assistant_turn$|^chat_count_change$
 
 /** Nothing else is deleted for its age: the rows are older with each day. */
 const kept = { TOOL_LOG_RETENTION_DAYS: "0", AUDIT_RETENTION_DAYS: "0" }
+
+it("is here for this version: a new migration needs one, which scripts/landed-database.ts writes", async () => {
+  const migrations = (await readdir("migrations")).filter((name) => /^Migration.*\.ts$/.test(name)).sort()
+  expect(landedVersions.at(-1)).toBe(migrations.at(-1)!.replace(".ts", ""))
+})
 
 describe.each(landedVersions)("a database whose last migration is %s", (version) => {
   const landed = landedDatabase(version)

@@ -13,6 +13,16 @@ export async function fill(page: Page, field: string, text: string, role = "text
 /** Presses a button by its name. */
 export const pressButton = async (page: Page, name: string) => (await page.find("button", name)).click()
 
+/** A script for `before`: the page learns from where events are followed, after which it reads everything again, when `begin()` was called. */
+export const heldCursor = `{
+  const { fetch } = window
+  const begins = new Promise((resolve) => (window.begin = resolve))
+  window.fetch = async (url, init) => {
+    if (String(init?.body).includes('"EventCursor"')) await begins
+    return fetch(url, init)
+  }
+}`
+
 /** Opens an address of the inbox in a profile of its own, and signs in. */
 export async function openInbox(
   browser: Browser,

@@ -346,7 +346,9 @@ describe("the exit code", () => {
 
   it("is 2 for bad usage", async () => {
     await allRefused(2, [
-      ["constructor", {}, /There is no command constructor/],
+      ["constructor", {}, /There is no command constructor; without a command all are listed/],
+      ["company:lst", {}, /There is no command company:lst; is company:list meant\?/],
+      ["company:show", {}, /There is no command company:show; of company there are company:create, /],
       ["company:list", { verbose: "yes" }, /--verbose/],
       ["user:create", { email: "n@example.com", password: "long enough", name: " " }, /--name is needed/],
       ["token:create", { company: acme.id, name: "x".repeat(101) }, /--name must be at most 100 characters/],

@@ -3,7 +3,7 @@ import { chromium, heldFrames, type Page } from "../kit/browser.js"
 import { password } from "../kit/company-fixture.js"
 import { startFakeOpenAi } from "../kit/fake-openai.js"
 import { samples } from "../kit/files.js"
-import { attach, fill, inboxBed, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
+import { attach, fill, heldCursor, inboxBed, pressButton, shows, tells, violations } from "../kit/inbox-page.js"
 import { endOfLog, forgetEvents } from "../kit/sockets.js"
 import { tcpProxy } from "../kit/tcp-proxy.js"
 import { until } from "../kit/wait.js"
@@ -388,14 +388,12 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
   })
 
   it("keeps showing a chat that cannot be read again because the server does not answer", async () => {
-    const before = `{
-      const fetch = window.fetch
+    const before = `${heldCursor} {
+      const { fetch } = window
       window.refused = []
-      const begins = new Promise((resolve) => (window.begin = resolve))
       window.fetch = async (url, init) => {
         const name = /"operationName":"(\\w+)"/.exec(init?.body)?.[1]
-        if (name === "EventCursor") return begins.then(() => fetch(url, init))
-        if (!document.querySelector("article")) return fetch(url, init)
+        if (name === "EventCursor" || !document.querySelector("article")) return fetch(url, init)
         window.refused.push(name)
         throw new TypeError("no connection")
       }
