@@ -62,6 +62,7 @@ export const places: Record<string, [happens: string, file?: string, title?: str
   "src/admin/run.ts: process.stdout.write": ["The command ends: it has done its work."],
   "src/admin/run.ts: process.stderr.write": ["The command ends: it has done its work."],
   "src/admin/export-file.ts: createReadStream": ["The command ends with the error; the next run continues."],
+  "src/admin/backup-file.ts: Readable.from": ["The command ends with the error; the database has no companies."],
   "src/admin/backup-file.ts: createWriteStream": ["The command ends with the error, and leaves no file."],
   "src/admin/backup.ts: new pg.Client": ["The command ends with the error, and leaves no file."],
   "src/admin/restore.ts: createWriteStream": ["The command ends with the error; the database has no companies."],
