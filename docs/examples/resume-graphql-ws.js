@@ -40,10 +40,10 @@ async function follow() {
       },
       error: (error) => console.error(error),
       complete() {
-        if (isTooOld) follow()
+        if (isTooOld) follow().catch(console.error)
       },
     },
   )
 }
 
-follow()
+follow().catch(console.error)

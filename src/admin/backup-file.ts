@@ -86,9 +86,9 @@ export class BackupWriter {
 }
 
 /** The content of an entry; a part that cannot be unpacked is a refusal. */
-async function* undamaged(content: Readable, name: string): AsyncGenerator<Buffer> {
+async function* undamaged(open: () => Promise<Readable>, name: string): AsyncGenerator<Buffer> {
   try {
-    yield* content
+    yield* await open()
   } catch (error) {
     throw new Refusal(`The backup is damaged at ${name}: ${(error as Error).message}`)
   }
@@ -124,8 +124,10 @@ export class BackupReader {
   async read(name: string): Promise<Readable | null> {
     const entry = this.entries.get(name)
     if (!entry) return null
-    const content = await this.zip.openReadStreamPromise(entry)
-    return Readable.from(undamaged(content, name), { objectMode: false })
+    return Readable.from(
+      undamaged(() => this.zip.openReadStreamPromise(entry), name),
+      { objectMode: false },
+    )
   }
 
   /** The names of the entries of a folder, without it. */

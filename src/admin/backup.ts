@@ -93,14 +93,14 @@ async function addMedia(client: pg.Client, file: BackupWriter, storage: Storage)
   }
 }
 
-/** Throws when files that still belong to the database are not in the storage, as when the command has another DATA_DIR than the server. */
+/** Throws when the storage has none of the database's files, as when the command has another DATA_DIR than the server. */
 async function refuseMissing(client: pg.Client, config: Config, { files, missing }: Manifest["media"]): Promise<void> {
-  if (missing.length === 0) return
+  if (files > 0 || missing.length === 0) return
   const { rows } = await client.query("select 1 from media where storage_key = any($1)", [missing])
   if (rows.length === 0) return
   const place = config.s3 ? `the bucket ${config.s3.bucket}` : join(config.dataDir, "media")
   throw new Refusal(
-    `${rows.length} of ${files + missing.length} uploaded files are not in ${place}: the command needs the DATA_DIR or S3 variables of the server. With --allow-missing the backup is made without files that are lost`,
+    `None of ${missing.length} uploaded files is in ${place}: the command needs the DATA_DIR or S3 variables of the server. With --allow-missing the backup is made without files`,
   )
 }
 

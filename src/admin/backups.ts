@@ -9,7 +9,7 @@ export const backupCommands: Record<string, Command | OfflineCommand> = {
     does: "Writes the database as it is at one moment, the uploaded files and the keys to one file, also while servers run.",
     options: {
       ...file("the file to write; it must not exist"),
-      "allow-missing": { flag: true, description: "makes the backup without uploaded files that the storage has lost" },
+      "allow-missing": { flag: true, description: "makes the backup although the storage has none of the uploaded files" },
     },
     async run(desk, options) {
       const [{ backUp }, { storage }] = await Promise.all([import("./backup.js"), import("../ports/index.js")])

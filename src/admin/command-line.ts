@@ -83,7 +83,8 @@ async function run(
 async function withSecrets({ options: rules }: Command | OfflineCommand, options: Record<string, string | undefined>) {
   const [name] = Object.keys(rules).filter((each) => rules[each]!.secret && options[each] === "-")
   if (!name) return options
-  const value = (await text(process.stdin)).replace(/\r?\n$/, "")
+  const given = await text(process.stdin)
+  const value = rules[name]!.verbatim ? given.replace(/\r?\n$/, "") : given.trim()
   if (!value) throw new UsageError(`--${name} is -, and standard input is empty`)
   return { ...options, [name]: value }
 }

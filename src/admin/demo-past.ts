@@ -125,6 +125,7 @@ function writtenOf({ assistantId, ownerId, knowledge, siteId }: DemoRows, name: 
     }
   }
   const questions = steps.filter((step) => step.kind === "message" && step.role === "Customer").length
+  // Without `quiet_since`, the assistant does not return to open chats when they were quiet for a while.
   const state = isOpen
     ? { unread_count: questions, last_read_sequence: 0, is_under_ai_control: false, ai_disable_reason: "auto" }
     : { unread_count: 0, is_under_ai_control: true, last_read_at: last.at, last_read_sequence: sequence }

@@ -11,7 +11,9 @@ export async function takeOver(context: RequestContext, chat: Chat, managerId: s
       { path: "managerId", message: "is required with an access token" },
     ])
   await mustBeMember(context, chat.companyId, managerId)
-  if (!chat.isUnderAiControl && chat.managerId && chat.managerId !== managerId) throw new Conflict("Another person has taken this chat")
+  // The assistant may have passed on a chat whose manager is away.
+  const isFree = chat.isUnderAiControl || (chat.aiDisableReason === "auto" && !chat.isAttended)
+  if (!isFree && chat.managerId && chat.managerId !== managerId) throw new Conflict("Another person has taken this chat")
   chat.turnAiOff("manual", context.actor)
   patch(context, chat, { managerId }).changed()
   return chat

@@ -35,11 +35,11 @@ function ofBody(error: Error): ForeignAnswer | null {
 
 /** System errors of a connection that failed. */
 const brokenConnection = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
-/** PostgreSQL's codes for connection errors (08), too many connections, and a server that stops or starts. */
-const postgresAway = /^(08...|53300|57P0[1235])$/
+/** PostgreSQL's codes for connection errors (08), too many connections, a server that stops or starts, and a password that it does not take. */
+const postgresAway = /^(08...|28P01|53300|57P0[1235])$/
 /** Messages of the driver, its pool and the query builder, which have no code. */
 const driverAway =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end|driver has already been destroyed)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end|SASL: .*client password must be a string|driver has already been destroyed)/
 
 /** A service, such as the database, that does not answer; MikroORM's errors keep the code and message of the driver. */
 function ofConnection(error: Error): ForeignAnswer | null {

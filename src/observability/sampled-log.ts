@@ -2,32 +2,43 @@ import type { Logger } from "pino"
 import { rootLimits } from "../limits.js"
 
 type Level = "debug" | "info" | "warn" | "error"
+const levels: readonly Level[] = ["debug", "info", "warn", "error"]
+
+/** A line that was logged, and its repetitions since then: how many, and the last one. */
+interface Repeated {
+  highest: Level
+  last: { level: Level; facts: object }
+  count: number
+  timer: NodeJS.Timeout
+}
 
 /** Logs what repeats, as clients can at will, or while a service is away: the first time at once, then once per interval, with the number of repetitions. */
 export class SampledLog {
-  /** Repetitions since the last line, by message. */
-  readonly #repeated = new Map<string, number>()
+  /** By message. */
+  readonly #repeated = new Map<string, Repeated>()
 
   constructor(private readonly log: Logger) {}
 
-  /** Logs a fixed text; `facts` are those of the first occurrence. */
+  /** Logs a fixed text; one of a higher level than before at once, since it is of something else. */
   line(level: Level, message: string, facts: object = {}) {
     if (!this.log.isLevelEnabled(level)) return
-    const repeated = this.#repeated.get(message)
-    if (repeated !== undefined) return void this.#repeated.set(message, repeated + 1)
+    const before = this.#repeated.get(message)
+    if (before && levels.indexOf(level) <= levels.indexOf(before.highest))
+      return void Object.assign(before, { last: { level, facts }, count: before.count + 1 })
+    clearTimeout(before?.timer)
     this.log[level](facts, message)
     this.startInterval(level, message)
   }
 
   private startInterval(level: Level, message: string) {
-    this.#repeated.set(message, 0)
     const end = () => {
-      const count = this.#repeated.get(message)!
+      const { last, count } = this.#repeated.get(message)!
       this.#repeated.delete(message)
       if (count === 0) return
-      this.log[level]({ count }, message)
-      this.startInterval(level, message)
+      this.log[last.level]({ ...last.facts, count }, message)
+      this.startInterval(last.level, message)
     }
-    setTimeout(end, rootLimits.repeatedLogMs).unref()
+    const timer = setTimeout(end, rootLimits.repeatedLogMs).unref()
+    this.#repeated.set(message, { highest: level, last: { level, facts: {} }, count: 0, timer })
   }
 }

@@ -129,7 +129,7 @@ export class ChatResolver {
   @Access("company")
   @Mutation(() => Chat, {
     description:
-      "Takes a chat over: turns AI off and assigns a manager. CONFLICT when another person has taken it: AI is off, and somebody else is its manager. assignManager assigns one in any case.",
+      "Takes a chat over: turns AI off and assigns a manager. CONFLICT when another person has taken it: somebody else is its manager, AI is off, and needsAttention is false. assignManager assigns one in any case.",
   })
   async takeOverChat(
     @Ctx() context: RequestContext,

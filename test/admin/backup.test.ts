@@ -128,10 +128,10 @@ describe("a backup", () => {
     new Webhook(endpoint.secret).verify(events.requests[0]!.body, events.requests[0]!.headers as Record<string, string>)
   })
 
-  it("is refused when the storage lacks files of the database, as with another DATA_DIR than the server has, unless they may be missing", async () => {
+  it("is refused when the storage has none of the files, as with another DATA_DIR than the server has, unless they may be missing", async () => {
     const elsewhere = { ...of(source.database), DATA_DIR: publicFolder(folder) }
     const { code, stderr } = await admin(elsewhere, "database:backup", fileOf("without"))
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^1 of 1 uploaded files are not in .*the command needs the DATA_DIR/)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^None of 1 uploaded files is in .*the command needs the DATA_DIR/)])
     expect(existsSync(fileOf("without"))).toBe(false)
     const made = await admin(elsewhere, "database:backup", fileOf("without"), "--allow-missing")
     expect(made).toMatchObject({ code: 0, answer: { media: { files: 0, missing: [expect.any(String)] } } })

@@ -128,6 +128,9 @@ describe("over both protocols:", () => {
       await control(passedOn.id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
       expect((await take(acme.token, passedOn.id, acme.member.id)).errors).toBeUndefined()
       expect(await read(passedOn.id)).toMatchObject({ aiDisableReason: "manual", managerId: acme.member.id, needsAttention: false })
+      // Its manager may be away.
+      await control(passedOn.id, { isUnderAiControl: false, aiDisableReason: "auto" }).expect(200)
+      expect((await take(acme.token, passedOn.id, acme.owner.id)).errors).toBeUndefined()
     })
 
     promised("is refused for all but one of those who do so at once", async () => {

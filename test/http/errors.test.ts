@@ -185,13 +185,16 @@ describe("an error from a library", () => {
       unexpected: false,
     }
 
-    it.each(["08000", "08003", "08006", "08P01", "53300", "57P01", "57P02", "57P03", "57P05"])("is 503: %s of PostgreSQL", (code) => {
-      const error = Object.assign(new Error("terminating connection due to administrator command"), { code, severity: "FATAL" })
-      expect(describeError(error)).toEqual(away)
-      // As MikroORM wraps it, and as GraphQL wraps that.
-      expect(describeError(new DriverException(error))).toEqual(away)
-      expect(describeError(new GraphQLError(error.message, { originalError: new DriverException(error), path: ["chat"] }))).toEqual(away)
-    })
+    it.each(["08000", "08003", "08006", "08P01", "28P01", "53300", "57P01", "57P02", "57P03", "57P05"])(
+      "is 503: %s of PostgreSQL",
+      (code) => {
+        const error = Object.assign(new Error("terminating connection due to administrator command"), { code, severity: "FATAL" })
+        expect(describeError(error)).toEqual(away)
+        // As MikroORM wraps it, and as GraphQL wraps that.
+        expect(describeError(new DriverException(error))).toEqual(away)
+        expect(describeError(new GraphQLError(error.message, { originalError: new DriverException(error), path: ["chat"] }))).toEqual(away)
+      },
+    )
 
     it.each(["40P01", "40001"])("is 503 for a transaction that another one interrupted: %s", (code) => {
       const error = Object.assign(new Error("deadlock detected"), { code, severity: "ERROR" })
@@ -226,7 +229,8 @@ describe("an error from a library", () => {
       const afterwards = await alone.query("select 1").catch((error) => error)
       silent.close()
       for (const error of [refused, ended, connecting, queueing, late, afterwards]) expect(describeError(error)).toEqual(away)
-      for (const words of ["Connection terminated", "Connection terminated unexpectedly", "Query read timeout"])
+      const noPassword = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string"
+      for (const words of ["Connection terminated", "Connection terminated unexpectedly", "Query read timeout", noPassword])
         expect(describeError(new Error(words))).toEqual(away)
     })
   })

@@ -13,12 +13,15 @@ export async function fill(page: Page, field: string, text: string, role = "text
 /** Presses a button by its name. */
 export const pressButton = async (page: Page, name: string) => (await page.find("button", name)).click()
 
-/** A script for `before`: the page learns from where events are followed, after which it reads everything again, when `begin()` was called. */
+/** A script for `before`: `asked` are the operations that the page requests; it learns where the log of events ends after `begin()`. */
 export const heldCursor = `{
   const { fetch } = window
   const begins = new Promise((resolve) => (window.begin = resolve))
+  window.asked = []
   window.fetch = async (url, init) => {
-    if (String(init?.body).includes('"EventCursor"')) await begins
+    const name = /"(?:operationName":"|query":"\\w+ )(\\w+)/.exec(init?.body)?.[1]
+    window.asked.push(name)
+    if (name === "EventCursor") await begins
     return fetch(url, init)
   }
 }`

@@ -388,13 +388,12 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
   })
 
   it("keeps showing a chat that cannot be read again because the server does not answer", async () => {
-    const before = `${heldCursor} {
+    const before = `{
       const { fetch } = window
       window.refused = []
       window.fetch = async (url, init) => {
-        const name = /"operationName":"(\\w+)"/.exec(init?.body)?.[1]
-        if (name === "EventCursor" || !document.querySelector("article")) return fetch(url, init)
-        window.refused.push(name)
+        if (!window.refuses) return fetch(url, init)
+        window.refused.push(/"operationName":"(\\w+)"/.exec(init?.body)?.[1])
         throw new TypeError("no connection")
       }
     }`
@@ -403,12 +402,24 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before })
     await shows(page, ["Still here"])
     await fill(page, "Message", "My draft")
-    // Everything is read again once it is known from where events are followed.
-    await page.run("window.begin()")
+    const go = (path: string) => page.run(`window.refuses = true; history.pushState(null, "", "${path}")`)
+    await go("/inbox/chats")
+    await until("the chat is left", async () => (await page.count("article")) === 0)
+    await go(`/inbox/chats/${chat.id}`)
     await until("the page was refused the chat", () => page.run("window.refused.includes('Chat')"))
     await page.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     expect(await page.run("document.querySelector('textarea')?.value")).toBe("My draft")
     await shows(page, ["Still here"])
+  })
+
+  it("reads nothing that events change before it knows from where they are followed", async () => {
+    const chat = await acme.chat({ name: "Eva Early" })
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldCursor })
+    await until("the page asks where the log of events ends", () => page.run("window.asked.includes('EventCursor')"))
+    expect(await page.run("window.asked.filter((name) => !/^(SignIn|Refresh)/.test(name)).sort()")).toEqual(["EventCursor", "Me"])
+    await customer(chat.id, "Just now")
+    await page.run("window.begin()")
+    await shows(page, ["Just now"])
   })
 
   it("shows hostile text as text, in every place", async () => {

@@ -35,6 +35,8 @@ export class Conversation {
   #stop: (() => void) | null = null
   #earliest: string | null = null
   #hasRead = false
+  /** Messages that events have brought since the log is followed: what is read then may be older. */
+  readonly #told = new Set<string>()
   /** Who answers by an event that came before the messages were read. */
   #unplaced: Answering | null = null
   #typingEnds: ReturnType<typeof setTimeout> | undefined
@@ -173,7 +175,10 @@ export class Conversation {
     this.#hasRead = begins
     this.isLoading = !begins
     this.#stop = live(this.options, () => this.#store.visitor, {
-      message: (message) => this.#merge(message),
+      message: (message) => {
+        this.#told.add(message.id)
+        this.#merge(message)
+      },
       typing: (done) => this.#typing(!done),
       answering: (answering) => this.#answering(answering),
       rests: () => void this.#askForRating(chatId),
@@ -183,7 +188,10 @@ export class Conversation {
         if (!isConnected) this.#typing(false)
         this.changed()
       },
-      begins: () => void this.#read(chatId),
+      begins: () => {
+        this.#told.clear()
+        void this.#read(chatId)
+      },
       ended: () => {
         if (!isCurrent()) return
         // The messages that wait begin a new chat.
@@ -248,6 +256,7 @@ export class Conversation {
         this.hasEarlier = page.pageInfo.hasNextPage
       }
       for (const message of page.nodes.toReversed()) {
+        if (this.#told.has(message.id)) continue
         if (this.#hasRead) this.#merge(message)
         else this.#add(message)
       }

@@ -102,13 +102,13 @@ export function live(options: Options, visitor: () => Visitor | null, listener: 
   /** Reads where the log ends until the server answers; what is before it is then read, and what follows comes as events. */
   async function begin() {
     let after: string | null = null
-    for (let failures = 0; ; failures += 1) {
+    for (let failures = 0; !stopped; failures += 1) {
       const reader = visitor()
       after = reader && (await logEnd(options, reader))
-      if (stopped) return
       if (after) break
       await wait(pauseMs(failures))
     }
+    if (stopped) return
     listener.begins()
     const resumable = {
       chatId,

@@ -3,7 +3,7 @@ import { useQuery } from "urql"
 import { useAddress, usePlace } from "../kit/company.js"
 import { useLastRead } from "../kit/forms.js"
 import { useAction } from "../kit/help.js"
-import { useLive, useRefresh } from "../kit/live.js"
+import { useConnected } from "../kit/live.js"
 import { Failure, useMutate, useNotice } from "../kit/notices.js"
 import {
   type Chat,
@@ -37,7 +37,6 @@ export function Conversation({ chatId, messageId }: { chatId: string; messageId?
   const { companyId } = usePlace()
   const { path, go } = useAddress()
   const chat = useLastRead(answer, error, chatId)?.chat
-  useRefresh(() => again({ requestPolicy: "network-only" }))
   useEffect(() => {
     // A shared address need not say which company it is about.
     if (chat && chat.companyId !== companyId) go(path, { company: chat.companyId }, { replace: true })
@@ -102,8 +101,8 @@ function Control({ chat }: { chat: Chat }) {
   const [isChanging, setChanging] = useState(false)
   const meaning = useId()
   const { id, isUnderAiControl, manager } = chat
-  // Nobody has taken a chat that the assistant passed on.
-  const isFree = isUnderAiControl || !manager
+  // Nobody has taken a chat that the assistant passed on; its manager, if it has one, may be away.
+  const isFree = isUnderAiControl || !manager || (chat.needsAttention && manager.id !== me.id)
   async function change(take: boolean) {
     if (isChanging) return
     setChanging(true)
@@ -148,7 +147,7 @@ function answering({ isUnderAiControl, assistant, manager }: Chat, userId: strin
 /** Marks a chat as read while somebody looks at it, until it is marked as unread by hand. */
 function useReadState({ id, unreadCount, lastMessage }: Chat) {
   const mutate = useMutate()
-  const { isConnected } = useLive()
+  const isConnected = useConnected()
   const { go } = useAddress()
   const isUnreadByHand = useRef(false)
   const lastId = lastMessage?.id

@@ -1,7 +1,7 @@
 import type { ResultOf } from "gql.tada"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { inboxLimits } from "../kit/limits.js"
-import { useFollowed, useLive, usePages } from "../kit/live.js"
+import { useConnected, useFollowed, usePages } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
 import { type Message, messagesQuery, progressSubscription } from "../kit/operations.js"
 import { t } from "../kit/words.js"
@@ -68,7 +68,7 @@ export function Log({ chatId, quote, messageId }: Props) {
 
 /** The text of the answer that the assistant is writing; empty while it writes none. */
 function useAnswer(chatId: string, newest: Message | undefined): string {
-  const { isConnected } = useLive()
+  const isConnected = useConnected()
   const [answer, setAnswer] = useState({ turnId: "", text: "" })
   const ended = useRef("")
   const newestId = newest?.role === "ASSISTANT" ? newest.id : ""

@@ -12,7 +12,7 @@ export const inboxLimits = {
   longestPauseMs: 10_000,
   /** The pause before the first attempt to connect again, in milliseconds; it doubles with each. */
   firstPauseMs: 250,
-  /** A subscription that the server ended, or whose start it did not answer, is started again after this time, in milliseconds. */
+  /** A subscription that the server ended is started again after this time, in milliseconds. */
   subscribeAgainMs: 1_000,
   /** A token that is valid for less than this is refreshed before a request, in milliseconds. */
   refreshBeforeMs: 30_000,

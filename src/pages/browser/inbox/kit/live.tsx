@@ -4,49 +4,26 @@ import { openClient } from "./client.js"
 import { inboxLimits } from "./limits.js"
 import { type ListSource, PagedList, type PagesState } from "./paged-list.js"
 
-/** What views know of the connection. */
-interface Live {
-  readonly isConnected: boolean
-  /** Increases when everything that is shown is to be read again. */
-  readonly refreshes: number
-}
+const ConnectionContext = createContext(true)
 
-const LiveContext = createContext<Live>({ isConnected: true, refreshes: 0 })
-
-/** Whether the socket is connected, and when to read again. */
-export const useLive = () => useContext(LiveContext)
+/** Whether the socket is connected. */
+export const useConnected = () => useContext(ConnectionContext)
 
 /** Gives its views a GraphQL client, and a new one, with an empty cache, when the server cannot tell what happened meanwhile. */
 export function LiveClient({ children }: { children: ReactNode }) {
   const [generation, setGeneration] = useState(0)
-  const [live, setLive] = useState<Live>({ isConnected: true, refreshes: 0 })
+  const [isConnected, setConnected] = useState(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new generation needs a new client.
   const { client, close } = useMemo(
-    () =>
-      openClient({
-        connected: (isConnected) => setLive((before) => ({ ...before, isConnected })),
-        missed: () => setLive((before) => ({ ...before, refreshes: before.refreshes + 1 })),
-        resync: () => setGeneration((before) => before + 1),
-      }),
+    () => openClient({ connected: setConnected, resync: () => setGeneration((before) => before + 1) }),
     [generation],
   )
   useEffect(() => close, [close])
   return (
     <Provider value={client} key={generation}>
-      <LiveContext.Provider value={live}>{children}</LiveContext.Provider>
+      <ConnectionContext.Provider value={isConnected}>{children}</ConnectionContext.Provider>
     </Provider>
   )
-}
-
-/** Calls `read` when everything that is shown is to be read again. */
-export function useRefresh(read: () => void) {
-  const { refreshes } = useLive()
-  const seen = useRef(refreshes)
-  useEffect(() => {
-    if (seen.current === refreshes) return
-    seen.current = refreshes
-    read()
-  })
 }
 
 /** Follows a subscription; one that the server ends, as when a token expires, begins again. `variables` null follows none. */
@@ -89,7 +66,6 @@ export function usePages<Data, Variables extends AnyVariables, Node extends { id
 ): PagesState<Node> & { more(): void } {
   const client = useClient()
   const list = useMemo(() => new PagedList(client, source), [client, source])
-  useRefresh(() => void list.refresh())
   const state = useSyncExternalStore(list.listen, list.state)
   return { ...state, more: list.more }
 }

@@ -62,18 +62,6 @@ export class PagedList<Data, Variables extends AnyVariables, Node extends { id: 
     } else if (last?.connection?.pageInfo.hasNextPage) this.#read(last.connection.pageInfo.endCursor)
   }
 
-  /** Reads the list again from its beginning; pages that were read are kept when nothing can be missing between them. */
-  readonly refresh = async (): Promise<void> => {
-    const before = this.#pages[0]?.connection?.nodes.map(({ id }) => id) ?? []
-    const { document, variables, connection } = this.source
-    const result = await this.client.query(document, variables, { requestPolicy: "network-only" })
-    if (this.#listeners.size === 0 || !result.data) return
-    const after = new Set(connection(result.data).nodes.map(({ id }) => id))
-    if (this.#pages.length < 2 || before.every((id) => after.has(id))) return
-    this.#drop()
-    this.#read(null)
-  }
-
   #drop() {
     for (const page of this.#pages.splice(0)) page.stop()
   }

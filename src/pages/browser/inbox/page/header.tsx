@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { useAddress, usePlace } from "../kit/company.js"
-import { useLive } from "../kit/live.js"
+import { useConnected } from "../kit/live.js"
 import { signOut } from "../kit/session.js"
 import { chooseLanguage, type Language, language, languages, t } from "../kit/words.js"
 
@@ -15,7 +15,7 @@ const views = [
 export function Header() {
   const { me, companyId } = usePlace()
   const { go, to, path } = useAddress()
-  const { isConnected } = useLive()
+  const isConnected = useConnected()
   return (
     <header>
       <nav aria-label={t("Inbox")}>

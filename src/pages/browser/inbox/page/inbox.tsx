@@ -1,14 +1,14 @@
-import { useEffect, useMemo, useState } from "react"
+import { type ReactNode, useEffect, useMemo, useState } from "react"
 import { useQuery } from "urql"
 import { Redirect, Route, Switch } from "wouter"
 import { ChatList } from "../chats/chat-list.js"
 import { Conversation } from "../chats/conversation.js"
-import { PlaceContext, useAddress } from "../kit/company.js"
+import { PlaceContext, useAddress, usePlace } from "../kit/company.js"
 import { heardOf } from "../kit/ended.js"
 import { useAction, useShortcuts } from "../kit/help.js"
 import { useFollowed } from "../kit/live.js"
 import { Failure } from "../kit/notices.js"
-import { eventsSubscription, type Me, meQuery } from "../kit/operations.js"
+import { cursorQuery, eventsSubscription, type Me, meQuery } from "../kit/operations.js"
 import { signOut } from "../kit/session.js"
 import { useNews, useTitle } from "../kit/title.js"
 import { t } from "../kit/words.js"
@@ -36,12 +36,6 @@ function SignedIn({ me }: { me: Me }) {
   useEffect(() => {
     if (companyId) localStorage.setItem(lastCompany, companyId)
   }, [companyId])
-  const news = useNews(companyId)
-  // The cache takes over what the events say, the title how many chats wait.
-  useFollowed(eventsSubscription, companyId ? { companyId, after: null } : null, (data) => {
-    news(data)
-    heardOf(data.events.type)
-  })
   const { help } = useShortcuts()
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   useAction("palette", () => setPaletteOpen(true))
@@ -49,30 +43,32 @@ function SignedIn({ me }: { me: Me }) {
   return (
     <PlaceContext.Provider value={place}>
       <Header />
-      <Switch>
-        <Route path="/chats">
-          <Chats />
-        </Route>
-        <Route path="/chats/:id/:messageId?">{({ id, messageId }) => <Chats chatId={id} messageId={messageId} />}</Route>
-        <Route path="/outcomes/*?">
-          <Part>
-            <Outcomes />
-          </Part>
-        </Route>
-        <Route path="/assistants/*?">
-          <Part>
-            <Assistants />
-          </Part>
-        </Route>
-        <Route path="/settings/*?">
-          <Part>
-            <Settings />
-          </Part>
-        </Route>
-        <Route>
-          <Redirect to="/chats" replace />
-        </Route>
-      </Switch>
+      <Followed key={companyId}>
+        <Switch>
+          <Route path="/chats">
+            <Chats />
+          </Route>
+          <Route path="/chats/:id/:messageId?">{({ id, messageId }) => <Chats chatId={id} messageId={messageId} />}</Route>
+          <Route path="/outcomes/*?">
+            <Part>
+              <Outcomes />
+            </Part>
+          </Route>
+          <Route path="/assistants/*?">
+            <Part>
+              <Assistants />
+            </Part>
+          </Route>
+          <Route path="/settings/*?">
+            <Part>
+              <Settings />
+            </Part>
+          </Route>
+          <Route>
+            <Redirect to="/chats" replace />
+          </Route>
+        </Switch>
+      </Followed>
       {help}
       {isPaletteOpen && (
         <Part fallback={null}>
@@ -80,6 +76,24 @@ function SignedIn({ me }: { me: Me }) {
         </Part>
       )}
     </PlaceContext.Provider>
+  )
+}
+
+/** Follows the events of the company. Its views read when it is known where the log ended before, so that they miss nothing that happens meanwhile. */
+function Followed({ children }: { children: ReactNode }) {
+  const { companyId } = usePlace()
+  const news = useNews(companyId)
+  const [{ data, error }, again] = useQuery({ query: cursorQuery, requestPolicy: "network-only" })
+  // The cache takes over what the events say, the title how many chats wait.
+  useFollowed(eventsSubscription, data ? { companyId, after: data.eventCursor } : null, (told) => {
+    news(told)
+    heardOf(told.events.type)
+  })
+  if (data) return children
+  return (
+    <main className="whole" aria-busy={!error}>
+      <Failure error={error} again={() => again({ requestPolicy: "network-only" })} />
+    </main>
   )
 }
 
