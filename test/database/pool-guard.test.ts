@@ -17,11 +17,11 @@ it("a connection for which there is no password is closed, since PostgreSQL woul
   const open = new Set<Socket>()
   let connections = 0
   // As PostgreSQL asks by SCRAM-SHA-256: which mechanisms it knows, and then for a proof of the password.
-  const asks = [authentication(10, "SCRAM-SHA-256\0\0"), authentication(11, "r=nonce,s=c2FsdA==,i=4096")]
+  const requests = [authentication(10, "SCRAM-SHA-256\0\0"), authentication(11, "r=nonce,s=c2FsdA==,i=4096")]
   const server = createServer((socket) => {
     connections += 1
     open.add(socket)
-    const left = [...asks]
+    const left = [...requests]
     socket.on("data", () => left.length > 0 && socket.write(left.shift()!))
     socket.on("error", () => {})
     socket.on("close", () => open.delete(socket))
