@@ -422,6 +422,35 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["Just now"])
   })
 
+  it("shows a message that comes as an event before the answer to an earlier read of its chat", async () => {
+    const before = `{
+      const { fetch, WebSocket: Socket } = window
+      const released = new Promise((resolve) => (window.release = resolve))
+      window.came = ""
+      window.fetch = async (url, init) => {
+        const answer = await fetch(url, init)
+        if (!init?.body?.includes('"operationName":"Messages"')) return answer
+        window.isAnswered = true
+        await released
+        return answer
+      }
+      window.WebSocket = class extends Socket {
+        constructor(...args) {
+          super(...args)
+          this.addEventListener("message", ({ data }) => (window.came += data))
+        }
+      }
+    }`
+    const chat = await acme.chat({ name: "Sonja Slow" })
+    await customer(chat.id, "Read")
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before })
+    await until("the server has answered the read of the messages", () => page.run("window.isAnswered"))
+    await customer(chat.id, "After the read")
+    await until("the event is in the page", () => page.run("window.came.includes('After the read')"))
+    await page.run("window.release()")
+    await shows(page, ["Read", "After the read"])
+  })
+
   it("shows hostile text as text, in every place", async () => {
     const hostile = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>`
     const chat = await acme.chat({ name: `${hostile}\u202E`, phoneNumber: "+380501112233" })

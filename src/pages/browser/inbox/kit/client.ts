@@ -1,5 +1,6 @@
 import { type Client, createClient, fetchExchange, subscriptionExchange } from "urql"
 import { normalizedCache } from "./cache.js"
+import { RunningReads } from "./running-reads.js"
 import { fetchSignedIn } from "./session.js"
 import { openSocket } from "./socket.js"
 
@@ -17,6 +18,7 @@ export interface ClientListener {
 export function openClient(listener: ClientListener): { client: Client; close(): void } {
   const lastEvents = new Map<string, string>()
   const socket = openSocket(listener.connected)
+  const reads = new RunningReads()
   const resyncAfter = (errors: readonly { extensions?: Record<string, unknown> }[] = []) => {
     if (errors.some(({ extensions }) => extensions?.["code"] === "RESYNC_REQUIRED")) listener.resync()
   }
@@ -26,6 +28,7 @@ export function openClient(listener: ClientListener): { client: Client; close():
     fetch: fetchSignedIn,
     exchanges: [
       normalizedCache(),
+      reads.exchange,
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query, variables }) => ({
@@ -41,8 +44,13 @@ export function openClient(listener: ClientListener): { client: Client; close():
                 // An error of the subscription's start comes as a result, too.
                 next: (result) => {
                   resyncAfter(result.errors)
-                  if (companyId && result.data?.events) lastEvents.set(companyId, result.data.events.id)
-                  sink.next(result)
+                  const event = result.data?.events
+                  if (!companyId || !event) return sink.next(result)
+                  reads.after(() => {
+                    if (stopped) return
+                    lastEvents.set(companyId, event.id)
+                    sink.next(result)
+                  })
                 },
                 error: (error) => {
                   if (Array.isArray(error)) resyncAfter(error)
