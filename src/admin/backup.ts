@@ -20,8 +20,12 @@ export type BackupSource = Pick<CommandContext, "config" | "database" | "secrets
  * Writes the database as it is at one moment, the uploaded files and the keys to a ZIP file, also while servers run. The tables are in
  * PostgreSQL's text format, so that a backup does not depend on the version or the kind of the database.
  */
-export async function backUp(source: BackupSource, storage: Storage, path: string, mayMissFiles = false): Promise<object> {
-  const { config, database, secrets } = source
+export async function backUp(
+  { config, database, secrets }: BackupSource,
+  storage: Storage,
+  path: string,
+  mayMissFiles = false,
+): Promise<object> {
   const client = new pg.Client({ connectionString: database.url })
   // A lost connection also rejects the running statement.
   client.on("error", () => {})

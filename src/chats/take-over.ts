@@ -1,5 +1,6 @@
 import type { RequestContext } from "../context/request-context.js"
 import type { Chat } from "../entities/chat.js"
+import { needsAttention } from "../entities/kit/chat-words.js"
 import { BadUserInput, Conflict } from "../errors/errors.js"
 import { patch } from "../schema/kit/input.js"
 import { mustBeMember } from "./checks.js"
@@ -12,7 +13,7 @@ export async function takeOver(context: RequestContext, chat: Chat, managerId: s
     ])
   await mustBeMember(context, chat.companyId, managerId)
   // The assistant may have passed on a chat whose manager is away.
-  const isFree = chat.isUnderAiControl || (chat.aiDisableReason === "auto" && !chat.isAttended)
+  const isFree = chat.isUnderAiControl || needsAttention(chat)
   if (!isFree && chat.managerId && chat.managerId !== managerId) throw new Conflict("Another person has taken this chat")
   chat.turnAiOff("manual", context.actor)
   patch(context, chat, { managerId }).changed()

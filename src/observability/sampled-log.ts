@@ -26,19 +26,24 @@ export class SampledLog {
     if (before && levels.indexOf(level) <= levels.indexOf(before.highest))
       return void Object.assign(before, { last: { level, facts }, count: before.count + 1 })
     clearTimeout(before?.timer)
+    if (before) this.summarize(message, before)
     this.log[level](facts, message)
     this.startInterval(level, message)
   }
 
   private startInterval(level: Level, message: string) {
     const end = () => {
-      const { last, count } = this.#repeated.get(message)!
+      const repeated = this.#repeated.get(message)!
       this.#repeated.delete(message)
-      if (count === 0) return
-      this.log[last.level]({ ...last.facts, count }, message)
-      this.startInterval(last.level, message)
+      if (this.summarize(message, repeated)) this.startInterval(repeated.last.level, message)
     }
     const timer = setTimeout(end, rootLimits.repeatedLogMs).unref()
     this.#repeated.set(message, { highest: level, last: { level, facts: {} }, count: 0, timer })
+  }
+
+  /** Logs how often a line was repeated, if it was. */
+  private summarize(message: string, { last: { level, facts }, count }: Repeated): boolean {
+    if (count > 0) this.log[level]({ ...facts, count }, message)
+    return count > 0
   }
 }

@@ -14,7 +14,7 @@ import {
 } from "../database/read-model.js"
 import { type Messenger, MessengerEnum } from "../entities/channel.js"
 import { Chat } from "../entities/chat.js"
-import { type ChatType, ChatTypeEnum } from "../entities/kit/chat-words.js"
+import { type ChatType, ChatTypeEnum, needsAttention } from "../entities/kit/chat-words.js"
 import { Trimmed, UUID } from "../entities/kit/scalars.js"
 import { words } from "../entities/kit/words.js"
 import { entityLimits } from "../entities/limits.js"
@@ -73,10 +73,7 @@ export const chatReadModel = readModel("Chat", {
   manager: belongsTo(() => userReadModel, "managerId"),
   folder: belongsTo(() => chatFolderReadModel, "folderId"),
   lastMessage: belongsTo(() => messageReadModel, "lastMessageId"),
-  needsAttention: computed(
-    ["isUnderAiControl", "aiDisableReason", "isAttended"],
-    ({ isUnderAiControl, aiDisableReason, isAttended }) => !isUnderAiControl && aiDisableReason === "auto" && !isAttended,
-  ),
+  needsAttention: computed(["isUnderAiControl", "aiDisableReason", "isAttended"], needsAttention),
   tags: {
     needs: [],
     async load(rows, reader, _selection, ofChat) {

@@ -50,10 +50,11 @@ describe("a line that repeats", () => {
     log.line("debug", "away", { reason: "not enabled" })
     expect(logged).toEqual([
       { level: "warn", reason: "ended" },
+      { level: "warn", reason: "ended", count: 1 },
       { level: "error", reason: "read-only" },
     ])
     log.line("warn", "away", { reason: "ended" })
     interval()
-    expect(logged[2]).toEqual({ level: "warn", reason: "ended", count: 1 })
+    expect(logged[3]).toEqual({ level: "warn", reason: "ended", count: 1 })
   })
 })

@@ -26,3 +26,14 @@ export const ChatTypeEnum = words("ChatType", "Type of a chat.", {
 })
 export type ChatType = (typeof ChatTypeEnum)[string]
 export const chatTypes = Object.values(ChatTypeEnum)
+
+/** What decides whether a person has to answer a chat; a row that was read has what was selected. */
+interface Attention {
+  isUnderAiControl?: boolean
+  aiDisableReason?: AiDisableReason | null
+  isAttended?: boolean
+}
+
+/** Whether a person has to answer a chat: AI was turned off with reason `auto`, and nobody has written for the company since. */
+export const needsAttention = ({ isUnderAiControl, aiDisableReason, isAttended }: Attention): boolean =>
+  !isUnderAiControl && aiDisableReason === "auto" && !isAttended
