@@ -422,33 +422,49 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["Just now"])
   })
 
+  /** For `before`: the page gets the answers to an operation after `release()`; `came` is what came by its sockets. */
+  const heldAnswers = (operation: string) => `{
+    const { fetch, WebSocket: Socket } = window
+    const released = new Promise((resolve) => (window.release = resolve))
+    window.came = ""
+    window.fetch = async (url, init) => {
+      const answer = await fetch(url, init)
+      if (!init?.body?.includes('"operationName":"${operation}"')) return answer
+      window.isAnswered = true
+      await released
+      return answer
+    }
+    window.WebSocket = class extends Socket {
+      constructor(...args) {
+        super(...args)
+        this.addEventListener("message", ({ data }) => (window.came += data))
+      }
+    }
+  }`
+
   it("shows a message that comes as an event before the answer to an earlier read of its chat", async () => {
-    const before = `{
-      const { fetch, WebSocket: Socket } = window
-      const released = new Promise((resolve) => (window.release = resolve))
-      window.came = ""
-      window.fetch = async (url, init) => {
-        const answer = await fetch(url, init)
-        if (!init?.body?.includes('"operationName":"Messages"')) return answer
-        window.isAnswered = true
-        await released
-        return answer
-      }
-      window.WebSocket = class extends Socket {
-        constructor(...args) {
-          super(...args)
-          this.addEventListener("message", ({ data }) => (window.came += data))
-        }
-      }
-    }`
     const chat = await acme.chat({ name: "Sonja Slow" })
     await customer(chat.id, "Read")
-    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before })
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldAnswers("Messages") })
     await until("the server has answered the read of the messages", () => page.run("window.isAnswered"))
     await customer(chat.id, "After the read")
     await until("the event is in the page", () => page.run("window.came.includes('After the read')"))
     await page.run("window.release()")
     await shows(page, ["Read", "After the read"])
+  })
+
+  it("marks a chat as read again when a message comes as an event before the answer to the first mark", async () => {
+    const chat = await acme.chat({ name: "Mara Mark" })
+    await customer(chat.id, "First")
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldAnswers("MarkChatRead") })
+    await until("the server has marked the chat", () => page.run("window.isAnswered"))
+    await customer(chat.id, "Second")
+    await until("the event is in the page", () => page.run("window.came.includes('Second')"))
+    await page.run("window.release()")
+    await until(
+      "nothing is unread",
+      async () => (await acme.rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)).body.unreadCount === 0,
+    )
   })
 
   it("shows hostile text as text, in every place", async () => {

@@ -1,6 +1,6 @@
 import { type Client, createClient, fetchExchange, subscriptionExchange } from "urql"
 import { normalizedCache } from "./cache.js"
-import { RunningReads } from "./running-reads.js"
+import { RunningRequests } from "./running-requests.js"
 import { fetchSignedIn } from "./session.js"
 import { openSocket } from "./socket.js"
 
@@ -18,7 +18,7 @@ export interface ClientListener {
 export function openClient(listener: ClientListener): { client: Client; close(): void } {
   const lastEvents = new Map<string, string>()
   const socket = openSocket(listener.connected)
-  const reads = new RunningReads()
+  const requests = new RunningRequests()
   const resyncAfter = (errors: readonly { extensions?: Record<string, unknown> }[] = []) => {
     if (errors.some(({ extensions }) => extensions?.["code"] === "RESYNC_REQUIRED")) listener.resync()
   }
@@ -28,7 +28,7 @@ export function openClient(listener: ClientListener): { client: Client; close():
     fetch: fetchSignedIn,
     exchanges: [
       normalizedCache(),
-      reads.exchange,
+      requests.exchange,
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query, variables }) => ({
@@ -46,7 +46,7 @@ export function openClient(listener: ClientListener): { client: Client; close():
                   resyncAfter(result.errors)
                   const event = result.data?.events
                   if (!companyId || !event) return sink.next(result)
-                  reads.after(() => {
+                  requests.after(() => {
                     if (stopped) return
                     lastEvents.set(companyId, event.id)
                     sink.next(result)

@@ -14,7 +14,7 @@ export const inboxLimits = {
   firstPauseMs: 250,
   /** A subscription that the server ended is started again after this time, in milliseconds. */
   subscribeAgainMs: 1_000,
-  /** The longest time for which an event waits for the answers to earlier reads, in milliseconds. */
+  /** The longest time for which an event waits for the answers to earlier requests, in milliseconds. */
   heldMs: 10_000,
   /** A token that is valid for less than this is refreshed before a request, in milliseconds. */
   refreshBeforeMs: 30_000,
