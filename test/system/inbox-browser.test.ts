@@ -422,11 +422,12 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     await shows(page, ["Just now"])
   })
 
-  /** For `before`: the page gets the answers to an operation after `release()`; `came` is what came by its sockets. */
+  /** For `before`: the page gets the answers to an operation after `release()`; `came` is what came by its `sockets`. */
   const heldAnswers = (operation: string) => `{
     const { fetch, WebSocket: Socket } = window
     const released = new Promise((resolve) => (window.release = resolve))
-    window.came = ""
+    window.came = []
+    window.sockets = []
     window.fetch = async (url, init) => {
       const answer = await fetch(url, init)
       if (!init?.body?.includes('"operationName":"${operation}"')) return answer
@@ -437,10 +438,14 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     window.WebSocket = class extends Socket {
       constructor(...args) {
         super(...args)
-        this.addEventListener("message", ({ data }) => (window.came += data))
+        window.sockets.push(this)
+        this.addEventListener("message", ({ data }) => window.came.push(data))
       }
     }
   }`
+
+  /** Waits until the page has got a message as an event. */
+  const came = (page: Page, text: string) => until("the event is in the page", () => page.run(`window.came.join().includes("${text}")`))
 
   it("shows a message that comes as an event before the answer to an earlier read of its chat", async () => {
     const chat = await acme.chat({ name: "Sonja Slow" })
@@ -448,7 +453,7 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldAnswers("Messages") })
     await until("the server has answered the read of the messages", () => page.run("window.isAnswered"))
     await customer(chat.id, "After the read")
-    await until("the event is in the page", () => page.run("window.came.includes('After the read')"))
+    await came(page, "After the read")
     await page.run("window.release()")
     await shows(page, ["Read", "After the read"])
   })
@@ -459,12 +464,28 @@ inBrowser(`the inbox in a browser${chromium ? "" : " (skipped: there is no Chrom
     const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldAnswers("MarkChatRead") })
     await until("the server has marked the chat", () => page.run("window.isAnswered"))
     await customer(chat.id, "Second")
-    await until("the event is in the page", () => page.run("window.came.includes('Second')"))
+    await came(page, "Second")
     await page.run("window.release()")
     await until(
       "nothing is unread",
       async () => (await acme.rest.as(acme.token).get(`/api/chats/${chat.id}`).expect(200)).body.unreadCount === 0,
     )
+  })
+
+  it("gets no event again that waits for an answer while the page connects again", async () => {
+    const chat = await acme.chat({ name: "Wanda Wait" })
+    const page = await inbox(acme.member.email, `/inbox/chats/${chat.id}`, { before: heldAnswers("Messages") })
+    await until("the server has answered the read of the messages", () => page.run("window.isAnswered"))
+    await customer(chat.id, "Before")
+    await came(page, "Before")
+    await page.run("window.sockets.at(-1).close(4000, 'Connection lost')")
+    await customer(chat.id, "Afterwards")
+    await came(page, "Afterwards")
+    expect(
+      await page.run("window.came.filter((frame) => frame.includes('MESSAGE_CREATED') && frame.includes('\"text\":\"Before\"')).length"),
+    ).toBe(1)
+    await page.run("window.release()")
+    await shows(page, ["Before", "Afterwards"])
   })
 
   it("shows hostile text as text, in every place", async () => {

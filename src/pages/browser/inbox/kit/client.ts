@@ -27,16 +27,19 @@ export function openClient(listener: ClientListener): { client: Client; close():
     preferGetMethod: false,
     fetch: fetchSignedIn,
     exchanges: [
-      normalizedCache(),
       requests.exchange,
+      normalizedCache(),
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query, variables }) => ({
           subscribe: (sink) => {
             const sent = { ...variables } as Record<string, unknown>
             const companyId = "after" in sent ? (sent["companyId"] as string) : null
+            // Events that came and are held are delivered also after the socket connects again.
+            let received: string | undefined
             // The socket reads the variables whenever it subscribes again.
-            if (companyId) Object.defineProperty(sent, "after", { get: () => lastEvents.get(companyId) ?? variables?.["after"] })
+            if (companyId)
+              Object.defineProperty(sent, "after", { get: () => received ?? lastEvents.get(companyId) ?? variables?.["after"] })
             let stopped = false
             const end = socket.subscribe<{ events?: { id: string } }, Record<string, unknown>>(
               { query: query!, variables: sent },
@@ -46,6 +49,7 @@ export function openClient(listener: ClientListener): { client: Client; close():
                   resyncAfter(result.errors)
                   const event = result.data?.events
                   if (!companyId || !event) return sink.next(result)
+                  received = event.id
                   requests.after(() => {
                     if (stopped) return
                     lastEvents.set(companyId, event.id)

@@ -2,22 +2,43 @@ import type { Exchange, Operation } from "urql"
 import { pipe, tap } from "wonka"
 import { inboxLimits } from "./limits.js"
 
-/** Root fields of queries that read what events change. */
-const toldByEvents = new Set(["chat", "chats", "message", "messages"])
+/** Root fields of the inbox that answer with what events change: chats and messages. */
+export const toldByEvents: ReadonlySet<string> = new Set([
+  "addChatComment",
+  "addChatLabel",
+  "assignManager",
+  "chat",
+  "chats",
+  "createChat",
+  "createMessage",
+  "markChatRead",
+  "markChatUnread",
+  "message",
+  "messages",
+  "removeChatComment",
+  "removeChatLabel",
+  "retryMessage",
+  "setAiControl",
+  "setChatFolder",
+  "takeOverChat",
+  "updateChat",
+])
 
-/** Whether the answer to a request says what events change. A mutation may answer with a chat or a message. */
-const isToldByEvents = ({ kind, query }: Operation): boolean =>
-  kind === "mutation" ||
-  (kind === "query" &&
-    query.definitions.some(
-      (definition) =>
-        definition.kind === "OperationDefinition" &&
-        definition.selectionSet.selections.some((field) => field.kind === "Field" && toldByEvents.has(field.name.value)),
-    ))
+const isToldByEvents = ({ query }: Operation): boolean =>
+  query.definitions.some(
+    (definition) =>
+      definition.kind === "OperationDefinition" &&
+      definition.selectionSet.selections.some((field) => field.kind === "Field" && toldByEvents.has(field.name.value)),
+  )
+
+interface Request {
+  /** Of its operation; the same mutation with the same variables has the same. */
+  readonly key: number
+}
 
 interface HeldEvent {
-  /** The requests that ran when it came, by their keys. */
-  readonly requests: Set<number>
+  /** What ran when it came, and is not answered. */
+  readonly requests: Set<Request>
   readonly deliver: () => void
   readonly timer: ReturnType<typeof setTimeout>
 }
@@ -27,37 +48,42 @@ interface HeldEvent {
  * what the event changed. Events keep their order. An event waits for at most `inboxLimits.heldMs`.
  */
 export class RunningRequests {
-  #running = new Set<number>()
+  #running = new Set<Request>()
   #held: HeldEvent[] = []
 
-  /** Follows the requests of a client: it stands between its cache and its network. */
+  /** Stands before the cache, and so gets an answer when the cache has written it: those to optimistic mutations it writes together. */
   readonly exchange: Exchange =
     ({ forward }) =>
     (operations) =>
       pipe(
         operations,
         tap((operation) => {
-          if (operation.kind === "teardown") this.#ended(operation.key)
-          else if (isToldByEvents(operation)) this.#running.add(operation.key)
+          const { kind, key } = operation
+          if (kind === "teardown") this.#end(...this.#withKey(key))
+          else if (kind !== "subscription" && isToldByEvents(operation)) this.#running.add({ key })
         }),
         forward,
-        tap(({ operation }) => {
-          // The cache has the answer when this task has ended.
-          if (operation.kind !== "subscription") queueMicrotask(() => this.#ended(operation.key))
+        tap(({ operation: { kind, key } }) => {
+          // The views get the answer when this function has returned.
+          if (kind !== "subscription") queueMicrotask(() => this.#end(...this.#withKey(key).slice(0, 1)))
         }),
       )
 
   /** Calls `deliver` when the requests that run now are answered, and the events before it delivered. */
   after(deliver: () => void): void {
     const requests = new Set(this.#running)
-    this.#held.push({ requests, deliver, timer: setTimeout(() => this.#ended(...requests), inboxLimits.heldMs) })
+    this.#held.push({ requests, deliver, timer: setTimeout(() => this.#end(...requests), inboxLimits.heldMs) })
     this.#deliver()
   }
 
-  #ended(...keys: number[]) {
-    for (const key of keys) {
-      this.#running.delete(key)
-      for (const { requests } of this.#held) requests.delete(key)
+  #withKey(key: number) {
+    return [...this.#running].filter((request) => request.key === key)
+  }
+
+  #end(...ended: Request[]) {
+    for (const request of ended) {
+      this.#running.delete(request)
+      for (const { requests } of this.#held) requests.delete(request)
     }
     this.#deliver()
   }
