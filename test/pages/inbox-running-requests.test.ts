@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
+import { type Client, createClient, createRequest, type Exchange, type Operation, type OperationResult } from "@urql/core"
 import { buildSchema, getNamedType, type OperationDefinitionNode, parse } from "graphql"
-import { type Client, createClient, createRequest, type Exchange, type Operation, type OperationResult } from "urql"
 import { filter, makeSubject, merge, pipe, tap } from "wonka"
 import { inboxOperations } from "../../src/pages/assets.js"
 import { normalizedCache } from "../../src/pages/browser/inbox/kit/cache.js"

@@ -1,4 +1,4 @@
-import type { Exchange, Operation } from "urql"
+import type { Exchange, Operation } from "@urql/core"
 import { pipe, tap } from "wonka"
 import { inboxLimits } from "./limits.js"
 
