@@ -12,14 +12,17 @@ interface Repeated {
   timer: NodeJS.Timeout
 }
 
-/** Logs what repeats, as clients can at will, or while a service is away: the first time at once, then once per interval, with the number of repetitions since then. */
+/**
+ * Logs what repeats, as clients can at will, or while a service is away: the first time at once, then once per interval, with the number of
+ * repetitions since then.
+ */
 export class SampledLog {
   /** By message. */
   readonly #repeated = new Map<string, Repeated>()
 
   constructor(private readonly log: Logger) {}
 
-  /** Logs a fixed text; one of a higher level than before at once, since it is of something else, and first how often the others were repeated. */
+  /** Logs a fixed text; one of a higher level than before at once, since it is of something else, after the number of repetitions so far. */
   line(level: Level, message: string, facts: object = {}) {
     if (!this.log.isLevelEnabled(level)) return
     const before = this.#repeated.get(message)
