@@ -27,8 +27,7 @@ export function openClient(listener: ClientListener): { client: Client; close():
     preferGetMethod: false,
     fetch: fetchSignedIn,
     exchanges: [
-      requests.exchange,
-      normalizedCache(),
+      ...requests.around(normalizedCache()),
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query, variables }) => ({

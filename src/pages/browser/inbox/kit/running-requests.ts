@@ -51,29 +51,37 @@ export class RunningRequests {
   #running = new Set<Request>()
   #held: HeldEvent[] = []
 
-  /** Stands before the cache, and so gets an answer when the cache has written it: those to optimistic mutations it writes together. */
-  readonly exchange: Exchange =
-    ({ forward }) =>
-    (operations) =>
-      pipe(
-        operations,
-        tap((operation) => {
-          const { kind, key } = operation
-          if (kind === "teardown") this.#end(...this.#withKey(key))
-          else if (kind !== "subscription" && isToldByEvents(operation)) this.#running.add({ key })
-        }),
-        forward,
-        tap(({ operation: { kind, key } }) => {
-          // The views get the answer when this function has returned.
-          if (kind !== "subscription") queueMicrotask(() => this.#end(...this.#withKey(key).slice(0, 1)))
-        }),
-      )
+  /**
+   * A cache, and what follows the requests of its client. Mutations are followed before the cache, which writes the answers to optimistic ones
+   * together, when it has the last one; queries after it, where each one that goes to the network has one answer.
+   */
+  around(cache: Exchange): Exchange[] {
+    return [this.#following("mutation"), cache, this.#following("query")]
+  }
 
   /** Calls `deliver` when the requests that run now are answered, and the events before it delivered. */
   after(deliver: () => void): void {
     const requests = new Set(this.#running)
     this.#held.push({ requests, deliver, timer: setTimeout(() => this.#end(...requests), inboxLimits.heldMs) })
     this.#deliver()
+  }
+
+  #following(followed: "mutation" | "query"): Exchange {
+    return ({ forward }) =>
+      (operations) =>
+        pipe(
+          operations,
+          tap((operation) => {
+            const { kind, key } = operation
+            if (kind === "teardown") this.#end(...this.#withKey(key))
+            else if (kind === followed && isToldByEvents(operation)) this.#running.add({ key })
+          }),
+          forward,
+          tap(({ operation: { kind, key } }) => {
+            // The cache and the views get the answer when this function has returned.
+            if (kind === followed) queueMicrotask(() => this.#end(...this.#withKey(key).slice(0, 1)))
+          }),
+        )
   }
 
   #withKey(key: number) {
