@@ -23,8 +23,9 @@ import { withdrawQueuedAnswers } from "./withdraw.js"
     "create index chat_attention on chat (company_id, recency desc, id desc) where not is_under_ai_control and ai_disable_reason = 'auto' and not is_attended",
 })
 @Index({
-  name: "chat_unread",
-  expression: "create index chat_unread on chat (company_id, recency desc, id desc) where unread_count > 0",
+  name: "chat_unread_recency",
+  // With the messenger, chats of others are passed over without reading their rows.
+  expression: "create index chat_unread_recency on chat (company_id, recency desc, id desc, messenger) where unread_count > 0",
 })
 @Index({
   name: "chat_of_people",

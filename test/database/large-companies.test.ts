@@ -55,3 +55,15 @@ it("reads of a company with half of all rows do not read all of its rows, howeve
   const reads = await readsOf(w, statements)
   expect(reads.filter(({ rows }) => rows >= chats)).toEqual([])
 })
+
+it("unread chats of one messenger are found without reading the rows of others", async () => {
+  const list = async () => {
+    const document = `{ chats(first: 50, companyId: "${acme.id}", unread: true, messenger: OLX) { nodes { id } } }`
+    expect((await gql(acme.owner.jwt, document)).data.chats.nodes).toHaveLength(50)
+  }
+  const statements = (await sentStatements(w, list)).filter(({ text }) => / from "chat" /.test(text))
+  const reads = await readsOf(w, statements)
+  expect(reads.length).toBeGreaterThan(0)
+  // A page and the row that says whether there is another one; a third of the chats are on this messenger.
+  expect(reads.filter(({ rows }) => rows > 51)).toEqual([])
+})
