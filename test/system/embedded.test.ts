@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,14 +15,18 @@ import {
   writeFileSync,
 } from "node:fs"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
+import { tmpdir, totalmem } from "node:os"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import pg from "pg"
-import { SHARED_FOLDER } from "../../src/database/embedded/home.js"
+import { installBinaries } from "../../src/database/embedded/binaries.js"
+import { binariesFolder, openHome, SHARED_FOLDER } from "../../src/database/embedded/home.js"
+import { initialise } from "../../src/database/embedded/init.js"
 import { type EmbeddedDatabase, openEmbedded } from "../../src/database/embedded/open.js"
+import { leastPageCacheMb, pageCacheMb } from "../../src/database/embedded/page-cache.js"
 import { findPostmaster, stopPostmaster } from "../../src/database/embedded/postmaster.js"
 import { superuserUrl } from "../../src/database/embedded/roles.js"
+import { findOrStart } from "../../src/database/embedded/start.js"
 import { happens, until } from "../kit/wait.js"
 
 const root = process.getuid?.() === 0
@@ -125,9 +130,17 @@ describe("the first start", () => {
     const [settings] = await ask(
       superuserUrl(memory(dataDir)),
       `SELECT current_setting('fsync') f, current_setting('synchronous_commit') s, current_setting('full_page_writes') p,
-              current_setting('listen_addresses') l, current_setting('unix_socket_directories') u, current_setting('jit') j`,
+              current_setting('listen_addresses') l, current_setting('unix_socket_directories') u, current_setting('jit') j,
+              pg_size_bytes(current_setting('shared_buffers')) / 1048576 as cache`,
     )
-    expect(settings).toEqual({ f: "on", s: "on", p: "on", l: "127.0.0.1", u: "", j: "off" })
+    expect(settings).toEqual({ f: "on", s: "on", p: "on", l: "127.0.0.1", u: "", j: "off", cache: String(pageCacheMb()) })
+  })
+
+  it("keeps pages in a quarter of the memory, between 128 MB and 4 GB", () => {
+    const gigabyte = 1024 ** 3
+    const machines = [0.25, 0.5, 1, 8, 15.5, 16, 64]
+    expect(machines.map((gigabytes) => pageCacheMb(gigabytes * gigabyte))).toEqual([128, 128, 256, 2048, 3968, 4096, 4096])
+    expect(pageCacheMb()).toBeLessThanOrEqual(Math.max(128, totalmem() / 4 / 1024 ** 2))
   })
 
   it("supports letters beyond ASCII, in patterns and in trigrams", async () => {
@@ -165,6 +178,23 @@ describe("the first start", () => {
     expect(await notes(database.url)).toEqual(["kept"])
     await database.stop()
     other.close()
+  })
+
+  it("has a small cache of pages where the system refuses the memory of a larger one", async () => {
+    const found = openHome(folder())
+    const home = { ...found, binaries: await installBinaries(binariesFolder(found)) }
+    await initialise(home)
+    // In place of a system that refuses: a program that answers as PostgreSQL does there.
+    const refusing = folder()
+    mkdirSync(join(refusing, "bin"))
+    const program = `#!/bin/sh
+      case "$*" in *shared_buffers=${leastPageCacheMb}MB*) exec "${home.binaries}/bin/postgres" "$@" ;; esac
+      echo "FATAL:  could not map anonymous shared memory: Cannot allocate memory" >&2
+      exit 1`
+    writeFileSync(join(refusing, "bin", "postgres"), program, { mode: 0o755 })
+    const { port } = await findOrStart({ ...home, binaries: refusing })
+    expect(await ask(superuserUrl(home.memory, port), "SHOW shared_buffers")).toEqual([{ shared_buffers: `${leastPageCacheMb}MB` }])
+    await stopPostmaster(home.data)
   })
 
   it("fails with one line and the end of the log", async () => {

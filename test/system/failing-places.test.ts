@@ -202,7 +202,7 @@ it("a PostgreSQL that cannot be started fails the start with one line", async ()
   const home = { ...openHome(folder), binaries: join(folder, "nothing") }
   try {
     await expect(initialise(home)).rejects.toThrow(/^PostgreSQL could not initialise .*ENOENT$/)
-    const started = launch(home, 1)
+    const started = launch(home, 1, 128)
     await until("PostgreSQL has failed to start", () => started.ended() !== undefined)
     expect(started.ended()).toContain("ENOENT")
   } finally {

@@ -16,7 +16,6 @@ const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "200",
-  shared_buffers: "256MB",
   // Reports over outcomes keep some ten megabytes of sums.
   work_mem: "16MB",
   fsync: "on",
@@ -50,13 +49,16 @@ export function findPostmaster(data: string): Postmaster | undefined {
   return isPostmaster(pid, data) ? { pid, port: Number(lines[3]) || undefined } : undefined
 }
 
-/** Starts the database process detached, so that a Ctrl-C of this process does not reach it. */
-export function launch(home: Home, port: number): Launch {
+/** Starts the database process detached, so that a Ctrl-C of this process does not reach it; its cache of pages has so many megabytes. */
+export function launch(home: Home, port: number, cacheMb: number): Launch {
   disarmStalePid(home.data)
   rotate(home.logFile)
   const log = openSync(home.logFile, "a", 0o600)
   giveToOwner(home.logFile)
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const settings = Object.entries({ ...SETTINGS, shared_buffers: `${cacheMb}MB`, port }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ])
   const begin = statSync(home.logFile).size
   const child = spawn(join(home.binaries, "bin", "postgres"), ["-D", home.data, ...settings], {
     ...runAs(home.account),

@@ -5,6 +5,7 @@ import pg from "pg"
 import { operatorError } from "../../errors/operator-error.js"
 import { type Home, remember } from "./home.js"
 import { lastLines } from "./init.js"
+import { leastPageCacheMb, pageCacheMb } from "./page-cache.js"
 import { findPostmaster, type Launch, launch } from "./postmaster.js"
 import { superuserUrl } from "./roles.js"
 
@@ -18,12 +19,16 @@ const PORTS = { from: 20_000, below: 32_768, attempts: 50 }
 // The port was taken meanwhile, sessions of a killed database process are still ending, or another process was faster.
 const TRANSIENT = /Address already in use|could not bind|pre-existing shared memory|"postmaster.pid" (already exists|is empty)/
 
+// The system does not promise so much memory, as with `vm.overcommit_memory=2`.
+const NO_MEMORY = "could not map anonymous shared memory"
+
 /** Finds the running database or starts it, waits until it accepts connections, and returns its port and whether it was started here. */
 export async function findOrStart(home: Home): Promise<{ port: number; started: boolean }> {
   const deadline = performance.now() + START_MS
   let child: Launch | undefined
   let started = false
   let last = "no process of it was seen."
+  let cacheMb = pageCacheMb()
   while (performance.now() < deadline) {
     const running = findPostmaster(home.data)
     if (running?.port) {
@@ -34,11 +39,12 @@ export async function findOrStart(home: Home): Promise<{ port: number; started: 
     const end = running ? undefined : child?.ended()
     if (end) {
       last = lastLines(end)
-      if (!TRANSIENT.test(end)) throw operatorError(`PostgreSQL did not start on ${home.data}: ${last}`)
+      if (end.includes(NO_MEMORY) && cacheMb > leastPageCacheMb) cacheMb = leastPageCacheMb
+      else if (!TRANSIENT.test(end)) throw operatorError(`PostgreSQL did not start on ${home.data}: ${last}`)
       await sleep(10 * STEP_MS)
     }
     if (!running && (!child || end)) {
-      child = launch(home, await choosePort(home))
+      child = launch(home, await choosePort(home), cacheMb)
       started = true
     }
     await sleep(STEP_MS)
