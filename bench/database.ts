@@ -7,7 +7,7 @@ import { openEmbedded } from "../src/database/embedded/open.js"
 import { superuserUrl } from "../src/database/embedded/roles.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import type { Program } from "./contestants.js"
-import { measuredCompany } from "./fill.js"
+import { measuredCompany, type Size } from "./fill.js"
 import { ensureFilled, filledNames, isSchemaOther } from "./filled.js"
 import type { Options } from "./options.js"
 import type { Contestant } from "./requests.js"
@@ -37,8 +37,13 @@ export interface BenchDatabases {
 export const databaseOf = ({ database, earlier }: BenchDatabases, contestant: Contestant | Program) =>
   contestant.startsWith("before") ? earlier : database
 
-/** Opens the server (BENCH_DATABASE_URL, else the embedded one in bench/data), fills its databases when needed, and copies them; the stack closes all. */
-export async function openDatabases(stack: AsyncDisposableStack, { size }: Options, say: (line: string) => void): Promise<BenchDatabases> {
+/** The PostgreSQL server of a run: BENCH_DATABASE_URL, else the embedded one in bench/data. */
+interface BenchServer {
+  admin: pg.Client
+  urlOf(name: string): string
+}
+
+async function openServer(stack: AsyncDisposableStack, say: (line: string) => void): Promise<BenchServer> {
   const given = process.env["BENCH_DATABASE_URL"]
   const dataDir = join(here, "data")
   const embedded = given ? null : await openEmbedded({ dataDir, role: "command", log: say })
@@ -47,19 +52,47 @@ export async function openDatabases(stack: AsyncDisposableStack, { size }: Optio
   const urlOf = (name: string) => Object.assign(new URL(superuser), { pathname: `/${name}` }).href
   const admin = new pg.Client({ connectionString: superuser })
   await admin.connect()
+  stack.defer(() => admin.end())
   await quiet(admin)
-  await ensureFilled({ admin, urlOf, size, say })
+  return { admin, urlOf }
+}
+
+/** PostgreSQL's version and the size of its cache, on which figures depend. */
+export async function described(client: pg.Client): Promise<string> {
+  const { rows } = await client.query("select current_setting('server_version') as version, current_setting('shared_buffers') as cache")
+  return `PostgreSQL ${rows[0].version} with shared_buffers of ${rows[0].cache}`
+}
+
+/** Copies a filled database, and opens the copy. */
+async function copyOf({ admin, urlOf }: BenchServer, stack: AsyncDisposableStack, name: string, copy: string): Promise<BenchDatabase> {
+  await admin.query(`drop database if exists ${copy} with (force)`)
+  // The other strategy writes each page twice: to the log, too. A copy of files begins outside of PostgreSQL's cache.
+  await admin.query(`create database ${copy} template ${name} strategy file_copy`)
+  return open(stack, urlOf(copy))
+}
+
+/** Opens the server, fills its databases when needed, and copies them; the stack closes all. */
+export async function openDatabases(stack: AsyncDisposableStack, { size }: Options, say: (line: string) => void): Promise<BenchDatabases> {
+  const server = await openServer(stack, say)
+  await ensureFilled({ ...server, size, say })
   const filled = filledNames(size)
-  const copyOf = async (name: string, copy: string) => {
-    await admin.query(`drop database if exists ${copy} with (force)`)
-    await admin.query(`create database ${copy} template ${name}`)
-    return open(stack, urlOf(copy))
-  }
-  const database = await copyOf(filled.ours, "bench")
-  const earlier = isSchemaOther ? await copyOf(filled.before, "bench_earlier") : database
-  await admin.query("checkpoint")
-  await admin.end()
+  const database = await copyOf(server, stack, filled.ours, "bench")
+  const earlier = isSchemaOther ? await copyOf(server, stack, filled.before, "bench_earlier") : database
+  await server.admin.query("checkpoint")
   return { database, earlier }
+}
+
+/** Opens copies of two databases of this version: one of the size, and one with a tenth of the chats in as many companies. */
+export async function openWithTenth(stack: AsyncDisposableStack, { size }: Options, say: (line: string) => void) {
+  const server = await openServer(stack, say)
+  const copied = async (of: Size, copy: string) => {
+    await ensureFilled({ ...server, size: of, say })
+    return copyOf(server, stack, filledNames(of).ours, copy)
+  }
+  const all = await copied(size, "bench")
+  const tenth = await copied({ ...size, chats: size.chats / 10 }, "bench_tenth")
+  await server.admin.query("checkpoint")
+  return { all, tenth }
 }
 
 async function open(stack: AsyncDisposableStack, url: string): Promise<BenchDatabase> {

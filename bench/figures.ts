@@ -15,6 +15,11 @@ type Figure<M> = { [Key in keyof M]: M[Key] extends number ? Key : never }[keyof
 export class Figures<M extends Measured = Measurement> {
   constructor(private readonly all: M[]) {}
 
+  /** Who was measured, in the order of the first round. */
+  get contestants(): M["contestant"][] {
+    return [...new Set(this.all.map(({ contestant }) => contestant))]
+  }
+
   private of(workload: M["workload"], contestant: M["contestant"], figure: Figure<M>): number[] {
     return this.all.filter((each) => each.workload === workload && each.contestant === contestant).map((each) => each[figure] as number)
   }

@@ -19,6 +19,8 @@ import { type Findings, report } from "./report.js"
 import { contestants } from "./requests.js"
 import { drawSamples } from "./samples.js"
 import { measureSearch } from "./search.js"
+import { readSizeOptions } from "./size-options.js"
+import { measureSizes } from "./sizes.js"
 import { measureSubscribers } from "./subscribers/main.js"
 import { readSubscriberOptions } from "./subscribers/options.js"
 import { measureTurns } from "./turns/main.js"
@@ -44,6 +46,9 @@ async function main() {
   if (subscribers) return void process.stdout.write(`${await measureSubscribers(subscribers, say)}\n`)
   const turnOptions = readTurnOptions(args)
   if (turnOptions) return void process.stdout.write(`${await measureTurns(turnOptions, say)}\n`)
+  // S1 runs alone, too: it has databases of its own.
+  const sizeOptions = readSizeOptions(args)
+  if (sizeOptions) return void process.stdout.write(`${await measureSizes(sizeOptions, say)}\n`)
   if (args.some((arg) => /^(--workloads=)?R1$/i.test(arg))) {
     const sizes = args.filter((arg) => !/^(--workloads(=R1)?|R1)$/i.test(arg))
     return void process.stdout.write(`${await measureRemoval(readOptions(sizes), say)}\n`)
@@ -71,7 +76,7 @@ async function main() {
   const { page, cursors } = await findCursors(servers, databases, options)
   const context: BenchmarkContext = { options, ...databases, servers, load, samples, cursors, postmaster, isTidied: true, say }
   const found: Findings = { statements: [], fresh: [], flooded: [], delivered: [], history: [] }
-  await compareAnswers(context, options.workloads)
+  await compareAnswers(context, options.workloads, contestants)
   say("every contestant returns the same")
   found.statements = await countStatements(context, options.workloads)
   await pauseAll(context)

@@ -23,12 +23,12 @@ export interface Measurement {
 }
 
 /** The servers, the database and the options of a run. */
-export interface BenchmarkContext extends BenchDatabases {
+export interface BenchmarkContext<C extends Contestant = Contestant> extends BenchDatabases {
   options: Options
-  servers: Record<Contestant, Server>
+  servers: Record<C, Server>
   load: ChildProcess
   samples: Samples
-  cursors: Record<Contestant, string>
+  cursors: Record<C, string>
   /** PostgreSQL's main process, if it runs on this machine. */
   postmaster: number | null
   /** Whether tables are vacuumed before each round; not after the flood of writes. */
@@ -37,7 +37,7 @@ export interface BenchmarkContext extends BenchDatabases {
 }
 
 /** Page 1,000 is measured next to page 1, since their ratio is the result. */
-const sideBySide = (workloads: Workload[]) =>
+export const sideBySide = (workloads: Workload[]) =>
   workloads.flatMap((workload): Workload[][] => {
     if (workload === "W6") return []
     return [workload === "W1" ? workloads.filter((each) => each === "W1" || each === "W6") : [workload]]
@@ -68,7 +68,7 @@ export async function measure(context: BenchmarkContext): Promise<Measurement[]>
   return measurements
 }
 
-const orderFor = (context: BenchmarkContext, workload: Workload, contestant: Contestant): LoadOrder => ({
+const orderFor = <C extends Contestant>(context: BenchmarkContext<C>, workload: Workload, contestant: C): LoadOrder => ({
   contestant,
   workload,
   url: context.servers[contestant].url,
@@ -79,7 +79,13 @@ const orderFor = (context: BenchmarkContext, workload: Workload, contestant: Con
   samples: context.samples,
 })
 
-async function measureOne(context: BenchmarkContext, workload: Workload, contestant: Contestant, round: number): Promise<Measurement> {
+/** Measures a contestant under a workload in a round, after a warm-up. */
+export async function measureOne<C extends Contestant>(
+  context: BenchmarkContext<C>,
+  workload: Workload,
+  contestant: C,
+  round: number,
+): Promise<Measurement & { contestant: C }> {
   const { options, servers, load, postmaster } = context
   const database = databaseOf(context, contestant)
   const { pid } = servers[contestant]

@@ -17,7 +17,8 @@ export interface Findings {
   history: HistoryReading[]
 }
 
-const titles: Record<Workload, string> = {
+/** What each workload asks for. */
+export const titles: Record<Workload, string> = {
   W1: "W1 the 50 latest chats with last message, assistant, folder and tags",
   W6: "W6 a page of W1 far down the list, by cursor",
   W2: "W2 the 30 newest messages of a chat with the quoted ones and their files",

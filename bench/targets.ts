@@ -63,6 +63,9 @@ export const targets: Target[] = [
 /** Server CPU of a message without a connection, of one that its event delivers, at most. */
 export const failsAtMost = 1.25
 
+/** What a request, a message or a turn may cost with ten times the chats, of what it costs. */
+export const tenfoldCostsAtMost = 1.3
+
 /** Growth of the server's memory while a history of 100,000 messages is streamed, in MB. */
 export const historyGrowth = 50
 

@@ -26,7 +26,7 @@ interface Bench {
 export async function measureSubscribers(options: SubscriberOptions, say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-  const deployment = await openDeployment(stack, options.size, say)
+  const deployment = await openDeployment(stack, options, say)
   const bench = await openBench(stack, deployment)
   const all: Record<string, Round[]> = { own: [], ...Object.fromEntries(Object.keys(selections).map((name) => [name, []])) }
   let payload = ""
@@ -66,8 +66,8 @@ async function openBench(stack: AsyncDisposableStack, deployment: Deployment): P
   stack.defer(() => end(child))
   const raw = { url: `http://127.0.0.1:${port}`, pid: child.pid! }
   await untilAnswers(child, raw.url)
-  const company = deployment.companies[0]!
-  const chats = await createChats({ ...deployment, companies: [company] }, ours!, { count: subscribers, answeredBy: null, dueAt: null })
+  const company = ours!.companies[0]!
+  const chats = await createChats({ ...ours!, companies: [company] }, { count: subscribers, answeredBy: null, dueAt: null })
   return { ours: ours!, raw, clients, token: company.token, chats: chats.map(({ id }) => id) }
 }
 

@@ -49,11 +49,11 @@ export async function measureBurst(deployment: Deployment, { rounds }: TurnOptio
 }
 
 async function runBurst(deployment: Deployment, side: Side, count: number): Promise<BurstReading> {
-  const { person, standIns, load, companies } = deployment
+  const { person, standIns, load } = deployment
   await standIns.ask({ reset: { thinkMs: 0 } })
-  const chats = await createChats(deployment, side, { count, answeredBy: "assistant", dueAt: null })
+  const chats = await createChats(side, { count, answeredBy: "assistant", dueAt: null })
   const order: PacedLoad = { url: side.url, perSecond: count, requests: chats.map((chat) => questionOf(deployment, chat)) }
-  await person.ask({ url: side.url, token: companies[0]!.token })
+  await person.ask({ url: side.url, token: side.companies[0]!.token })
   await sleep(quietSeconds * 1000)
   const begin = Date.now()
   const { bad, seconds } = await load.ask<HookResult>(order)

@@ -34,7 +34,7 @@ let batches = 0
  * Chats of known visitors, new for each measurement, so that none has a longer memory than another: a greeting and its answer, and with a due
  * time a question, as the inbound path would have stored them. Rows only: their events were told long ago.
  */
-export async function createChats({ companies }: Deployment, { client }: Side, options: ChatOptions): Promise<BenchChat[]> {
+export async function createChats({ client, companies }: Pick<Side, "client" | "companies">, options: ChatOptions): Promise<BenchChat[]> {
   const { count, answeredBy, dueAt, over = "widget", deliverAt = null } = options
   const batch = ++batches
   const rows = Array.from({ length: count }, (_, place) => {

@@ -12,15 +12,17 @@ import { canPin, cores, pinPostgres, postmasterOf } from "../processes.js"
 import { earlierVersion } from "../requests.js"
 import { type BenchCompany, createCompanies, prepare } from "./fixtures.js"
 import { Helper } from "./helper.js"
-import { type Contestant, type Side, startSide } from "./sides.js"
+import type { TurnOptions } from "./options.js"
+import { type Contestant, contestantsOf, type Side, startSide } from "./sides.js"
 
 const data = join(fileURLToPath(new URL("..", import.meta.url)), "data")
 const template = "bench_turns"
-const templateOf = (contestant: Contestant) => (contestant === "before" ? `${template}_earlier` : template)
+const templates: Partial<Record<Contestant, string>> = { before: `${template}_earlier`, "a tenth": `${template}_tenth` }
+const templateOf = (contestant: Contestant) => templates[contestant] ?? template
 
-/** What the workloads share: PostgreSQL, companies, the stand-ins for the model and the endpoint, and the generators of load. */
+/** What the workloads share: PostgreSQL, the contestants, the stand-ins for the model and the endpoint, and the generators of load. */
 export interface Deployment {
-  companies: BenchCompany[]
+  contestants: readonly Contestant[]
   jwtSecret: string
   postmaster: number | null
   standIns: Helper
@@ -31,8 +33,15 @@ export interface Deployment {
   start(stack: AsyncDisposableStack, which: readonly Contestant[], environment: NodeJS.ProcessEnv, isCounting?: boolean): Promise<Side[]>
 }
 
-/** Opens PostgreSQL, creates the companies in a new database or in a copy of a filled one of this size, and starts the helpers. */
-export async function openDeployment(stack: AsyncDisposableStack, size: Size | null, say: (line: string) => void): Promise<Deployment> {
+/** What the database holds before the run; null for a new one. With a tenth there is another one with a tenth of the chats. */
+type Filling = Pick<TurnOptions, "size"> & Partial<Pick<TurnOptions, "isWithTenth">>
+
+/** Opens PostgreSQL, creates the companies in new databases or in copies of filled ones, and starts the helpers. */
+export async function openDeployment(
+  stack: AsyncDisposableStack,
+  { size, isWithTenth = false }: Filling,
+  say: (line: string) => void,
+): Promise<Deployment> {
   const given = process.env["BENCH_DATABASE_URL"]
   const embedded = given ? null : await openEmbedded({ dataDir: data, role: "command", log: say })
   stack.defer(() => embedded?.stop())
@@ -78,14 +87,18 @@ export async function openDeployment(stack: AsyncDisposableStack, size: Size | n
     OPENAI_MODEL: "stand-in",
   }
 
+  /** By template. */
+  const companies = new Map<string, BenchCompany[]>()
+
   const start: Deployment["start"] = async (sides, which, more, isCounting) => {
     // An interrupted run ends them too, before PostgreSQL.
     stack.defer(() => sides.disposeAsync())
     const started: Side[] = []
     for (const contestant of which) {
-      const name = `${template}_${contestant}`
+      const name = `${template}_${contestant.replace(" ", "_")}`
       await create(name, templateOf(contestant))
-      started.push(await startSide(sides, contestant, { ...shared, ...more, DATABASE_URL: urlOf(name) }, isCounting))
+      const side = { contestant, companies: companies.get(templateOf(contestant))! }
+      started.push(await startSide(sides, side, { ...shared, ...more, DATABASE_URL: urlOf(name) }, isCounting))
     }
     return started
   }
@@ -94,19 +107,25 @@ export async function openDeployment(stack: AsyncDisposableStack, size: Size | n
   const migrated = async () => {
     await using stack = new AsyncDisposableStack()
     await create(template, templateOf("before"))
-    await startSide(stack, "ours", { ...shared, DATABASE_URL: urlOf(template) })
+    await startSide(stack, { contestant: "ours", companies: [] }, { ...shared, DATABASE_URL: urlOf(template) })
+    companies.set(template, companies.get(templateOf("before"))!)
+  }
+
+  /** Makes a contestant's template: a new database or a copy of a filled one, with the companies. */
+  const made = async (contestant: Contestant, of: Size | null) => {
+    if (of) await ensureFilled({ admin, urlOf, size: of, say })
+    await create(templateOf(contestant), of ? filledNames(of)[contestant === "before" && isSchemaOther ? "before" : "ours"] : "template1")
+    await using setUp = new AsyncDisposableStack()
+    const environment = { ...shared, DATABASE_URL: urlOf(templateOf(contestant)) }
+    const { url } = await startSide(setUp, { contestant, companies: [] }, environment)
+    companies.set(templateOf(contestant), await createCompanies(environment, url, standInUrl))
+    await setUp.disposeAsync()
+    await prepare(environment.DATABASE_URL)
   }
 
   say("creating companies …")
-  const oldest = earlierVersion ? "before" : "ours"
-  if (size) await ensureFilled({ admin, urlOf, size, say })
-  await create(templateOf(oldest), size ? filledNames(size)[isSchemaOther ? "before" : "ours"] : "template1")
-  await using setUp = new AsyncDisposableStack()
-  const environment = { ...shared, DATABASE_URL: urlOf(templateOf(oldest)) }
-  const { url } = await startSide(setUp, oldest, environment)
-  const companies = await createCompanies(environment, url, standInUrl)
-  await setUp.disposeAsync()
-  await prepare(urlOf(templateOf(oldest)))
+  await made(earlierVersion ? "before" : "ours", size)
   if (earlierVersion) await migrated()
-  return { companies, jwtSecret, postmaster, standIns, load, person, say, start }
+  if (isWithTenth && size) await made("a tenth", { ...size, chats: size.chats / 10 })
+  return { contestants: contestantsOf(isWithTenth), jwtSecret, postmaster, standIns, load, person, say, start }
 }

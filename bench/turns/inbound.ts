@@ -6,7 +6,7 @@ import type { HookLoad, HookResult } from "./load.js"
 import { cpuWatch, type Row, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { interleaved, until } from "./rounds.js"
-import { contestants, countable, type Side, tidy } from "./sides.js"
+import { isCounted, type Side, tidy } from "./sides.js"
 import { question } from "./words.js"
 
 const visitors = 2_000
@@ -29,7 +29,7 @@ export async function measureInbound(
   { rounds, seconds, warmUpSeconds, connections, atMost }: TurnOptions,
 ): Promise<TurnMeasurement[]> {
   await using stack = new AsyncDisposableStack()
-  const sides = await deployment.start(stack, contestants, environment)
+  const sides = await deployment.start(stack, deployment.contestants, environment)
   const found: TurnMeasurement[] = []
   for (const variant of variants) {
     const requests = new Map<Side, HookRequest[]>()
@@ -69,7 +69,7 @@ async function requestsOf(deployment: Deployment, side: Side, variant: Variant):
       customer: null,
     }))
   const answeredBy = variant === "T1 AI on" ? "assistant" : null
-  const chats = await createChats(deployment, side, { count: visitors, answeredBy, dueAt: null, over: channels[variant] ?? "widget" })
+  const chats = await createChats(side, { count: visitors, answeredBy, dueAt: null, over: channels[variant] ?? "widget" })
   return chats.map((chat) => questionOf(deployment, chat))
 }
 
@@ -79,7 +79,7 @@ let messages = 0
 export async function countInbound(deployment: Deployment): Promise<InboundStatements> {
   await using stack = new AsyncDisposableStack()
   const counts: InboundStatements = {}
-  for (const side of await deployment.start(stack, countable, environment, true)) {
+  for (const side of await deployment.start(stack, deployment.contestants.filter(isCounted), environment, true)) {
     for (const variant of variants) {
       const requests = await requestsOf(deployment, side, variant)
       let most = 0
@@ -109,13 +109,21 @@ interface StoredCounts {
   forgotten: number
 }
 
-async function stored({ client }: Side): Promise<StoredCounts> {
-  const { rows } = await client.query(`select
-    (select count(*)::int from message) as messages, (select sum(last_sequence)::int from chat) as numbered,
-    (select count(*)::int from event where type = 'MESSAGE_CREATED') as events, (select count(*)::int from chat) as chats,
-    (select count(*)::int from chat where reply_due_at is not null) as due,
-    (select count(*)::int from chat join message last on last.id = last_message_id
-      where is_under_ai_control and last.role = 'Customer' and reply_due_at is null) as forgotten`)
+/** Of the companies that customers write to: a filled database has millions of messages of others, so that messages are found by their chats. */
+async function stored({ client, companies }: Side): Promise<StoredCounts> {
+  const { rows } = await client.query(
+    `with written as materialized (select * from chat where company_id = any($1::uuid[]))
+     select
+       (select coalesce(sum(own), 0)::int from written
+         cross join lateral (select count(*) as own from message where chat_id = written.id offset 0) each_chat) as messages,
+       (select coalesce(sum(last_sequence), 0)::int from written) as numbered,
+       (select count(*)::int from event where type = 'MESSAGE_CREATED') as events, (select count(*)::int from written) as chats,
+       (select count(*)::int from written where reply_due_at is not null) as due,
+       (select count(*)::int from written
+         cross join lateral (select role from message where id = last_message_id offset 0) last
+         where is_under_ai_control and last.role = 'Customer' and reply_due_at is null) as forgotten`,
+    [companies.map(({ id }) => id)],
+  )
   return rows[0]
 }
 

@@ -5,7 +5,7 @@ import { at, cpuWatch, type Row, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { awaitAnswers, proveAnswered } from "./proof.js"
 import { interleaved } from "./rounds.js"
-import { contestants, type Side, tidy } from "./sides.js"
+import { type Side, tidy } from "./sides.js"
 
 /** Turns that run at once while the model takes its time: as many become due every second as end. */
 interface Level {
@@ -29,7 +29,7 @@ export async function measureLatency(deployment: Deployment, options: TurnOption
   for (const group of levels) {
     await using stack = new AsyncDisposableStack()
     const debounce = String(group[0]!.debounceMs)
-    const sides = await deployment.start(stack, contestants, {
+    const sides = await deployment.start(stack, deployment.contestants, {
       REPLY_DEBOUNCE_MS: debounce,
       REPLY_MAX_WAIT_MS: String(2 * Number(debounce)),
     })
@@ -55,7 +55,7 @@ export async function measureLatency(deployment: Deployment, options: TurnOption
 async function runLevel(deployment: Deployment, side: Side, { debounceMs, thinkMs, perSecond }: Level, seconds: number) {
   await deployment.standIns.ask({ reset: { thinkMs } })
   const count = Math.max(20, Math.round(perSecond * seconds))
-  const chats = await createChats(deployment, side, { count, answeredBy: "assistant", dueAt: null })
+  const chats = await createChats(side, { count, answeredBy: "assistant", dueAt: null })
   const order: PacedLoad = { url: side.url, perSecond, requests: chats.map((chat) => questionOf(deployment, chat)) }
   const cpu = cpuWatch(deployment, side)
   const { bad } = await deployment.load.ask<HookResult>(order)

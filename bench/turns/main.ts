@@ -12,7 +12,7 @@ import { countTurns, measureThroughput, type Workload } from "./throughput.js"
 export async function measureTurns(options: TurnOptions, say: (line: string) => void): Promise<string> {
   await using stack = new AsyncDisposableStack()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-  const deployment = await openDeployment(stack, options.size, say)
+  const deployment = await openDeployment(stack, options, say)
   const found: TurnFindings = { measurements: [], statements: {}, memory: [], burst: [] }
   try {
     await measureAll(deployment, options, found)
@@ -25,15 +25,17 @@ export async function measureTurns(options: TurnOptions, say: (line: string) => 
 }
 
 async function measureAll(deployment: Deployment, options: TurnOptions, found: TurnFindings) {
+  // The number of statements does not depend on the number of chats.
+  const isCounting = !options.isWithTenth
   const has = (name: TurnWorkload) => options.workloads.includes(name)
   const throughputs: Workload[] = [...(has("T2") ? (["T2"] as const) : []), ...(has("T3") ? (["T3", "T3 MCP"] as const) : [])]
   if (has("T1")) {
-    Object.assign(found.statements, await countInbound(deployment), await countDeliveries(deployment))
+    if (isCounting) Object.assign(found.statements, await countInbound(deployment), await countDeliveries(deployment))
     found.measurements.push(...(await measureInbound(deployment, options)))
     found.measurements.push(...(await measureDeliveries(deployment, options)))
   }
   if (throughputs.length > 0) {
-    Object.assign(found.statements, await countTurns(deployment, throughputs))
+    if (isCounting) Object.assign(found.statements, await countTurns(deployment, throughputs))
     const { measurements, memory } = await measureThroughput(deployment, throughputs, options)
     found.measurements.push(...measurements)
     found.memory = memory

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util"
 import type { Size } from "../fill.js"
 import { number, sizeIn } from "../options.js"
+import { mustHaveTenth, sizeWorkload } from "../size-options.js"
 
 /** The workloads of customers' messages and the assistants' turns. */
 export const turnWorkloads = ["T1", "T2", "T3", "L", "B"] as const
@@ -21,6 +22,8 @@ export interface TurnOptions {
   restSeconds: number
   /** What the database holds before the run; null for a new one. */
   size: Size | null
+  /** Whether it is measured, in turns, what ours costs on a database with a tenth of the chats, in place of the others. */
+  isWithTenth: boolean
 }
 
 /** Reads the command line; null when it asks for none of these workloads, and throws when it asks for others too. */
@@ -39,12 +42,21 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
       "at-most": { type: "string" },
     },
   })
-  const asked = String(values["workloads"] ?? "")
+  const named = String(values["workloads"] ?? "")
     .toUpperCase()
     .split(",")
+  const asked = named.filter((name) => name !== sizeWorkload)
+  const isWithTenth = asked.length < named.length
   const workloads = turnWorkloads.filter((name) => asked.includes(name))
   if (workloads.length === 0) return null
   if (workloads.length < asked.length) throw new Error(`${turnWorkloads.join(", ")} run apart from the other workloads`)
+  const size = values["chats"] === undefined ? null : sizeIn(values, 0)
+  if (isWithTenth) {
+    mustHaveTenth(size)
+    // B has no other side, and at a given pace both sides are as fast.
+    if (workloads.includes("B") || values["at-most"] !== undefined)
+      throw new Error(`${sizeWorkload} measures T1, T2, T3 and L, without --at-most`)
+  }
   const isQuick = values["quick"] === true
   return {
     workloads,
@@ -54,6 +66,7 @@ export function readTurnOptions(args: string[]): TurnOptions | null {
     atMost: values["at-most"] === undefined ? undefined : number(String(values["at-most"]), 1, 1),
     warmUpSeconds: isQuick ? 3 : 5,
     restSeconds: isQuick ? 15 : 60,
-    size: values["chats"] === undefined ? null : sizeIn(values, 0),
+    size,
+    isWithTenth,
   }
 }

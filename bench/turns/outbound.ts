@@ -4,7 +4,7 @@ import type { Deployment } from "./deployment.js"
 import { cpuWatch, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { interleaved, until } from "./rounds.js"
-import { contestants, countable, type Side, tidy } from "./sides.js"
+import { isCounted, type Side, tidy } from "./sides.js"
 import type { Seen } from "./stand-ins.js"
 
 /** Deliveries before any is measured: connections and plans are new at first. */
@@ -19,7 +19,7 @@ const most = 12_000
  */
 export async function measureDeliveries(deployment: Deployment, { rounds, seconds }: TurnOptions): Promise<TurnMeasurement[]> {
   await using stack = new AsyncDisposableStack()
-  const sides = await deployment.start(stack, contestants, {})
+  const sides = await deployment.start(stack, deployment.contestants, {})
   const found: TurnMeasurement[] = []
   const counts = new Map<Side, number>()
   await interleaved(sides, 1, async (side) => {
@@ -41,7 +41,7 @@ async function runBatch(deployment: Deployment, side: Side, count: number) {
   const { standIns } = deployment
   await standIns.ask({ reset: { thinkMs: 0 } })
   const deliverAt = new Date(Date.now() + 1_000 + count / 2)
-  const chats = await createChats(deployment, side, { count, answeredBy: null, dueAt: null, over: "custom-messenger", deliverAt })
+  const chats = await createChats(side, { count, answeredBy: null, dueAt: null, over: "custom-messenger", deliverAt })
   const ahead = deliverAt.getTime() - Date.now()
   if (ahead < 200) throw new Error(`Storing ${count} queued messages took longer than planned`)
   await sleep(ahead - 100)
@@ -84,7 +84,7 @@ const proof = `
 export async function countDeliveries(deployment: Deployment): Promise<Record<string, number>> {
   await using stack = new AsyncDisposableStack()
   const counts: Record<string, number> = {}
-  for (const side of await deployment.start(stack, countable, {}, true)) {
+  for (const side of await deployment.start(stack, deployment.contestants.filter(isCounted), {}, true)) {
     await runBatch(deployment, side, counted)
     const before = await side.statements()
     await runBatch(deployment, side, counted)

@@ -1,9 +1,8 @@
 import { Figures, tableOf } from "../figures.js"
-import { earlierVersion } from "../requests.js"
 import { customers } from "./burst.js"
 import { type Row, rows, type TurnMeasurement } from "./measurement.js"
-import { type Contestant, contestants } from "./sides.js"
-import { type TurnFindings, turnVerdicts } from "./targets.js"
+import type { Contestant } from "./sides.js"
+import { type TurnFindings, tenfoldCost, turnVerdicts } from "./targets.js"
 
 const titles: Record<Row, string> = {
   "T1 AI off": "a known visitor's message, AI off",
@@ -21,25 +20,27 @@ const titles: Record<Row, string> = {
   L50ms: "50 ms of debounce, the model answers at once, 20 a second",
 }
 
-/** With what ours is compared. */
-type Comparison = [other: Contestant, figure: "perSecond" | "serverCpu", title: string]
-const comparisons: Comparison[] = [
-  ["reference", "perSecond", "of reference"],
-  ...(earlierVersion ? [["before", "serverCpu", "CPU of before"] satisfies Comparison] : []),
-]
+/** How ours is compared with each of the others, and the title of that column. */
+type Comparisons = Partial<Record<Contestant, [title: string, of: (figures: Figures<TurnMeasurement>, row: Row) => number]>>
+const comparisons: Comparisons = {
+  reference: ["of reference", (figures, row) => figures.ratio([row, "ours"], [row, "reference"])],
+  before: ["CPU of before", (figures, row) => figures.ratio([row, "ours"], [row, "before"], "serverCpu")],
+  "a tenth": ["cost, of a tenth's", tenfoldCost],
+}
 
 type Figure = "perSecond" | "p50" | "p99" | "serverCpu" | "databaseCpu" | "failed"
 
-/** A table of some rows, ours above the reference, with medians over the rounds. */
+/** A table of some rows, ours above the others, with medians over the rounds. */
 function table(figures: Figures<TurnMeasurement>, title: string, which: Row[], columns: [Figure, string, number][], more: Columns = {}) {
-  const head = ["", "", "", ...columns.map(([, name]) => name), ...Object.keys(more), ...comparisons.map((each) => each[2])]
+  const compared = figures.contestants.flatMap((contestant) => (comparisons[contestant] ? [comparisons[contestant]] : []))
+  const head = ["", "", "", ...columns.map(([, name]) => name), ...Object.keys(more), ...compared.map(([title]) => title)]
   const lines = which.flatMap((row) =>
-    contestants.flatMap((contestant) => {
+    figures.contestants.flatMap((contestant) => {
       if (Number.isNaN(figures.median(row, contestant, "perSecond"))) return []
       const values = columns.map(([figure, , digits]) => figures.median(row, contestant, figure).toFixed(digits))
       const others = Object.values(more).map((of) => of(row, contestant))
       const isOurs = contestant === "ours"
-      const ratios = comparisons.map(([other, figure]) => (isOurs ? shareOf(figures.ratio([row, "ours"], [row, other], figure)) : ""))
+      const ratios = compared.map(([, of]) => (isOurs ? shareOf(of(figures, row)) : ""))
       return [[isOurs ? row : "", isOurs ? titles[row] : "", contestant, ...values, ...others, ...ratios]]
     }),
   )

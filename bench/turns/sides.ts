@@ -3,17 +3,26 @@ import pg from "pg"
 import { startArguments, startEnvironment, unbundled } from "../../scripts/start-arguments.js"
 import { cores, end, freePort, root, startNode, untilAnswers } from "../processes.js"
 import { earlierVersion } from "../requests.js"
-import { vacuumed } from "./fixtures.js"
+import { type BenchCompany, vacuumed } from "./fixtures.js"
 
-/** Ours is the built server, before an earlier version of it, the reference hand-written SQL on plain node:http. */
-export type Contestant = "ours" | "before" | "reference"
-export const contestants: readonly Contestant[] = earlierVersion ? ["ours", "before", "reference"] : ["ours", "reference"]
-/** Whose statements are counted: an earlier version has packages of its own, which the counter does not find. */
-export const countable = contestants.filter((contestant) => contestant !== "before")
+/**
+ * Ours is the built server, before an earlier version of it, a tenth the built server on a database with a tenth of the chats, the reference
+ * hand-written SQL on plain node:http.
+ */
+export type Contestant = "ours" | "before" | "a tenth" | "reference"
+
+/** Who is measured: ours and what it is compared with. */
+export const contestantsOf = (isWithTenth: boolean): readonly Contestant[] =>
+  isWithTenth ? ["ours", "a tenth"] : earlierVersion ? ["ours", "before", "reference"] : ["ours", "reference"]
+
+/** Whose statements are counted: an earlier version has packages of its own, which the counter does not find, and a tenth sends the same. */
+export const isCounted = (contestant: Contestant) => contestant === "ours" || contestant === "reference"
 
 /** A contestant's process with its own database. */
 export interface Side {
   contestant: Contestant
+  /** The companies of its database that customers write to. */
+  companies: BenchCompany[]
   url: string
   pid: number
   client: pg.Client
@@ -28,7 +37,7 @@ export interface Side {
 /** Starts a contestant on its database; the stack ends it. */
 export async function startSide(
   stack: AsyncDisposableStack,
-  contestant: Contestant,
+  { contestant, companies }: Pick<Side, "contestant" | "companies">,
   environment: NodeJS.ProcessEnv & { DATABASE_URL: string },
   isCounting = false,
 ): Promise<Side> {
@@ -48,6 +57,7 @@ export async function startSide(
   let numbers = 0
   return {
     contestant,
+    companies,
     url,
     pid: child.pid!,
     client,

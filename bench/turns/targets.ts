@@ -1,8 +1,8 @@
 import type { Figures } from "../figures.js"
-import { verdict } from "../targets.js"
+import { tenfoldCostsAtMost, verdict } from "../targets.js"
 import type { BurstReading } from "./burst.js"
 import type { InboundStatements } from "./inbound.js"
-import type { Row, TurnMeasurement } from "./measurement.js"
+import { type Row, rows, type TurnMeasurement } from "./measurement.js"
 import type { Throughput, TurnStatements } from "./throughput.js"
 
 /** The results of a run; what it was not asked for is empty. */
@@ -99,8 +99,17 @@ const targets: TurnTarget[] = [
   },
 ]
 
+/** What a row costs with all chats, of what it costs with a tenth of them: the time of one, or the overhead of an answer. */
+export const tenfoldCost = (figures: Figures<TurnMeasurement>, row: Row): number =>
+  row.startsWith("L") ? figures.ratio([row, "ours"], [row, "a tenth"], "p50") : figures.ratio([row, "a tenth"], [row, "ours"])
+
 /** A line for each target that the run can judge. */
 export function turnVerdicts(figures: Figures<TurnMeasurement>, findings: TurnFindings): string[][] {
+  if (figures.contestants.includes("a tenth"))
+    return rows.flatMap((row) => {
+      const cost = tenfoldCost(figures, row)
+      return Number.isNaN(cost) ? [] : [verdict(row, "cost with all chats, of that with a tenth", { atMost: tenfoldCostsAtMost }, [cost])]
+    })
   const measured = new Set<string>(findings.measurements.map(({ workload }) => workload))
   if (findings.burst.length > 0) measured.add("B")
   return targets

@@ -6,7 +6,7 @@ import { cpuWatch, type TurnMeasurement } from "./measurement.js"
 import type { TurnOptions } from "./options.js"
 import { awaitAnswers, proveAnswered } from "./proof.js"
 import { interleaved } from "./rounds.js"
-import { contestants, countable, type Side, tidy } from "./sides.js"
+import { isCounted, type Side, tidy } from "./sides.js"
 
 /** The rows of these workloads. The reference calls no MCP server. */
 export type Workload = "T2" | "T3" | "T3 MCP"
@@ -40,7 +40,7 @@ const mostTurns = 12_000
  */
 export async function measureThroughput(deployment: Deployment, workloads: Workload[], options: TurnOptions): Promise<Throughput> {
   await using stack = new AsyncDisposableStack()
-  const sides = await deployment.start(stack, contestants, {})
+  const sides = await deployment.start(stack, deployment.contestants, {})
   const [ours] = sides
   const found: Throughput = { measurements: [], memory: [] }
   const remember = (after: Throughput["memory"][number]["after"]) => found.memory.push({ after, megabytes: residentMb(ours!.pid) })
@@ -75,7 +75,7 @@ async function runBatch(deployment: Deployment, side: Side, workload: Workload, 
   await deployment.standIns.ask({ reset: { thinkMs: 0 } })
   const dueAt = new Date(Date.now() + 1_000 + count)
   const { answeredBy, calls } = kinds[workload]
-  const chats = await createChats(deployment, side, { count, answeredBy, dueAt })
+  const chats = await createChats(side, { count, answeredBy, dueAt })
   const ahead = dueAt.getTime() - Date.now()
   if (ahead < 200) throw new Error(`Storing ${count} due chats took longer than planned`)
   await sleep(ahead - 100)
@@ -92,7 +92,7 @@ async function runBatch(deployment: Deployment, side: Side, workload: Workload, 
 export async function countTurns(deployment: Deployment, workloads: Workload[]): Promise<TurnStatements> {
   await using stack = new AsyncDisposableStack()
   const counts: TurnStatements = {}
-  const sides = await deployment.start(stack, countable, {}, true)
+  const sides = await deployment.start(stack, deployment.contestants.filter(isCounted), {}, true)
   for (const workload of workloads) {
     for (const side of sidesOf(sides, workload)) {
       await runBatch(deployment, side, workload, warmUpTurns)
