@@ -14,7 +14,9 @@ const folder = mkdtempSync(join(tmpdir(), "trusted-"))
 const manifest = join(folder, "manifest.json")
 writeFileSync(manifest, "{}")
 afterAll(() => rmSync(folder, { recursive: true }))
-const w = world({ REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000", TRUSTED_DOCUMENTS: manifest })
+// The question of the period before is as old as 33 days on a Monday: with the tool calls of its age it would be deleted.
+const kept = { TOOL_LOG_RETENTION_DAYS: "0" }
+const w = world({ REPLY_DEBOUNCE_MS: "1000000000", REPLY_MAX_WAIT_MS: "1000000000", TRUSTED_DOCUMENTS: manifest, ...kept })
 const { acme, rest, sql } = w
 const inBrowser = chromium ? describe : describe.skip
 
