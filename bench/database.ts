@@ -1,18 +1,12 @@
 import "reflect-metadata"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import pg from "pg"
-import { recall } from "../src/database/embedded/home.js"
-import { openEmbedded } from "../src/database/embedded/open.js"
-import { superuserUrl } from "../src/database/embedded/roles.js"
 import { AccessToken } from "../src/entities/access-token.js"
 import type { Program } from "./contestants.js"
 import { measuredCompany, type Size } from "./fill.js"
 import { ensureFilled, filledNames, isSchemaOther } from "./filled.js"
 import type { Options } from "./options.js"
+import { type BenchPostgres, openPostgres } from "./postgres.js"
 import type { Contestant } from "./requests.js"
-
-const here = fileURLToPath(new URL(".", import.meta.url))
 
 /** A copy of a filled database, so that every run begins with the same rows. */
 export interface BenchDatabase {
@@ -37,62 +31,40 @@ export interface BenchDatabases {
 export const databaseOf = ({ database, earlier }: BenchDatabases, contestant: Contestant | Program) =>
   contestant.startsWith("before") ? earlier : database
 
-/** The PostgreSQL server of a run: BENCH_DATABASE_URL, else the embedded one in bench/data. */
-interface BenchServer {
-  admin: pg.Client
-  urlOf(name: string): string
-}
-
-async function openServer(stack: AsyncDisposableStack, say: (line: string) => void): Promise<BenchServer> {
-  const given = process.env["BENCH_DATABASE_URL"]
-  const dataDir = join(here, "data")
-  const embedded = given ? null : await openEmbedded({ dataDir, role: "command", log: say })
-  stack.defer(() => embedded?.stop())
-  const superuser = given ?? superuserUrl(recall(dataDir)!)
-  const urlOf = (name: string) => Object.assign(new URL(superuser), { pathname: `/${name}` }).href
-  const admin = new pg.Client({ connectionString: superuser })
-  await admin.connect()
-  stack.defer(() => admin.end())
-  await quiet(admin)
-  return { admin, urlOf }
-}
-
 /** PostgreSQL's version and the size of its cache, on which figures depend. */
 export async function described(client: pg.Client): Promise<string> {
   const { rows } = await client.query("select current_setting('server_version') as version, current_setting('shared_buffers') as cache")
   return `PostgreSQL ${rows[0].version} with shared_buffers of ${rows[0].cache}`
 }
 
-/** Copies a filled database, and opens the copy. */
-async function copyOf({ admin, urlOf }: BenchServer, stack: AsyncDisposableStack, name: string, copy: string): Promise<BenchDatabase> {
-  await admin.query(`drop database if exists ${copy} with (force)`)
-  // The other strategy writes each page twice: to the log, too. A copy of files begins outside of PostgreSQL's cache.
-  await admin.query(`create database ${copy} template ${name} strategy file_copy`)
-  return open(stack, urlOf(copy))
-}
-
 /** Opens the server, fills its databases when needed, and copies them; the stack closes all. */
 export async function openDatabases(stack: AsyncDisposableStack, { size }: Options, say: (line: string) => void): Promise<BenchDatabases> {
-  const server = await openServer(stack, say)
-  await ensureFilled({ ...server, size, say })
+  const postgres = await openPostgres(stack, say)
+  await ensureFilled({ ...postgres, size, say })
   const filled = filledNames(size)
-  const database = await copyOf(server, stack, filled.ours, "bench")
-  const earlier = isSchemaOther ? await copyOf(server, stack, filled.before, "bench_earlier") : database
-  await server.admin.query("checkpoint")
+  const database = await copyOf(postgres, stack, filled.ours, "bench")
+  const earlier = isSchemaOther ? await copyOf(postgres, stack, filled.before, "bench_earlier") : database
+  await postgres.admin.query("checkpoint")
   return { database, earlier }
 }
 
 /** Opens copies of two databases of this version: one of the size, and one with a tenth of the chats in as many companies. */
 export async function openWithTenth(stack: AsyncDisposableStack, { size }: Options, say: (line: string) => void) {
-  const server = await openServer(stack, say)
+  const postgres = await openPostgres(stack, say)
   const copied = async (of: Size, copy: string) => {
-    await ensureFilled({ ...server, size: of, say })
-    return copyOf(server, stack, filledNames(of).ours, copy)
+    await ensureFilled({ ...postgres, size: of, say })
+    return copyOf(postgres, stack, filledNames(of).ours, copy)
   }
   const all = await copied(size, "bench")
   const tenth = await copied({ ...size, chats: size.chats / 10 }, "bench_tenth")
-  await server.admin.query("checkpoint")
+  await postgres.admin.query("checkpoint")
   return { all, tenth }
+}
+
+/** Copies a filled database, and opens the copy. */
+async function copyOf({ create, urlOf }: BenchPostgres, stack: AsyncDisposableStack, name: string, copy: string): Promise<BenchDatabase> {
+  await create(copy, name)
+  return open(stack, urlOf(copy))
 }
 
 async function open(stack: AsyncDisposableStack, url: string): Promise<BenchDatabase> {
@@ -117,11 +89,3 @@ async function open(stack: AsyncDisposableStack, url: string): Promise<BenchData
 }
 
 const vacuumed = ["chat", "message", "event"]
-
-/** Prevents automatic checkpoints during a measurement; each round begins with one. A server given by BENCH_DATABASE_URL is not configured. */
-export async function quiet(admin: pg.Client) {
-  if (process.env["BENCH_DATABASE_URL"]) return
-  await admin.query("alter system set checkpoint_timeout = '1h'")
-  await admin.query("alter system set max_wal_size = '8GB'")
-  await admin.query("select pg_reload_conf()")
-}

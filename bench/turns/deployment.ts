@@ -1,13 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import pg from "pg"
-import { recall } from "../../src/database/embedded/home.js"
-import { openEmbedded } from "../../src/database/embedded/open.js"
-import { superuserUrl } from "../../src/database/embedded/roles.js"
-import { quiet } from "../database.js"
 import type { Size } from "../fill.js"
 import { ensureFilled, filledNames, isSchemaOther } from "../filled.js"
+import { dataDir, openPostgres } from "../postgres.js"
 import { canPin, cores, pinPostgres, postmasterOf } from "../processes.js"
 import { earlierVersion } from "../requests.js"
 import { type BenchCompany, createCompanies, prepare } from "./fixtures.js"
@@ -15,7 +10,6 @@ import { Helper } from "./helper.js"
 import type { TurnOptions } from "./options.js"
 import { type Contestant, contestantsOf, type Side, startSide } from "./sides.js"
 
-const data = join(fileURLToPath(new URL("..", import.meta.url)), "data")
 const template = "bench_turns"
 const templates: Partial<Record<Contestant, string>> = { before: `${template}_earlier`, "a tenth": `${template}_tenth` }
 const templateOf = (contestant: Contestant) => templates[contestant] ?? template
@@ -42,20 +36,7 @@ export async function openDeployment(
   { size, isWithTenth = false }: Filling,
   say: (line: string) => void,
 ): Promise<Deployment> {
-  const given = process.env["BENCH_DATABASE_URL"]
-  const embedded = given ? null : await openEmbedded({ dataDir: data, role: "command", log: say })
-  stack.defer(() => embedded?.stop())
-  const superuser = given ?? superuserUrl(recall(data)!)
-  const urlOf = (name: string) => Object.assign(new URL(superuser), { pathname: `/${name}` }).href
-  const admin = new pg.Client({ connectionString: superuser })
-  await admin.connect()
-  await quiet(admin)
-  stack.defer(() => admin.end())
-  const create = async (name: string, from = "template1") => {
-    await admin.query(`drop database if exists ${name} with (force)`)
-    // Without a log of each page: the copy of a filled database would be written twice.
-    await admin.query(`create database ${name} template ${from} strategy file_copy`)
-  }
+  const { admin, urlOf, create } = await openPostgres(stack, say)
   const postmaster = postmasterOf((await admin.query("select pg_backend_pid() as pid")).rows[0].pid)
   if (!canPin || !postmaster || !pinPostgres(postmaster, cores.rest)) say("not everything is pinned to its core, so the figures say less")
 
@@ -70,7 +51,7 @@ export async function openDeployment(
   const shared = {
     NODE_ENV: "production",
     HOST: "127.0.0.1",
-    DATA_DIR: join(data, "turns"),
+    DATA_DIR: join(dataDir, "turns"),
     JWT_SECRET: jwtSecret,
     ENCRYPTION_KEY: randomBytes(32).toString("hex"),
     // What fails is seen in the rows and reported.
