@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util"
 import type { Size } from "./fill.js"
 import { type Options, readOptions } from "./options.js"
 import { earlierVersion } from "./requests.js"
@@ -8,14 +9,15 @@ const lists = "W1,W6,W2,W3,W4,W5"
 
 /** The options of S1, with the workloads named beside it (`--workloads S1,W2`) or all of lists and of a written message; null for a run without S1. */
 export function readSizeOptions(args: string[]): Options | null {
-  const at = args.findIndex((arg) => /^--workloads(=|$)/.test(arg))
-  const [option, inline] = (args[at] ?? "").split("=")
-  const named = (inline ?? args[at + 1] ?? "").toUpperCase().split(",")
-  if (at < 0 || !named.includes(sizeWorkload)) return null
-  const others = args.filter((_, place) => place < at || place > (inline === undefined ? at + 1 : at))
-  const options = readOptions([...others, option!, named.filter((name) => name !== sizeWorkload).join() || lists])
+  const { values } = parseArgs({ args, strict: false, options: { workloads: { type: "string" } } })
+  const named = String(values["workloads"] ?? "")
+    .toUpperCase()
+    .split(",")
+  if (!named.includes(sizeWorkload)) return null
+  // Of an option that is given twice, the last one counts.
+  const options = readOptions([...args, "--workloads", named.filter((name) => name !== sizeWorkload).join() || lists])
   if (options.history || options.delivered) throw new Error(`${sizeWorkload} measures ${lists}`)
-  if (others.some((arg) => arg.startsWith("--writes"))) throw new Error(`${sizeWorkload} is measured without --writes`)
+  if (values["writes"] !== undefined) throw new Error(`${sizeWorkload} is measured without --writes`)
   mustHaveTenth(options.size)
   return options
 }
