@@ -15,8 +15,8 @@ export type Contestant = "ours" | "before" | "a tenth" | "reference"
 export const contestantsOf = (isWithTenth: boolean): readonly Contestant[] =>
   isWithTenth ? ["ours", "a tenth"] : earlierVersion ? ["ours", "before", "reference"] : ["ours", "reference"]
 
-/** Whose statements are counted: an earlier version has packages of its own, which the counter does not find, and a tenth sends the same. */
-export const isCounted = (contestant: Contestant) => contestant === "ours" || contestant === "reference"
+/** Whose statements are counted: an earlier version has packages of its own, which the counter does not find. */
+export const isCounted = (contestant: Contestant) => contestant !== "before"
 
 /** A contestant's process with its own database. */
 export interface Side {
